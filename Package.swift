@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Set by scripts/check: there a warning is an error.
+let strict = Context.environment["STRATA_STRICT"] != nil
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+let package = Package(
+    name: "strata",
+    products: [
+        .library(name: "Strata", targets: ["Strata"]),
+        .library(name: "StrataTesting", targets: ["StrataTesting"]),
+        .library(name: "StrataBus", targets: ["StrataBus"]),
+        .library(name: "StrataLauncher", targets: ["StrataLauncher"]),
+        .executable(name: "strata", targets: ["StrataCommand"]),
+        .executable(name: "strata-broker", targets: ["StrataBrokerCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CUV", path: "Sources/CUV", pkgConfig: "libuv",
+            providers: [.apt(["libuv1-dev"])]),
+        .target(name: "StrataCore", dependencies: ["CUV"], path: "Sources/Core", swiftSettings: settings),
+        .target(name: "StrataBus", dependencies: ["StrataCore"], path: "Sources/Bus", swiftSettings: settings),
+        .target(
+            name: "Strata",
+            dependencies: ["StrataCore", .product(name: "Logging", package: "swift-log")],
+            path: "Sources/ModuleProcess/Runtime", swiftSettings: settings),
+        .target(
+            name: "StrataManifest",
+            dependencies: ["StrataCore", .product(name: "Yams", package: "Yams")],
+            path: "Sources/ModuleProcess/Manifest", swiftSettings: settings),
+        .target(
+            name: "StrataLauncher", dependencies: ["StrataCore", "StrataManifest"],
+            path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
+        .target(
+            name: "StrataTesting", dependencies: ["StrataCore", "StrataBus"],
+            path: "Sources/Testing", swiftSettings: settings),
+        .executableTarget(
+            name: "StrataCommand",
+            dependencies: [
+                "StrataCore", "StrataManifest", "StrataLauncher",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/strata", swiftSettings: settings),
+        .executableTarget(
+            name: "StrataBrokerCommand", dependencies: ["StrataCore", "StrataBus"],
+            path: "Sources/strata-broker", swiftSettings: settings),
+        .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
+        .testTarget(
+            name: "BusTests", dependencies: ["StrataCore", "StrataBus", "StrataTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ModuleProcessTests",
+            dependencies: ["StrataCore", "Strata", "StrataManifest", "StrataLauncher", "StrataTesting"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SystemTests", dependencies: ["StrataCore", "StrataTesting"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,31 @@
+extension AppTable {
+    /// The limits that a manifest may set; told to each peer in hello.
+    public struct Limits: Sendable, Equatable {
+        /// A frame's first length, in bytes.
+        public var frame: UInt32 = 16 << 20
+        /// A frame's header, in bytes.
+        public var header: UInt32 = 16 << 10
+        /// Open requests of one peer.
+        public var calls = 1_024
+        /// Unsent bytes queued to one peer.
+        public var queue = 8 << 20
+        /// Requests that wait for one module while it starts.
+        public var waiting = 1_024
+        public var observations = 1_024
+        public var interfaces = 256
+        public var urls = 1_024
+        public var instances = 4_096
+        /// Connections in all; the last 16 are kept for operators and the launcher.
+        public var connections = 4_096
+        /// Connections that have not said hello.
+        public var unregistered = 64
+        /// Bytes of one sender that wait for a module or for the authorizer.
+        public var held = 8 << 20
+        /// A body that an adapter renames members in, in bytes.
+        public var adapted = 256 << 10
+        /// Bytes held for all peers together.
+        public var total = 1 << 30
+
+        public init() {}
+    }
+}
