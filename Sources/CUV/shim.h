@@ -1,10 +1,114 @@
-// What Strata uses of libuv, and of the C library where Swift's overlay lacks it.
+// What Strata uses of libuv, and of the C library where Swift's overlay lacks
+// it or hides it behind a variadic function.
 #ifndef STRATA_CUV_SHIM_H
 #define STRATA_CUV_SHIM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// _GNU_SOURCE would make the C library's own types differ from those of
+// Swift's Glibc module; what needs it is called by its system call's number.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
 #include <uv.h>
+
+/// Who is at the other end, as the kernel saw it when the peer connected.
+/// Returns 0, or an errno.
+static inline int strata_peer_credentials(int fd, int *pid, unsigned *uid, unsigned *gid) {
+    struct { int pid; unsigned uid, gid; } credentials;
+    socklen_t length = sizeof credentials;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return errno;
+    *pid = credentials.pid;
+    *uid = credentials.uid;
+    *gid = credentials.gid;
+    return 0;
+}
+
+/// Binds or connects `fd` to a path of the file system; the caller has checked
+/// its length. Returns 0, or an errno.
+static inline int strata_unix_bind(int fd, const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    return bind(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+}
+
+static inline int strata_unix_connect(int fd, const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+}
+
+static inline int strata_unix_socket(void) {
+    return socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+static inline int strata_accept(int fd) {
+    return (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+/// A write that never raises SIGPIPE.
+static inline ssize_t strata_send(int fd, const void *bytes, size_t count) {
+    return send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/// Two buffers or more in one write that never raises SIGPIPE.
+static inline ssize_t strata_sendv(int fd, const struct iovec *parts, size_t count) {
+    struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
+    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static inline ssize_t strata_receive(int fd, void *bytes, size_t count) {
+    return recv(fd, bytes, count, MSG_DONTWAIT);
+}
+
+/// Standard output and standard error line by line, also into a pipe.
+static inline void strata_line_buffer_output(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+}
+
+/// The calling process adopts what its descendants leave behind.
+static inline int strata_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? 0 : errno; }
+
+/// No program started from here on gains privileges by being executed.
+static inline int strata_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno; }
+
+/// A file without a name; -1 and errno on failure.
+static inline int strata_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 0); }
+
+/// Sets both limits on the open files of another process. Returns 0, or an errno.
+static inline int strata_limit_files(int pid, unsigned long most) {
+    struct rlimit limit = {most, most};
+    return syscall(SYS_prlimit64, pid, RLIMIT_NOFILE, &limit, NULL) == 0 ? 0 : errno;
+}
+
+static inline int strata_limit_processes(int pid, unsigned long most) {
+    struct rlimit limit = {most, most};
+    return syscall(SYS_prlimit64, pid, RLIMIT_NPROC, &limit, NULL) == 0 ? 0 : errno;
+}
+
+/// Lets this process have as many descriptors as its hard limit allows;
+/// returns how many that are.
+static inline unsigned long strata_raise_descriptor_limit(unsigned long wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    return limit.rlim_cur;
+}
+
+static inline int strata_set_close_on_exec(int fd, int on) {
+    int flags = fcntl(fd, F_GETFD);
+    if (flags < 0) return errno;
+    return fcntl(fd, F_SETFD, on ? flags | FD_CLOEXEC : flags & ~FD_CLOEXEC) == 0 ? 0 : errno;
+}
 
 #endif

@@ -1,0 +1,134 @@
+/// Makes frames of bytes that arrive in any pieces.
+///
+/// A turn is: `space` to read into, `received`, `next` until it has no more,
+/// `keepRest`. In between, bytes stand in the shared buffer, or, where a frame
+/// is larger than a turn, in one of its own size. Limits are checked on the
+/// lengths before anything is kept for a frame.
+public struct FrameAssembler: ~Copyable {
+    public var limits: FrameLimits
+
+    /// Bytes kept between turns; owned, nil where there are none.
+    private var rest: UnsafeMutableRawPointer?
+    private var restCapacity = 0
+    /// The bytes that stand in `rest`, from its start.
+    private var restCount = 0
+
+    /// Where this turn's bytes stand: from `position` to `end`.
+    private var region: UnsafeMutableRawPointer?
+    private var position = 0
+    private var end = 0
+
+    public init(limits: FrameLimits) { self.limits = limits }
+
+    deinit { rest?.deallocate() }
+
+    /// Whether bytes of an unfinished frame, or frames not asked for yet, are kept.
+    public var isEmpty: Bool { restCount == 0 }
+
+    /// How many bytes are kept between turns.
+    public var keptCount: Int { restCount }
+
+    /// Where the next bytes go: at most a turn's worth.
+    public mutating func space(in shared: ReadBuffer) -> UnsafeMutableRawBufferPointer {
+        if restCount == 0 {
+            region = shared.base
+            position = 0
+            end = 0
+            return UnsafeMutableRawBufferPointer(start: shared.base, count: ReadBuffer.turn)
+        }
+        position = 0
+        end = restCount
+        if restCapacity > ReadBuffer.longestRest || restCount > ReadBuffer.longestRest {
+            // A large frame is read into its own memory, up to its end.
+            region = rest
+            let room = min(restCapacity - restCount, ReadBuffer.turn)
+            return UnsafeMutableRawBufferPointer(start: rest! + restCount, count: room)
+        }
+        shared.base.copyMemory(from: rest!, byteCount: restCount)
+        region = shared.base
+        dropRest()
+        return UnsafeMutableRawBufferPointer(start: shared.base + end, count: ReadBuffer.turn)
+    }
+
+    /// Says how many bytes were put where `space` said.
+    public mutating func received(_ count: Int) { end += count }
+
+    /// Goes on with what was kept, without reading.
+    public mutating func resume() {
+        region = rest
+        position = 0
+        end = restCount
+    }
+
+    /// The next whole frame of this turn; nil where more bytes are needed.
+    public mutating func next() throws(FrameError) -> Frame? {
+        let available = end - position
+        guard available >= 4 else { return nil }
+        let start = region! + position
+        let length = UInt32(bigEndian: start.loadUnaligned(as: UInt32.self))
+        guard length >= 4 else { throw .contradiction(frame: length, header: 0) }
+        guard length <= limits.frame else { throw .frameTooLarge(length, limit: limits.frame) }
+        guard available >= 8 else { return nil }
+        let headerLength = UInt32(bigEndian: (start + 4).loadUnaligned(as: UInt32.self))
+        guard headerLength <= length - 4 else { throw .contradiction(frame: length, header: headerLength) }
+        guard headerLength <= limits.header else {
+            throw .headerTooLarge(headerLength, limit: limits.header)
+        }
+        let total = 4 + Int(length)
+        guard available >= total else { return nil }
+        position += total
+        let header = UnsafeRawBufferPointer(start: start + 8, count: Int(headerLength))
+        let body = UnsafeRawBufferPointer(
+            start: start + 8 + Int(headerLength), count: total - 8 - Int(headerLength))
+        return Frame(header: header, body: body)
+    }
+
+    /// Takes back the frame that `next` gave last: it is given again later.
+    public mutating func putBack(_ frame: Frame) { position -= frame.count }
+
+    /// Ends a turn: keeps what `next` has not given.
+    public mutating func keepRest() {
+        let left = end - position
+        defer {
+            region = nil
+            position = 0
+            end = 0
+        }
+        guard left > 0 else {
+            if rest != nil { dropRest() }
+            return
+        }
+        let start = region! + position
+        let needed = max(left, announced(start, left))
+        if region == rest {
+            if position == 0 && restCapacity >= needed {
+                restCount = left
+                return
+            }
+        }
+        let capacity = needed > ReadBuffer.longestRest ? needed : Self.rounded(left)
+        let kept = UnsafeMutableRawPointer.allocate(byteCount: capacity + ReadBuffer.slack, alignment: 16)
+        kept.copyMemory(from: start, byteCount: left)
+        // Words are loaded from behind a frame's end, and their bytes ignored.
+        (kept + capacity).initializeMemory(as: UInt8.self, repeating: 0, count: ReadBuffer.slack)
+        if rest != nil { dropRest() }
+        rest = kept
+        restCapacity = capacity
+        restCount = left
+    }
+
+    /// The whole size of the unfinished frame at `start`, as far as it is known.
+    private func announced(_ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        guard count >= 8 else { return 0 }
+        return 4 + Int(UInt32(bigEndian: start.loadUnaligned(as: UInt32.self)))
+    }
+
+    private static func rounded(_ count: Int) -> Int { max(64, (count + 63) & ~63) }
+
+    private mutating func dropRest() {
+        rest?.deallocate()
+        rest = nil
+        restCapacity = 0
+        restCount = 0
+    }
+}

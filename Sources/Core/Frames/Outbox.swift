@@ -1,0 +1,223 @@
+/// The frames queued to one connection, in order, until the kernel has taken
+/// their last byte.
+///
+/// A *position* counts the bytes of the connection's whole outgoing stream, so
+/// whether a frame was delivered is one comparison with `written`. Frames that
+/// have not begun may be removed; positions stay what they were.
+/// Small bodies are copied behind their header; large ones are a `Payload`.
+public struct Outbox: ~Copyable {
+    /// Bodies of this size and more are not copied into the outbox.
+    public static let largeBody = 16 << 10
+
+    /// A frame that waits.
+    struct Entry {
+        /// The position behind its last byte.
+        var end: UInt64
+        /// Bytes of it that stand in `bytes`.
+        var inlineCount: Int
+        /// Owned; the rest of the frame.
+        var payload: Unmanaged<Payload>?
+        var isAnswer: Bool
+        var isRemoved: Bool
+
+        var count: Int {
+            guard let payload else { return inlineCount }
+            return inlineCount + payload._withUnsafeGuaranteedRef { $0.bytes.count }
+        }
+    }
+
+    /// The position up to which the kernel has taken everything.
+    public private(set) var written: UInt64 = 0
+    /// The position behind the last queued frame.
+    public private(set) var end: UInt64 = 0
+    /// Bytes that wait, removed frames not counted.
+    public private(set) var pending = 0
+    /// Those of them that are answers.
+    public private(set) var pendingAnswers = 0
+
+    private var storage: UnsafeMutablePointer<OutboxStorage>?
+    private let pool: OutboxPool
+    /// Entries that are removed or have a payload: where there are none, all
+    /// that waits is one piece.
+    private var irregular = 0
+
+    public init(pool: OutboxPool) { self.pool = pool }
+
+    deinit {
+        guard let storage else { return }
+        Self.releasePayloads(storage)
+        pool.giveBack(storage)
+    }
+
+    public var isEmpty: Bool { pending == 0 }
+
+    /// Frames that wait; removed ones count until their turn comes.
+    public var frames: Int {
+        guard let storage else { return 0 }
+        return storage.pointee.entryTail - storage.pointee.entryHead
+    }
+
+    /// Room for a frame's lengths and header, and for a body that is copied.
+    /// Nothing else may happen to the outbox until `commit`.
+    @inline(__always)
+    public mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
+        if storage == nil { storage = pool.take() }
+        return storage!.pointee.reserve(count)
+    }
+
+    /// Queues the frame that was written into what `reserve` gave.
+    /// - Parameters:
+    ///   - inlineCount: the bytes written.
+    ///   - payload: what follows them, where the body was not copied.
+    ///   - isAnswer: counts as a reply or an error.
+    /// - Returns: the position behind the frame.
+    @inline(__always)
+    @discardableResult
+    public mutating func commit(inlineCount: Int, payload: Payload? = nil, isAnswer: Bool) -> UInt64 {
+        let count = inlineCount + (payload?.bytes.count ?? 0)
+        end += UInt64(count)
+        pending += count
+        if isAnswer { pendingAnswers += count }
+        if payload != nil { irregular += 1 }
+        storage!.pointee.append(
+            Entry(
+                end: end, inlineCount: inlineCount, payload: payload.map(Unmanaged.passRetained),
+                isAnswer: isAnswer, isRemoved: false))
+        return end
+    }
+
+    /// Takes a frame out that has not begun to be written; false where it has.
+    /// Cost: the logarithm of how many wait.
+    public mutating func remove(endingAt position: UInt64) -> Bool {
+        guard let storage, position > written, let index = storage.pointee.index(endingAt: position) else {
+            return false
+        }
+        let entry = storage.pointee.entries[index]
+        guard !entry.isRemoved, position - UInt64(entry.count) >= written else { return false }
+        markRemoved(index)
+        return true
+    }
+
+    /// Takes out all that has not begun; what has begun goes on to its end.
+    public mutating func removeNotBegun() {
+        guard let storage else { return }
+        for index in storage.pointee.entryHead..<storage.pointee.entryTail {
+            let entry = storage.pointee.entries[index]
+            if !entry.isRemoved, entry.end - UInt64(entry.count) >= written { markRemoved(index) }
+        }
+    }
+
+    private mutating func markRemoved(_ index: Int) {
+        let entry = storage!.pointee.entries[index]
+        storage!.pointee.entries[index].isRemoved = true
+        if entry.payload == nil { irregular += 1 }
+        pending -= entry.count
+        if entry.isAnswer { pendingAnswers -= entry.count }
+    }
+
+    /// The pieces to write next, at most `parts.count`; removed frames at the
+    /// front are passed over. Returns how many pieces there are; 0 is all done.
+    public mutating func gather(_ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>) -> Int {
+        guard storage != nil else { return 0 }
+        skipRemoved()
+        guard pending > 0 else {
+            finish()
+            return 0
+        }
+        let state = storage!.pointee
+        if irregular == 0 {
+            parts[0] = UnsafeRawBufferPointer(
+                start: state.bytes + state.head, count: state.tail - state.head)
+            return 1
+        }
+        var used = 0
+        var offset = state.head
+        // How much of the first entry is written already.
+        let first = state.entries[state.entryHead]
+        var skip = Int(written - (first.end - UInt64(first.count)))
+        var index = state.entryHead
+        while index < state.entryTail, used + 2 <= parts.count {
+            let entry = state.entries[index]
+            let inlineLeft = entry.inlineCount - min(skip, entry.inlineCount)
+            if !entry.isRemoved {
+                if inlineLeft > 0 {
+                    parts[used] = UnsafeRawBufferPointer(start: state.bytes + offset, count: inlineLeft)
+                    used += 1
+                }
+                if let payload = entry.payload {
+                    let bytes = payload._withUnsafeGuaranteedRef { $0.bytes }
+                    let from = max(0, skip - entry.inlineCount)
+                    parts[used] = UnsafeRawBufferPointer(rebasing: bytes[from...])
+                    used += 1
+                }
+            }
+            offset += inlineLeft
+            skip = 0
+            index += 1
+        }
+        return used
+    }
+
+    /// Says that the kernel took `count` bytes of what `gather` gave.
+    public mutating func wrote(_ count: Int) {
+        guard storage != nil else { return }
+        pending -= count
+        if pending == 0 && irregular == 0 {
+            written = end
+            finish()
+            return
+        }
+        var left = count
+        while left > 0 {
+            skipRemoved()
+            let entry = storage!.pointee.entries[storage!.pointee.entryHead]
+            let done = Int(written - (entry.end - UInt64(entry.count)))
+            let step = min(left, entry.count - done)
+            let inlineStep = min(step, max(0, entry.inlineCount - done))
+            storage!.pointee.head += inlineStep
+            written += UInt64(step)
+            left -= step
+            if written == entry.end { dropFirst(entry, inlineLeft: 0) }
+        }
+        skipRemoved()
+        if pending == 0 { finish() }
+    }
+
+    /// Passes over removed frames at the front: their bytes count as written,
+    /// though nobody got them.
+    private mutating func skipRemoved() {
+        while storage!.pointee.entryHead < storage!.pointee.entryTail {
+            let entry = storage!.pointee.entries[storage!.pointee.entryHead]
+            guard entry.isRemoved else { return }
+            written = entry.end
+            dropFirst(entry, inlineLeft: entry.inlineCount)
+        }
+    }
+
+    private mutating func dropFirst(_ entry: Entry, inlineLeft: Int) {
+        if entry.isAnswer && !entry.isRemoved { pendingAnswers -= entry.count }
+        if entry.payload != nil || entry.isRemoved { irregular -= 1 }
+        entry.payload?.release()
+        storage!.pointee.head += inlineLeft
+        storage!.pointee.entryHead += 1
+    }
+
+    /// Everything is written: an idle connection holds no memory.
+    private mutating func finish() {
+        written = end
+        pendingAnswers = 0
+        irregular = 0
+        if let storage {
+            Self.releasePayloads(storage)
+            pool.giveBack(storage)
+        }
+        storage = nil
+    }
+
+    private static func releasePayloads(_ storage: UnsafeMutablePointer<OutboxStorage>) {
+        guard storage.pointee.holdsPayloads else { return }
+        for index in storage.pointee.entryHead..<storage.pointee.entryTail {
+            storage.pointee.entries[index].payload?.release()
+        }
+    }
+}

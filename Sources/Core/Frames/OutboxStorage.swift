@@ -1,0 +1,132 @@
+/// The memory of an outbox that is not empty. Handed out by a pool, since most
+/// connections have something to send for a moment only.
+struct OutboxStorage {
+    var bytes: UnsafeMutableRawPointer
+    var capacity: Int
+    /// What waits stands in `bytes` from `head` to `tail`.
+    var head = 0
+    var tail = 0
+
+    var entries: UnsafeMutablePointer<Outbox.Entry>
+    var entryCapacity: Int
+    var entryHead = 0
+    var entryTail = 0
+    var holdsPayloads = false
+
+    init(capacity: Int, entryCapacity: Int) {
+        bytes = .allocate(byteCount: capacity, alignment: 16)
+        entries = .allocate(capacity: entryCapacity)
+        self.capacity = capacity
+        self.entryCapacity = entryCapacity
+    }
+
+    func deallocate() {
+        bytes.deallocate()
+        entries.deallocate()
+    }
+
+    mutating func reset() {
+        head = 0
+        tail = 0
+        entryHead = 0
+        entryTail = 0
+        holdsPayloads = false
+    }
+
+    @inline(__always)
+    mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
+        if capacity - tail < count { makeRoom(count) }
+        return bytes + tail
+    }
+
+    /// Moves what waits to the front, or to a larger place.
+    private mutating func makeRoom(_ count: Int) {
+        let used = tail - head
+        if capacity - used >= count && head >= capacity / 2 {
+            bytes.copyMemory(from: bytes + head, byteCount: used)
+        } else {
+            var larger = capacity * 2
+            while larger - used < count { larger *= 2 }
+            let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
+            moved.copyMemory(from: bytes + head, byteCount: used)
+            bytes.deallocate()
+            bytes = moved
+            capacity = larger
+        }
+        head = 0
+        tail = used
+    }
+
+    @inline(__always)
+    mutating func append(_ entry: Outbox.Entry) {
+        tail += entry.inlineCount
+        if entry.payload != nil { holdsPayloads = true }
+        if entryTail == entryCapacity { makeEntryRoom() }
+        entries[entryTail] = entry
+        entryTail += 1
+    }
+
+    private mutating func makeEntryRoom() {
+        let used = entryTail - entryHead
+        if entryHead >= entryCapacity / 2 {
+            entries.update(from: entries + entryHead, count: used)
+        } else {
+            let moved = UnsafeMutablePointer<Outbox.Entry>.allocate(capacity: entryCapacity * 2)
+            moved.initialize(from: entries + entryHead, count: used)
+            entries.deallocate()
+            entries = moved
+            entryCapacity *= 2
+        }
+        entryHead = 0
+        entryTail = used
+    }
+
+    /// The entry that ends at a position, by bisection.
+    func index(endingAt position: UInt64) -> Int? {
+        var low = entryHead
+        var high = entryTail
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].end < position { low = middle + 1 } else { high = middle }
+        }
+        return low < entryTail && entries[low].end == position ? low : nil
+    }
+}
+
+/// The free outbox memory of one loop.
+public final class OutboxPool {
+    private static let capacity = 16 << 10
+    private static let entryCapacity = 128
+    /// What is kept for the next round; more is given back to the system.
+    private static let mostKept = 64
+
+    private var free: [UnsafeMutablePointer<OutboxStorage>] = []
+
+    public init() { free.reserveCapacity(Self.mostKept) }
+
+    deinit { for storage in free { Self.release(storage) } }
+
+    func take() -> UnsafeMutablePointer<OutboxStorage> {
+        if let storage = free.popLast() { return storage }
+        let storage = UnsafeMutablePointer<OutboxStorage>.allocate(capacity: 1)
+        storage.initialize(to: OutboxStorage(capacity: Self.capacity, entryCapacity: Self.entryCapacity))
+        return storage
+    }
+
+    func giveBack(_ storage: UnsafeMutablePointer<OutboxStorage>) {
+        // Grown ones are kept up to a turn's size: a busy peer grows anew in
+        // each round otherwise.
+        guard free.count < Self.mostKept, storage.pointee.capacity <= 4 * ReadBuffer.turn else {
+            Self.release(storage)
+            return
+        }
+        storage.pointee.reset()
+        free.append(storage)
+    }
+
+    private static func release(_ storage: UnsafeMutablePointer<OutboxStorage>) {
+        storage.pointee.deallocate()
+        storage.deinitialize(count: 1)
+        storage.deallocate()
+    }
+}

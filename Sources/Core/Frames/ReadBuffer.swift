@@ -1,0 +1,21 @@
+/// The one buffer that a loop's connections are read into, in turns. What is
+/// left of an unfinished frame moves to its peer after the turn, so that an
+/// idle connection costs no buffer.
+public final class ReadBuffer {
+    /// What one turn reads at most.
+    public static let turn = 64 << 10
+    /// Readable bytes behind whatever stands in the buffer, for loads of words.
+    public static let slack = 16
+    /// The rest of an unfinished frame that is put before the next turn's bytes.
+    static let longestRest = 64 << 10
+
+    let base: UnsafeMutableRawPointer
+    static let capacity = longestRest + turn
+
+    public init() {
+        base = .allocate(byteCount: Self.capacity + Self.slack, alignment: 64)
+        base.initializeMemory(as: UInt8.self, repeating: 0, count: Self.capacity + Self.slack)
+    }
+
+    deinit { base.deallocate() }
+}

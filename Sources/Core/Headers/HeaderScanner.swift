@@ -1,0 +1,237 @@
+/// Reads a frame's header in one pass over its bytes: one JSON object, strict
+/// as the protocol's sections 2 and 3 say, without making a value of it.
+///
+/// One scanner serves a loop; what it gives points into the frame, or into the
+/// scanner's own memory, and holds until the next scan.
+public final class HeaderScanner {
+    static let maximumDepth = 32
+    /// The largest integer on the wire, 2^53 - 1.
+    public static let largestInteger: Int64 = 9_007_199_254_740_991
+    static let longestMeta = 4096
+    static let longestName = 256
+
+    /// Where strings with escapes are written without them.
+    var scratch: UnsafeMutablePointer<UInt8>
+    var scratchCapacity: Int
+    var scratchUsed = 0
+    var keys = KeySet()
+
+    public init() {
+        scratchCapacity = 16 << 10
+        scratch = .allocate(capacity: scratchCapacity + ReadBuffer.slack)
+    }
+
+    deinit { scratch.deallocate() }
+
+    /// Scans a header. `ReadBuffer.slack` bytes behind it must be readable.
+    public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
+        header = Header()
+        scratchUsed = 0
+        keys.reset()
+        // Unescaped, a string is never longer than it was.
+        if scratchCapacity < bytes.count {
+            scratch.deallocate()
+            scratchCapacity = bytes.count
+            scratch = .allocate(capacity: scratchCapacity + ReadBuffer.slack)
+        }
+        guard let base = bytes.baseAddress, bytes.count > 0 else {
+            throw HeaderError("is empty", at: 0)
+        }
+        var cursor = JSONCursor(base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        cursor.skipSpace()
+        guard cursor.take(UInt8(ascii: "{")) else { throw cursor.error("is no JSON object") }
+        cursor.skipSpace()
+        if !cursor.take(UInt8(ascii: "}")) {
+            repeat {
+                cursor.skipSpace()
+                let start = cursor.position
+                let key = try string(&cursor)
+                cursor.skipSpace()
+                guard cursor.take(UInt8(ascii: ":")) else { throw cursor.error("lacks a colon after a key") }
+                cursor.skipSpace()
+                if try member(key, &cursor, &header) == false {
+                    guard keys.insert(key, object: 0) else {
+                        throw HeaderError("has the key \"\(key.text)\" twice", at: start)
+                    }
+                    try skipValue(&cursor, depth: 1)
+                }
+                cursor.skipSpace()
+            } while cursor.take(UInt8(ascii: ","))
+            guard cursor.take(UInt8(ascii: "}")) else {
+                throw cursor.error("has neither a comma nor its end after a member")
+            }
+        }
+        cursor.skipSpace()
+        guard cursor.isAtEnd else { throw cursor.error("has something after its object") }
+        guard header.members.contains(.kind) else { throw HeaderError("has no \"kind\"", at: 0) }
+    }
+
+    /// Reads a known member's value; false where the key is none of them.
+    @inline(__always)
+    private func member(_ key: Header.Text, _ cursor: inout JSONCursor, _ header: inout Header)
+        throws(HeaderError) -> Bool
+    {
+        // The scratch and the frame both have readable bytes behind a key.
+        guard key.count <= 8 else {
+            guard key.equals("subscription") else { return false }
+            try once(.subscription, &header, cursor)
+            header.subscription = try integer(&cursor, "subscription")
+            return true
+        }
+        switch PackedKey.pack(key) {
+        case PackedKey.kind:
+            try once(.kind, &header, cursor)
+            let value = try string(&cursor, "kind")
+            header.kind = Header.Kind(value)
+            if header.kind == .unknown { header.unknownKind = value }
+        case PackedKey.id:
+            try once(.id, &header, cursor)
+            let value = try integer(&cursor, "id", tooLarge: 0)
+            header.id = value > 0 ? UInt64(value) : 0
+        case PackedKey.to:
+            try once(.to, &header, cursor)
+            header.to = try string(&cursor, "to")
+        case PackedKey.from:
+            try once(.from, &header, cursor)
+            header.from = try string(&cursor, "from")
+        case PackedKey.level:
+            try once(.level, &header, cursor)
+            header.level = try string(&cursor, "level")
+        case PackedKey.name:
+            try once(.name, &header, cursor)
+            header.name = try string(&cursor, "name")
+            guard (1...Self.longestName).contains(header.name.count) else {
+                throw cursor.error("has a \"name\" of \(header.name.count) bytes, and 1 to 256 are allowed")
+            }
+        case PackedKey.object:
+            try once(.object, &header, cursor)
+            header.object = try string(&cursor, "object")
+        case PackedKey.via:
+            try once(.via, &header, cursor)
+            let value = try string(&cursor, "via")
+            guard value.equals("broadcast") || value.equals("report") else {
+                throw cursor.error("has a \"via\" that is neither broadcast nor report")
+            }
+        case PackedKey.missed:
+            try once(.missed, &header, cursor)
+            header.missed = try integer(&cursor, "missed")
+        case PackedKey.url:
+            try once(.url, &header, cursor)
+            header.url = try string(&cursor, "url")
+        case PackedKey.deadline:
+            try once(.deadline, &header, cursor)
+            header.deadline = try integer(&cursor, "deadline")
+        case PackedKey.parent:
+            try once(.parent, &header, cursor)
+            header.parent = try integer(&cursor, "parent")
+        case PackedKey.more:
+            try once(.more, &header, cursor)
+            header.more = try boolean(&cursor, "more")
+        case PackedKey.credit:
+            try once(.credit, &header, cursor)
+            let value = try integer(&cursor, "credit")
+            guard value >= 0 else { throw cursor.error("has a \"credit\" below 0") }
+            header.credit = UInt64(value)
+        case PackedKey.auth:
+            try once(.auth, &header, cursor)
+            guard try string(&cursor, "auth").equals("skip") else {
+                throw cursor.error("has an \"auth\" that isn't skip")
+            }
+        case PackedKey.code:
+            try once(.code, &header, cursor)
+            header.code = try string(&cursor, "code")
+        case PackedKey.message:
+            try once(.message, &header, cursor)
+            header.message = try string(&cursor, "message")
+        case PackedKey.ran:
+            try once(.ran, &header, cursor)
+            let value = try string(&cursor, "ran")
+            if value.equals("no") {
+                header.ran = .no
+            } else if value.equals("maybe") {
+                header.ran = .maybe
+            } else if value.equals("yes") {
+                header.ran = .yes
+            } else {
+                throw cursor.error("has a \"ran\" that is none of no, maybe and yes")
+            }
+        case PackedKey.trace:
+            try once(.trace, &header, cursor)
+            let start = cursor.pointer
+            _ = try string(&cursor, "trace")
+            header.trace = Header.Text(start: start, count: cursor.pointer - start)
+        case PackedKey.meta:
+            try once(.meta, &header, cursor)
+            guard cursor.peek() == UInt8(ascii: "{") else {
+                throw cursor.error("has a \"meta\" that is no object")
+            }
+            let start = cursor.pointer
+            try skipValue(&cursor, depth: 1)
+            header.meta = Header.Text(start: start, count: cursor.pointer - start)
+            guard header.meta.count <= Self.longestMeta else {
+                throw cursor.error(
+                    "has a \"meta\" of \(header.meta.count) bytes, and \(Self.longestMeta) are allowed")
+            }
+        default:
+            return false
+        }
+        return true
+    }
+
+    @inline(__always)
+    private func once(_ member: Header.Members, _ header: inout Header, _ cursor: JSONCursor)
+        throws(HeaderError)
+    {
+        guard !header.members.contains(member) else { throw cursor.error("has a key twice") }
+        header.members.insert(member)
+    }
+}
+
+/// A key of up to eight bytes as one word, to be compared at once.
+private enum PackedKey {
+    @inline(__always)
+    static func pack(_ key: Header.Text) -> UInt64 {
+        guard let base = key.baseAddress, key.count > 0 else { return 0 }
+        let word = UInt64(littleEndian: base.loadUnaligned(as: UInt64.self))
+        return key.count == 8 ? word : word & ((1 << (UInt64(key.count) * 8)) - 1)
+    }
+
+    static let kind = 0x646e_696b as UInt64
+    static let id = 0x6469 as UInt64
+    static let to = 0x6f74 as UInt64
+    static let from = 0x6d6f_7266 as UInt64
+    static let level = 0x6c_6576_656c as UInt64
+    static let name = 0x656d_616e as UInt64
+    static let object = 0x7463_656a_626f as UInt64
+    static let via = 0x6169_76 as UInt64
+    static let missed = 0x6465_7373_696d as UInt64
+    static let url = 0x6c72_75 as UInt64
+    static let deadline = 0x656e_696c_6461_6564 as UInt64
+    static let parent = 0x746e_6572_6170 as UInt64
+    static let more = 0x6572_6f6d as UInt64
+    static let credit = 0x7469_6465_7263 as UInt64
+    static let auth = 0x6874_7561 as UInt64
+    static let code = 0x6564_6f63 as UInt64
+    static let message = 0x65_6761_7373_656d as UInt64
+    static let ran = 0x6e61_72 as UInt64
+    static let trace = 0x65_6361_7274 as UInt64
+    static let meta = 0x6174_656d as UInt64
+}
+
+extension Header.Kind {
+    @inline(__always)
+    init(_ text: Header.Text) {
+        switch text.count {
+        case 4: self = text.equals("call") ? .call : text.equals("open") ? .open : .unknown
+        case 5: self = text.equals("reply") ? .reply : text.equals("error") ? .error : .unknown
+        case 6:
+            self =
+                text.equals("cancel")
+                ? .cancel
+                : text.equals("credit")
+                    ? .credit : text.equals("report") ? .report : text.equals("notice") ? .notice : .unknown
+        case 9: self = text.equals("broadcast") ? .broadcast : .unknown
+        default: self = .unknown
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import CUV
+internal import Glibc
+
+/// A listening Unix socket on a loop.
+public final class Listener: Handle {
+    /// How many connections one turn takes before others have theirs.
+    private static let acceptedPerTurn = 64
+
+    public let path: String
+    private let loop: Loop
+    private let descriptor: Int32
+    /// Given up for a moment where the process has no descriptor left, so that
+    /// a waiting connection can be taken and closed instead of spinning on it.
+    private var spare: Int32
+    private var onConnection: (Socket) -> Void
+
+    /// Binds and listens. The path is free, or this throws; see
+    /// `SocketAddress.occupant`.
+    /// - Parameter mode: the socket's file mode from its first moment on.
+    public init(
+        _ loop: Loop, path: String, mode: UInt32 = 0o600, group: UInt32? = nil,
+        onConnection: @escaping (Socket) -> Void
+    ) throws(SystemError) {
+        guard path.utf8.count <= SocketAddress.longestPath else {
+            throw SystemError(ENAMETOOLONG, SocketAddress.tooLong(path))
+        }
+        let descriptor = strata_unix_socket()
+        guard descriptor >= 0 else { throw SystemError(errno, "make a socket") }
+        // The mode of a socket's file comes from the descriptor's before bind.
+        fchmod(descriptor, mode_t(mode))
+        let mask = umask(0o177 & ~mode_t(mode))
+        var status = strata_unix_bind(descriptor, path)
+        umask(mask)
+        if status == 0, chmod(path, mode_t(mode)) != 0 { status = errno }
+        if status == 0, let group, chown(path, uid_t.max, group) != 0 { status = errno }
+        if status == 0, listen(descriptor, SOMAXCONN) != 0 { status = errno }
+        guard status == 0 else {
+            Glibc.close(descriptor)
+            throw SystemError(status, "listen on \(path)")
+        }
+        self.path = path
+        self.loop = loop
+        self.descriptor = descriptor
+        self.onConnection = onConnection
+        spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        try super.init(UV_POLL, "poll \(path)") { memory in
+            uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
+        }
+        uv_poll_start(memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue)) {
+            handle, _, _ in
+            let object = Unmanaged<Listener>.fromOpaque(handle!.pointee.data)
+            object._withUnsafeGuaranteedRef { $0.accept() }
+        }
+    }
+
+    /// Takes what waits, up to a turn's bound.
+    private func accept() {
+        for _ in 0..<Self.acceptedPerTurn {
+            guard !isClosed else { return }
+            let accepted = strata_accept(descriptor)
+            if accepted >= 0 {
+                if let socket = try? Socket(loop, descriptor: accepted) { onConnection(socket) }
+                continue
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EMFILE, ENFILE:
+                guard spare >= 0 else { return }
+                Glibc.close(spare)
+                let refused = strata_accept(descriptor)
+                if refused >= 0 { Glibc.close(refused) }
+                spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                if refused < 0 { return }
+            default: return
+            }
+        }
+    }
+
+    /// Ends listening and removes the socket's file.
+    public override func close() {
+        guard !isClosed else { return }
+        super.close()
+        onConnection = { _ in }
+        unlink(path)
+        Glibc.close(descriptor)
+        if spare >= 0 { Glibc.close(spare) }
+    }
+}

@@ -1,0 +1,52 @@
+internal import CUV
+internal import Glibc
+
+/// Reads a pipe, such as a child's output, in pieces.
+public final class OutputReader: Handle {
+    private var onBytes: (UnsafeRawBufferPointer) -> Void
+    private var onEnd: () -> Void
+    private let descriptor: Int32
+
+    /// Takes over the reading end of a pipe.
+    public init(
+        _ loop: Loop, descriptor: Int32, onBytes: @escaping (UnsafeRawBufferPointer) -> Void,
+        onEnd: @escaping () -> Void
+    ) throws(SystemError) {
+        self.onBytes = onBytes
+        self.onEnd = onEnd
+        self.descriptor = descriptor
+        do {
+            try super.init(UV_POLL, "poll a pipe") { memory in
+                uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
+            }
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        uv_poll_start(memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue | UV_DISCONNECT.rawValue)) { handle, _, _ in
+            let object = Unmanaged<OutputReader>.fromOpaque(handle!.pointee.data)
+            object._withUnsafeGuaranteedRef { $0.read() }
+        }
+    }
+
+    private func read() {
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
+            let count = Glibc.read(descriptor, space.baseAddress, space.count)
+            if count > 0 {
+                onBytes(UnsafeRawBufferPointer(rebasing: space[..<count]))
+            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                let ended = onEnd
+                close()
+                ended()
+            }
+        }
+    }
+
+    public override func close() {
+        guard !isClosed else { return }
+        super.close()
+        onBytes = { _ in }
+        onEnd = {}
+        Glibc.close(descriptor)
+    }
+}
