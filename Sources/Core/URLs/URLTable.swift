@@ -2,8 +2,8 @@
 ///
 /// Knows nothing of modules: a mapping's value (an owner and an action, say) is
 /// its user's, and so is who may map what. What other hosts have mapped costs
-/// nothing, whatever is done. A value type, not to be copied while it changes
-/// often: a copy shares its tree until then.
+/// nothing, whatever is done. A plain value; a copy shares its trees until one
+/// of the two changes.
 public struct URLTable<Value> {
     fileprivate struct Host {
         var root = URLNode<Value>()
@@ -174,13 +174,14 @@ extension URLTable {
     private func unknownPath(_ url: BusURL, _ host: Host) -> BusURLError {
         var path: [UInt8] = url.segments.isEmpty ? [UInt8(ascii: "/")] : []
         for segment in url.segments.prefix(16) { path += [UInt8(ascii: "/")] + segment.bytes }
-        // A sample: a host may have very many, and a peer may ask very often.
+        // A host may have very many, and a peer may ask very often.
         var known: [String] = []
         if host.count <= 64 { host.root.forEach { known.append($0.pattern.text) } }
         known.sort()
         return BusURLError(
             .unknownPath,
-            "the path \(BusURLError.excerpt(path)) was asked for, which is not mapped for the host \(excerpt(url.host)); "
+            "the path \(BusURLError.excerpt(path)) was asked for, which is not mapped for the host "
+                + "\(excerpt(url.host)); "
                 + (known.isEmpty
                     ? "see strata routes for its \(host.count) patterns"
                     : "it has \(known.prefix(3).map(excerpt).joined(separator: ", "))"
