@@ -1,0 +1,127 @@
+/// The protocol's rules for names, over raw bytes and over strings.
+///
+/// Names are case-sensitive ASCII. Nothing here allocates but the string
+/// version of `withoutRouterSuffix`.
+public enum Name {
+    /// The most bytes that a module, an interface or an action may have.
+    public static let longest = 64
+
+    /// Whether this is a module's name: `[A-Za-z][A-Za-z0-9._-]{0,63}`.
+    public static func isModule(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let first = bytes.first, isLetter(first) else { return false }
+        return isTail(bytes)
+    }
+
+    /// Whether this is an interface's name, by the same rule as a module's.
+    ///
+    /// To be asked of a name whose suffix `Router` is already taken off: all
+    /// rules hold for what is left.
+    public static func isInterface(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        isModule(bytes)
+    }
+
+    /// Whether this is an action's name: `[A-Za-z_][A-Za-z0-9._-]{0,63}`.
+    public static func isAction(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let first = bytes.first, isLetter(first) || first == UInt8(ascii: "_") else {
+            return false
+        }
+        return isTail(bytes)
+    }
+
+    /// Whether this is one of `bus`, `module`, `launcher` and `operator`, which
+    /// no module and no interface (its suffix taken off) may be called.
+    public static func isReserved(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        switch bytes.count {
+        case 3: bytes.elementsEqual("bus".utf8)
+        case 6: bytes.elementsEqual("module".utf8)
+        case 8: bytes.elementsEqual("launcher".utf8) || bytes.elementsEqual("operator".utf8)
+        default: false
+        }
+    }
+
+    /// The interface's name without one suffix `Router` in any case, or as it
+    /// was where nothing would be left: `TestRouter` and `Test` are one name.
+    public static func withoutRouterSuffix(
+        _ bytes: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[..<lengthWithoutRouterSuffix(bytes)])
+    }
+
+    /// How many bytes `withoutRouterSuffix` leaves.
+    public static func lengthWithoutRouterSuffix(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let kept = bytes.count - 6
+        // Names that end otherwise are most, and end in something else than r.
+        guard kept > 0, bytes[kept + 5] | 0x20 == UInt8(ascii: "r"),
+            bytes[kept] | 0x20 == UInt8(ascii: "r"),
+            bytes[kept + 1] | 0x20 == UInt8(ascii: "o"),
+            bytes[kept + 2] | 0x20 == UInt8(ascii: "u"),
+            bytes[kept + 3] | 0x20 == UInt8(ascii: "t"),
+            bytes[kept + 4] | 0x20 == UInt8(ascii: "e")
+        else { return bytes.count }
+        return kept
+    }
+
+    /// The number of an instance as the broker writes it: digits without a
+    /// leading zero, up to 2^53-1. Nil for what no instance can be called.
+    public static func instanceNumber(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+        guard let first = bytes.first, first != UInt8(ascii: "0"), bytes.count <= 16 else {
+            return nil
+        }
+        var number: UInt64 = 0
+        for byte in bytes {
+            guard isDigit(byte) else { return nil }
+            number = number * 10 + UInt64(byte - UInt8(ascii: "0"))
+        }
+        return number < 1 << 53 ? number : nil
+    }
+
+    @inlinable
+    static func isLetter(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- UInt8(ascii: "a") < 26
+    }
+
+    @inlinable
+    static func isDigit(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10
+    }
+
+    /// Whether the length is right, and every byte one that may follow the first.
+    private static func isTail(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= longest else { return false }
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): continue
+            default: guard isLetter(byte) || isDigit(byte) else { return false }
+            }
+        }
+        return true
+    }
+}
+
+extension Name {
+    /// As `isModule`, of a string's UTF-8.
+    public static func isModule(_ name: String) -> Bool { inBytes(name, isModule) }
+
+    /// As `isInterface`, of a string's UTF-8.
+    public static func isInterface(_ name: String) -> Bool { inBytes(name, isInterface) }
+
+    /// As `isAction`, of a string's UTF-8.
+    public static func isAction(_ name: String) -> Bool { inBytes(name, isAction) }
+
+    /// As `isReserved`, of a string's UTF-8.
+    public static func isReserved(_ name: String) -> Bool { inBytes(name, isReserved) }
+
+    /// As `withoutRouterSuffix` of bytes, as a string of its own.
+    public static func withoutRouterSuffix(_ name: String) -> String {
+        let length = inBytes(name, lengthWithoutRouterSuffix)
+        // The suffix is ASCII, so what stands before it is whole characters.
+        return length == name.utf8.count ? name : String(name.utf8.prefix(length)) ?? name
+    }
+
+    private static func inBytes<Result>(
+        _ name: String, _ judge: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        var name = name
+        return name.withUTF8 { judge(UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -1,0 +1,65 @@
+extension AppTable {
+    /// The table as JSON, each field under its own name; what is nil is left out.
+    public func json() -> JSON {
+        var members: [JSON.Member] = [
+            .init("app", .string(app)), .init("env", .string(env)), .init("schemes", .strings(schemes)),
+            .init("levels", .strings(levels)), .init("settings", settings), .init("launchOptions", launchOptions),
+            .init("calls", .string(calls.rawValue)), .init("limits", limits.json()),
+            .init("startup", .count(startup)), .init("hello", .count(hello)), .init("assembly", .count(assembly)),
+            .init("operators", .array(operators.map(JSON.count))),
+            .init("modules", .array(modules.map { $0.json() })),
+            .init("adapters", .array(adapters.map { $0.json() })),
+        ]
+        if let authorizer { members.append(.init("authorizer", .string(authorizer))) }
+        if let guests { members.append(.init("guests", ["rank": .count(guests.rank), "most": .count(guests.most)])) }
+        if let group { members.append(.init("group", .count(group))) }
+        return .object(members)
+    }
+
+    /// Reads what `json()` wrote. A field that isn't there has its default; an
+    /// unknown one, a wrong type and a rank that is none of the levels' are errors.
+    /// Names are not judged again: the manifest's reader did.
+    public init(json: JSON) throws(AppTableError) {
+        let value = TableValue(json: json, path: "")
+        try value.holds([
+            "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "limits", "startup", "hello",
+            "assembly", "operators", "modules", "adapters", "authorizer", "guests", "group",
+        ])
+        self.init(app: try value.required("app").string())
+        try value.read("env", into: &env) { (v) throws(AppTableError) in try v.string() }
+        try value.read("schemes", into: &schemes) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("levels", into: &levels) { (v) throws(AppTableError) in try v.strings() }
+        if levels.isEmpty { throw AppTableError(path: "levels", message: "expected a level at least") }
+        if let settings = json["settings"] { self.settings = settings }
+        if let launchOptions = json["launchOptions"] { self.launchOptions = launchOptions }
+        try value.read("calls", into: &calls) { (v) throws(AppTableError) in try v.choice() }
+        try value.read("limits", into: &limits) { (v) throws(AppTableError) in try Limits(v) }
+        try value.read("startup", into: &startup) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("hello", into: &hello) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("assembly", into: &assembly) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("operators", into: &operators) { (v) throws(AppTableError) in
+            try v.list { (user) throws(AppTableError) in try user.integer() }
+        }
+        try value.read("authorizer", into: &authorizer) { (v) throws(AppTableError) in try v.string() }
+        try value.read("group", into: &group) { (v) throws(AppTableError) in try v.integer() }
+        let ranks = levels.indices
+        try value.read("guests", into: &guests) { (v) throws(AppTableError) in
+            try v.holds(["rank", "most"])
+            return Guests(rank: try v.required("rank").rank(in: ranks), most: try v.required("most").count())
+        }
+        try value.read("modules", into: &modules) { (v) throws(AppTableError) in
+            try v.list { (row) throws(AppTableError) in try Row(row, ranks: ranks) }
+        }
+        try value.read("adapters", into: &adapters) { (v) throws(AppTableError) in
+            try v.list { (adapter) throws(AppTableError) in try Adapter(adapter) }
+        }
+    }
+}
+
+extension TableValue {
+    func rank(in ranks: Range<Int>) throws(AppTableError) -> Int {
+        let rank = try count()
+        guard ranks.contains(rank) else { throw expected("a level's rank, \(ranks)") }
+        return rank
+    }
+}

@@ -1,0 +1,83 @@
+extension AppTable.Row {
+    func json() -> JSON {
+        var members: [JSON.Member] = [
+            .init("name", .string(name)), .init("rank", .count(rank)), .init("priority", .count(priority)),
+            .init("start", .string(start.rawValue)), .init("restart", .string(restart.rawValue)),
+            .init("replace", .string(replace.rawValue)), .init("stop", .count(stop)),
+            .init("provides", .strings(provides)), .init("requires", .strings(requires)),
+            .init("urls", .array(urls.map { $0.json() })), .init("observes", .array(observes.map { $0.json() })),
+            .init("broadcasts", .strings(broadcasts)), .init("reports", .array(reports.map { $0.json() })),
+            .init("emits", .strings(emits)), .init("trusted", .bool(trusted)),
+        ]
+        if let idle { members.append(.init("idle", .count(idle))) }
+        if let ping { members.append(.init("ping", .count(ping))) }
+        if let user { members.append(.init("user", .count(user))) }
+        return .object(members)
+    }
+
+    init(_ value: TableValue, ranks: Range<Int>) throws(AppTableError) {
+        try value.holds([
+            "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
+            "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "user",
+        ])
+        self.init(name: try value.required("name").string())
+        try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
+        try value.read("priority", into: &priority) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("start", into: &start) { (v) throws(AppTableError) in try v.choice() }
+        try value.read("restart", into: &restart) { (v) throws(AppTableError) in try v.choice() }
+        try value.read("replace", into: &replace) { (v) throws(AppTableError) in try v.choice() }
+        try value.read("stop", into: &stop) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("idle", into: &idle) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("ping", into: &ping) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("user", into: &user) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("provides", into: &provides) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("requires", into: &requires) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("urls", into: &urls) { (v) throws(AppTableError) in
+            try v.list { (url) throws(AppTableError) in try AppTable.URLMapping(url) }
+        }
+        try value.read("observes", into: &observes) { (v) throws(AppTableError) in
+            try v.list { (observed) throws(AppTableError) in try AppTable.Observed(observed) }
+        }
+        try value.read("broadcasts", into: &broadcasts) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("reports", into: &reports) { (v) throws(AppTableError) in
+            try v.list { (reported) throws(AppTableError) in try AppTable.Reported(reported) }
+        }
+        try value.read("emits", into: &emits) { (v) throws(AppTableError) in try v.strings() }
+        try value.read("trusted", into: &trusted) { (v) throws(AppTableError) in try v.bool() }
+    }
+}
+
+extension AppTable.URLMapping {
+    func json() -> JSON { ["host": .string(host), "path": .string(path), "to": .string(to)] }
+
+    init(_ value: TableValue) throws(AppTableError) {
+        try value.holds(["host", "path", "to"])
+        self.init(
+            host: try value.required("host").string(), path: try value.required("path").string(),
+            to: try value.required("to").string())
+    }
+}
+
+extension AppTable.Observed {
+    func json() -> JSON {
+        var members: [JSON.Member] = [.init("name", .string(name)), .init("keep", .string(keep.rawValue))]
+        if let object { members.append(.init("object", .string(object))) }
+        return .object(members)
+    }
+
+    init(_ value: TableValue) throws(AppTableError) {
+        try value.holds(["name", "object", "keep"])
+        self.init(name: try value.required("name").string())
+        try value.read("object", into: &object) { (v) throws(AppTableError) in try v.string() }
+        try value.read("keep", into: &keep) { (v) throws(AppTableError) in try v.choice() }
+    }
+}
+
+extension AppTable.Reported {
+    func json() -> JSON { ["module": .string(module), "names": .strings(names)] }
+
+    init(_ value: TableValue) throws(AppTableError) {
+        try value.holds(["module", "names"])
+        self.init(module: try value.required("module").string(), names: try value.required("names").strings())
+    }
+}

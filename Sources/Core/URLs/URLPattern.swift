@@ -1,0 +1,110 @@
+/// A path that a module maps to an action, like `/show/:tip`.
+///
+/// A segment that starts with a colon is bound: it matches any one segment and
+/// hands it to the action under its name, which has the form of an action's.
+/// Any other is literal, its escapes decoded once; one that starts with a colon
+/// is written `%3A`.
+public struct URLPattern: Sendable {
+    /// One segment of a pattern.
+    public enum Segment: Sendable, Equatable {
+        /// Matches this text, byte by byte.
+        case literal(DecodedText)
+        /// Matches any segment that isn't empty.
+        case bound(DecodedText)
+    }
+
+    /// As it was written.
+    public let text: String
+    /// None for `/`.
+    public let segments: [Segment]
+
+    /// The most bytes that a pattern may have.
+    public static let longest = 4_096
+    /// The most segments that a pattern may have.
+    public static let mostSegments = 64
+
+    /// Judges and splits a pattern.
+    ///
+    /// One trailing slash means nothing, as in a URL.
+    ///
+    /// - Throws: `bad-params`, where no URL could match the pattern or it can't
+    ///   be told what it means: no slash first, a byte outside 0x21 to 0x7E, a
+    ///   `?` or `#`, an empty segment, a bad escape, bad UTF-8, a malformed name
+    ///   of a bound segment, one name bound twice, over `longest` or
+    ///   `mostSegments`.
+    public init(_ text: String) throws(BusURLError) {
+        self.text = text
+        segments = try Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(BusURLError) in
+            try Self.split(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    /// Whether both match the same paths: equal but for the names of their
+    /// bound segments.
+    public func matchesSame(as other: URLPattern) -> Bool {
+        segments.elementsEqual(other.segments) { a, b in
+            switch (a, b) {
+            case (.literal(let a), .literal(let b)): a == b
+            case (.bound, .bound): true
+            case (.literal, .bound), (.bound, .literal): false
+            }
+        }
+    }
+
+    private static func split(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(BusURLError) -> [Segment] {
+        func bad(_ found: String, _ advice: String) -> BusURLError {
+            BusURLError(.badParams, "the URL pattern \(BusURLError.excerpt(bytes)) \(found); \(advice)")
+        }
+        guard bytes.count <= longest else {
+            throw bad("has \(bytes.count) bytes", "\(longest) are the most")
+        }
+        guard bytes.first == UInt8(ascii: "/") else {
+            throw bad("does not start with \"/\"", "write /segment/segment, or / for the host alone")
+        }
+        for byte in bytes {
+            guard byte >= 0x21, byte <= 0x7E else {
+                throw bad(
+                    "has the byte 0x\(String(byte, radix: 16, uppercase: true))",
+                    "write spaces and what is not ASCII as escapes, like %20")
+            }
+            guard byte != UInt8(ascii: "?"), byte != UInt8(ascii: "#") else {
+                throw bad(
+                    "has a \"?\" or \"#\"", "map the path alone, or write %3F and %23 inside a segment")
+            }
+        }
+        var decoder = PercentDecoder(capacity: bytes.count)
+        var parts: [(isBound: Bool, range: Range<Int>)] = []
+        for part in PathSegments(bytes[...]) {
+            guard !part.isEmpty else {
+                throw bad("has an empty segment", "no URL matches it: write one \"/\" between two segments")
+            }
+            guard parts.count < mostSegments else {
+                throw bad("has more than \(mostSegments) segments", "map fewer, and read the rest from the query")
+            }
+            let isBound = part.first == UInt8(ascii: ":")
+            if isBound, !Name.isAction(UnsafeRawBufferPointer(rebasing: part.dropFirst())) {
+                throw bad(
+                    "binds \(BusURLError.excerpt(part))",
+                    "a bound segment is \":\" and a name of up to 64 letters, digits, \".\", \"_\" and \"-\""
+                        + " that starts with a letter or \"_\"; a literal colon is %3A")
+            }
+            do {
+                parts.append((isBound, try decoder.decode(isBound ? part.dropFirst() : part)))
+            } catch {
+                throw bad(error.found, error.advice)
+            }
+        }
+        var names: Set<DecodedText> = []
+        let decoded = decoder.decoded
+        return try parts.map { (isBound, range) throws(BusURLError) in
+            let text = DecodedText(valid: decoded[range])
+            guard isBound else { return .literal(text) }
+            guard names.insert(text).inserted else {
+                throw bad("binds \(BusURLError.excerpt(text.bytes)) twice", "give each bound segment its own name")
+            }
+            return .bound(text)
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/// Which URLs lead where: the patterns of each host, and what each is mapped to.
+///
+/// Knows nothing of modules: a mapping's value (an owner and an action, say) is
+/// its user's, and so is who may map what. What other hosts have mapped costs
+/// nothing, whatever is done. A plain value; a copy shares its trees until one
+/// of the two changes.
+public struct URLTable<Value> {
+    fileprivate struct Host {
+        var root = URLNode<Value>()
+        /// Of the patterns in the tree.
+        var count = 0
+    }
+
+    /// By lower-case name; none without a mapping.
+    private var hosts: [String: Host] = [:]
+
+    /// A table without any mapping.
+    public init() {}
+
+    /// How many patterns are mapped, for all hosts together.
+    public var count: Int { hosts.values.reduce(0) { $0 + $1.count } }
+
+    /// Maps a pattern for a host.
+    ///
+    /// - Throws: `bad-params` for a host that no URL can name; `name-taken`
+    ///   where the host has a pattern that is equal but for its bound names.
+    public mutating func add(
+        _ pattern: URLPattern, host: String, value: Value
+    ) throws(BusURLError) {
+        let host = try Self.judgedHost(host)
+        if let taken = hosts[host]?.root.mapping(at: pattern.segments[...]) {
+            throw BusURLError(
+                .nameTaken,
+                "the URL pattern \(excerpt(pattern.text)) was to be mapped for the host \(excerpt(host)), "
+                    + "which has \(excerpt(taken.pattern.text)) already; the names of bound segments "
+                    + "don't tell patterns apart: map another path or host")
+        }
+        hosts[host, default: Host()].count += 1
+        _ = hosts[host]?.root.set(.init(pattern: pattern, value: value), at: pattern.segments[...])
+    }
+
+    /// Maps a pattern for a host, in place of an equal one, with its bound
+    /// names too; returns what that was mapped to.
+    ///
+    /// - Throws: `bad-params` for a host that no URL can name.
+    @discardableResult
+    public mutating func replace(
+        _ pattern: URLPattern, host: String, value: Value
+    ) throws(BusURLError) -> Value? {
+        let host = try Self.judgedHost(host)
+        let replaced = hosts[host, default: Host()].root.set(
+            .init(pattern: pattern, value: value), at: pattern.segments[...])
+        if replaced == nil { hosts[host]?.count += 1 }
+        return replaced?.value
+    }
+
+    /// What a pattern that is equal but for its bound names is mapped to.
+    public func value(of pattern: URLPattern, host: String) -> Value? {
+        hosts[Self.lowercase(host)]?.root.mapping(at: pattern.segments[...])?.value
+    }
+
+    /// Takes away a pattern that is equal but for its bound names; returns what
+    /// it was mapped to.
+    @discardableResult
+    public mutating func remove(_ pattern: URLPattern, host: String) -> Value? {
+        let host = Self.lowercase(host)
+        guard let index = hosts.index(forKey: host),
+            let removed = hosts.values[index].root.remove(at: pattern.segments[...])
+        else { return nil }
+        hosts.values[index].count -= 1
+        if hosts.values[index].count == 0 { hosts.remove(at: index) }
+        return removed.value
+    }
+
+    /// Takes away every mapping of which the judge says so; looks at all of
+    /// them. Who keeps a list of its own had better `remove` each.
+    public mutating func removeAll(where judge: (Value) -> Bool) {
+        var doomed: [(String, URLPattern)] = []
+        forEach { if judge($2) { doomed.append(($0, $1)) } }
+        for (host, pattern) in doomed { remove(pattern, host: host) }
+    }
+
+    /// Calls the body with each host, pattern and value, in no order.
+    public func forEach(_ body: (_ host: String, _ pattern: URLPattern, _ value: Value) -> Void) {
+        for (name, host) in hosts {
+            host.root.forEach { body(name, $0.pattern, $0.value) }
+        }
+    }
+
+    /// Where a URL leads.
+    ///
+    /// Costs one pass over the URL, and a look-up for each of its segments; at
+    /// worst, where the host's bound and literal patterns share many beginnings,
+    /// a look at each of that host's patterns.
+    ///
+    /// - Parameter schemes: The app's, in any case.
+    /// - Throws: The first that applies of `bad-url`, `unknown-scheme`,
+    ///   `unknown-host`, `unknown-path`.
+    public func resolve(
+        _ url: UnsafeRawBufferPointer, schemes: [String]
+    ) throws(BusURLError) -> URLMatch<Value> {
+        try resolve(try BusURL(url), schemes: schemes)
+    }
+
+    /// Where a URL that was judged already leads.
+    public func resolve(
+        _ url: BusURL, schemes: [String]
+    ) throws(BusURLError) -> URLMatch<Value> {
+        guard schemes.contains(where: { Self.lowercase($0) == url.scheme }) else {
+            throw unknownScheme(url, schemes)
+        }
+        guard let host = hosts[url.host] else { throw unknownHost(url) }
+        guard let found = host.root.match(url.segments[...]) else { throw unknownPath(url, host) }
+        return URLMatch(value: found.value, pattern: found.pattern, url: url)
+    }
+}
+
+extension URLTable.Host: Sendable where Value: Sendable {}
+extension URLTable: Sendable where Value: Sendable {}
+
+// Hosts.
+extension URLTable {
+    /// Whether a URL can name this host, and a pattern be mapped for it: up to
+    /// 255 of the bytes of RFC 3986's `reg-name`, without escapes.
+    public static func isHost(_ host: String) -> Bool {
+        let marks = "-._~!$&'()*+,;=".utf8
+        return !host.isEmpty && host.utf8.count <= 255
+            && host.utf8.allSatisfy { Name.isLetter($0) || Name.isDigit($0) || marks.contains($0) }
+    }
+
+    private static func judgedHost(_ host: String) throws(BusURLError) -> String {
+        guard isHost(host) else {
+            throw BusURLError(
+                .badParams,
+                "the host \(BusURLError.excerpt(host.utf8)) was to be mapped, which no URL can name; "
+                    + "write 1 to 255 letters, digits, \".\" and \"-\", like com.example.login")
+        }
+        return lowercase(host)
+    }
+
+    /// In ASCII's lower case.
+    private static func lowercase(_ text: String) -> String {
+        let upper = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        guard text.utf8.contains(where: upper.contains) else { return text }
+        return String(decoding: text.utf8.lazy.map { upper.contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}
+
+// Messages.
+extension URLTable {
+    private func excerpt(_ text: String) -> String { BusURLError.excerpt(text.utf8) }
+
+    private func unknownScheme(_ url: BusURL, _ schemes: [String]) -> BusURLError {
+        let known = schemes.prefix(3).map(excerpt).joined(separator: ", ")
+        return BusURLError(
+            .unknownScheme,
+            "a URL of the scheme \(excerpt(url.scheme)) was asked for; "
+                + (schemes.isEmpty
+                    ? "the app has none: list it in the manifest's schemes"
+                    : "the app has \(known)\(schemes.count > 3 ? " and others" : ""): use one of them, "
+                        + "or list it in the manifest's schemes"))
+    }
+
+    private func unknownHost(_ url: BusURL) -> BusURLError {
+        let near = nearestNames(to: url.host, in: hosts.keys).map(excerpt)
+        return BusURLError(
+            .unknownHost,
+            "a URL of the host \(excerpt(url.host)) was asked for, for which nothing is mapped; "
+                + (near.isEmpty
+                    ? "see strata routes for what is"
+                    : "did you mean \(near.joined(separator: " or "))?"))
+    }
+
+    private func unknownPath(_ url: BusURL, _ host: Host) -> BusURLError {
+        var path: [UInt8] = url.segments.isEmpty ? [UInt8(ascii: "/")] : []
+        for segment in url.segments.prefix(16) { path += [UInt8(ascii: "/")] + segment.bytes }
+        // A host may have very many, and a peer may ask very often.
+        var known: [String] = []
+        if host.count <= 64 { host.root.forEach { known.append($0.pattern.text) } }
+        known.sort()
+        return BusURLError(
+            .unknownPath,
+            "the path \(BusURLError.excerpt(path)) was asked for, which is not mapped for the host "
+                + "\(excerpt(url.host)); "
+                + (known.isEmpty
+                    ? "see strata routes for its \(host.count) patterns"
+                    : "it has \(known.prefix(3).map(excerpt).joined(separator: ", "))"
+                        + (known.count > 3 ? " and \(known.count - 3) others" : "")))
+    }
+}

@@ -1,0 +1,89 @@
+import StrataCore
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct AppTableJSONTests {
+    /// A table in which no field has its default.
+    static func full() -> AppTable {
+        var table = AppTable(app: "moments")
+        table.env = "debug"
+        table.schemes = ["moments", "m2"]
+        table.levels = ["one", "two"]
+        table.settings = ["feed.page": 20]
+        table.launchOptions = nil
+        table.calls = .declared
+        table.authorizer = "Session"
+        table.guests = .init(rank: 1, most: 8)
+        table.operators = [7, .max]
+        table.group = 12
+        table.limits = limits()
+        table.startup = 1
+        table.hello = 2
+        table.assembly = 3
+        table.modules = [row(), .init(name: "Plain")]
+        var adapter = AppTable.Adapter(name: "NoteLogin", to: "Login")
+        var action = AppTable.AdaptedAction(name: "show", to: "present")
+        action.params = [.init(from: "message", to: "notifyString")]
+        action.result = [.init(from: "ok", to: "done")]
+        adapter.actions = [action]
+        adapter.notices = [.init(from: "login.done", to: "note.loginFinished")]
+        table.adapters = [adapter]
+        return table
+    }
+
+    static func limits() -> AppTable.Limits {
+        var limits = AppTable.Limits()
+        (limits.frame, limits.header, limits.calls, limits.queue) = (1, 2, 3, 4)
+        (limits.waiting, limits.observations, limits.interfaces, limits.urls) = (5, 6, 7, 8)
+        (limits.instances, limits.connections, limits.unregistered) = (9, 10, 11)
+        (limits.held, limits.adapted, limits.total) = (12, 13, 14)
+        return limits
+    }
+
+    static func row() -> AppTable.Row {
+        var row = AppTable.Row(name: "Storage")
+        (row.rank, row.priority, row.start, row.restart, row.replace) = (1, -10, .onDemand, .never, .overlap)
+        (row.stop, row.idle, row.ping, row.user) = (4, 5, 6, 65534)
+        row.provides = ["Storage"]
+        row.requires = ["Log"]
+        row.urls = [.init(host: "moments.store", path: "/dump", to: "Storage/dump")]
+        row.observes = [.init(name: "a"), .init(name: "b", object: "o", keep: .latest)]
+        row.broadcasts = ["storage.changed"]
+        row.reports = [.init(module: "Log", names: ["storage.full"])]
+        row.emits = ["app.reload"]
+        row.trusted = true
+        return row
+    }
+
+    @Test func everyFieldComesBack() throws {
+        let table = Self.full()
+        let text = table.json().description
+        #expect(try AppTable(json: JSON(parsing: text)) == table)
+        #expect(try AppTable(json: AppTable(app: "a").json()) == AppTable(app: "a"))
+    }
+
+    /// A field forgotten in both directions would pass the test above with its
+    /// default; here each stored property must make a member.
+    @Test func eachStoredPropertyIsWritten() throws {
+        let table = Self.full()
+        func names(_ json: JSON?) -> Set<String> { Set(json?.object?.map(\.name) ?? []) }
+        func properties(_ value: some Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
+        let json = table.json()
+        #expect(names(json) == properties(table))
+        #expect(names(json["limits"]) == properties(table.limits))
+        #expect(names(json["modules"]?.array?.first) == properties(table.modules[0]))
+        #expect(names(json["adapters"]?.array?.first) == properties(table.adapters[0]))
+    }
+
+    @Test(arguments: [
+        ("[]", ""), ("{}", ""), (#"{"app":1}"#, "app"), (#"{"app":"a","x":1}"#, ""),
+        (#"{"app":"a","limits":{"frame":-1}}"#, "limits.frame"),
+        (#"{"app":"a","modules":[{"name":"A","rank":3}]}"#, "modules[0].rank"),
+        (#"{"app":"a","modules":[{"name":"A"},{"name":"B","start":"x"}]}"#, "modules[1].start"),
+    ])
+    func errorsNameTheirPlace(_ text: String, _ path: String) throws {
+        let json = try JSON(parsing: text)
+        let error = #expect(throws: AppTableError.self) { try AppTable(json: json) }
+        #expect(error?.path == path)
+    }
+}

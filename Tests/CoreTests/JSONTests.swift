@@ -1,0 +1,98 @@
+import StrataCore
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct JSONTests {
+    @Test func everyKindOfValueIsRead() throws {
+        let json = try JSON(parsing: #" {"a": [null, true, false, -7, 1.5, "x"], "b": {}} "#)
+        #expect(json == ["a": [nil, true, false, -7, 1.5, "x"], "b": [:]])
+    }
+
+    @Test func integersThatDoNotFitAreDoubles() throws {
+        #expect(try JSON(parsing: "9223372036854775807") == .integer(.max))
+        #expect(try JSON(parsing: "-9223372036854775808") == .integer(.min))
+        #expect(try JSON(parsing: "9223372036854775808") == .number(9_223_372_036_854_775_808))
+        #expect(try JSON(parsing: "1e2") == .number(100))
+        #expect(try JSON(parsing: "1e2").integer == 100)
+        #expect(try JSON(parsing: "1.5").integer == nil)
+    }
+
+    @Test(arguments: [
+        "", " ", "01", "-", "1.", ".5", "1e", "+1", "1e999", "-1e999", "NaN", "tru", "nul", "[1,]", "[1 2]", "[",
+        "{\"a\"}", "{\"a\":1,}", "{a:1}", "{\"a\":1 \"b\":2}", "1 2", "\"", "\"\t\"", "\"\\x\"", "\"\\u12\"",
+        #""\ud800""#, #""\ud800x""#, #""\ud800\u0041""#, #""\udc00""#, "\u{FEFF}1", "// x\n1", "'a'", "[1]]", "\u{0}",
+        #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"[{"b":{"":1,"":2}}]"#,
+    ])
+    func whatIsNotJSONIsRefused(_ text: String) {
+        #expect(throws: JSONError.self) { try JSON(parsing: text) }
+    }
+
+    @Test(arguments: [
+        [0x22, 0x80, 0x22], [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xE0, 0x80, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
+        [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xF5, 0x80, 0x80, 0x80, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xC3],
+        [0x22, 0xF0, 0x9F, 0x98],
+    ])
+    func invalidUTF8IsRefused(_ bytes: [UInt8]) {
+        #expect(throws: JSONError.self) { try JSON(parsing: bytes) }
+    }
+
+    @Test func anErrorSaysWhere() {
+        #expect(throws: JSONError(offset: 8, message: "key \"a\" is there twice")) {
+            try JSON(parsing: #"{"a": 1,"a": 2}"#)
+        }
+    }
+
+    @Test func escapesAreUndoneAndOnlyNeededOnesWritten() throws {
+        let json = try JSON(parsing: #""\"\\\/\b\f\n\r\t\u0001\u00e9\ud83d\ude00é😀\u007f""#)
+        #expect(json.string == "\"\\/\u{8}\u{C}\n\r\t\u{1}é😀é😀\u{7F}")
+        #expect(json.description == #""\"\\/\b\f\n\r\t\u0001é😀é😀"# + "\u{7F}\"")
+    }
+
+    @Test func keysThatDifferOnlyInNormalizationAreTwo() throws {
+        let json = try JSON(parsing: "{\"\u{E9}\": 1, \"e\u{301}\": 2}")
+        #expect(json.object?.count == 2)
+        #expect(json["e\u{301}"] == 2)
+    }
+
+    @Test func depthIsCountedFromOne() throws {
+        _ = try JSON(parsing: String(repeating: "[", count: 4) + String(repeating: "]", count: 4), maximumDepth: 4)
+        _ = try JSON(parsing: "[[],[],[],[]]", maximumDepth: 2)
+        _ = try JSON(parsing: "1", maximumDepth: 0)
+        #expect(throws: JSONError.self) { try JSON(parsing: "[[[]]]", maximumDepth: 2) }
+        #expect(throws: JSONError.self) { try JSON(parsing: String(repeating: "[", count: 1_000_000)) }
+    }
+
+    @Test func aHugeObjectIsReadInLinearTime() throws {
+        let members = (0..<100_000).map { "\"k\($0)\":\($0)" }
+        #expect(try JSON(parsing: "{" + members.joined(separator: ",") + "}").object?.count == 100_000)
+        #expect(throws: JSONError.self) {
+            try JSON(parsing: "{" + members.joined(separator: ",") + ",\"k7\":0}")
+        }
+    }
+
+    @Test func whatIsWrittenIsReadBack() throws {
+        let json: JSON = [
+            "z": 1, "a": [nil, true, -1, 0.1, 1e300, .number(.leastNonzeroMagnitude), 2.0, "\u{0}\n\"\\é"], "": [:], "e": [],
+        ]
+        #expect(try JSON(parsing: json.encoded()) == json)
+        #expect(JSON.object([JSON.Member("b", 1), JSON.Member("a", [2, 3])]).description == #"{"b":1,"a":[2,3]}"#)
+        #expect(JSON.number(.infinity).description == "null")
+    }
+
+    @Test func truncatedAndChangedTextNeverTraps() throws {
+        let text = Array(#"{"a":[1.5e3,"é\u00e9\ud83d\ude00",null,true],"b":{"c":-0.1}}"#.utf8)
+        _ = try JSON(parsing: text)
+        for end in 0..<text.count {
+            #expect(throws: JSONError.self) { try JSON(parsing: Array(text[..<end])) }
+        }
+        for index in text.indices {
+            for byte in UInt8.min...UInt8.max {
+                var changed = text
+                changed[index] = byte
+                if let json = try? JSON(parsing: changed) {
+                    #expect(try JSON(parsing: json.encoded()) == json)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import StrataCore
+import Testing
+
+@Suite struct NamesTests {
+    static let longest = String(repeating: "x", count: 64)
+
+    @Test(arguments: ["T", "Test", "a.b_c-d9", "bus", "Router", longest])
+    func modulesAndInterfacesMayBeCalled(_ name: String) {
+        #expect(Name.isModule(name))
+        #expect(Name.isInterface(name))
+        #expect(Name.isAction(name))
+    }
+
+    @Test(arguments: [
+        "", "9a", ".a", "-a", "a b", "a/b", "a#1", "a:b", "é", "aé", "a\0", "@", "[", "`", "{a", longest + "x",
+    ])
+    func noModuleInterfaceOrActionIsCalled(_ name: String) {
+        #expect(!Name.isModule(name))
+        #expect(!Name.isInterface(name))
+        #expect(!Name.isAction(name))
+    }
+
+    @Test func onlyAnActionMayBeginWithAnUnderscore() {
+        #expect(Name.isAction("_a") && Name.isAction("_"))
+        #expect(!Name.isModule("_a") && !Name.isInterface("_a"))
+    }
+
+    @Test(arguments: 0...255)
+    func everyByteIsJudgedAsTheExpressionSays(_ value: Int) {
+        let byte = UInt8(value)
+        let letter = (65...90).contains(value) || (97...122).contains(value)
+        let rest = letter || (48...57).contains(value) || [45, 46, 95].contains(value)
+        [byte].withUnsafeBytes {
+            #expect(Name.isModule($0) == letter)
+            #expect(Name.isAction($0) == (letter || value == 95))
+        }
+        [UInt8(ascii: "a"), byte].withUnsafeBytes {
+            #expect(Name.isModule($0) == rest)
+            #expect(Name.isAction($0) == rest)
+        }
+    }
+
+    @Test func fourNamesAreReservedInThisCaseOnly() {
+        for name in ["bus", "module", "launcher", "operator"] { #expect(Name.isReserved(name)) }
+        for name in ["", "Bus", "buses", "modules", "Launcher", "bu", "operatoR"] {
+            #expect(!Name.isReserved(name))
+        }
+    }
+
+    @Test(arguments: [
+        ("TestRouter", "Test"), ("Testrouter", "Test"), ("TestROUTER", "Test"), ("TestrOuTeR", "Test"),
+        ("Test", "Test"), ("Router", "Router"), ("router", "router"), ("RouterRouter", "Router"),
+        ("TestRouterRouter", "TestRouter"), ("TestRouters", "TestRouters"), ("aRouter", "a"),
+        ("TestRouteR.", "TestRouteR."), ("", ""), ("outer", "outer"), ("busRouter", "bus"),
+        ("Test2outer", "Test2outer"), ("TestRoute\u{12}", "TestRoute\u{12}"), ("éRouter", "é"),
+    ])
+    func oneRouterSuffixIsTakenOffUnlessNothingIsLeft(_ name: String, _ left: String) {
+        #expect(Name.withoutRouterSuffix(name) == left)
+        var name = name
+        name.withUTF8 {
+            let bytes = Name.withoutRouterSuffix(UnsafeRawBufferPointer($0))
+            #expect(Array(bytes) == Array(left.utf8))
+        }
+    }
+
+    @Test(arguments: [
+        ("1", 1), ("12", 12), ("9007199254740991", 9_007_199_254_740_991), ("9007199254740992", nil),
+        ("", nil), ("0", nil), ("012", nil), ("1a", nil), ("-1", nil), ("99999999999999999999", nil),
+    ] as [(String, UInt64?)])
+    func instancesHaveOneSpelling(_ digits: String, _ number: UInt64?) {
+        var digits = digits
+        digits.withUTF8 { #expect(Name.instanceNumber(UnsafeRawBufferPointer($0)) == number) }
+    }
+
+    @Test(arguments: [
+        ("Test/action1", "Test", nil, "action1"),
+        ("TestRouter/action1", "Test", nil, "action1"),
+        ("Cart#12/add", "Cart", "12", "add"),
+        ("CartROUTER#12/_add", "Cart", "12", "_add"),
+        ("Router/x", "Router", nil, "x"),
+        ("bus/hello", "bus", nil, "hello"),
+        ("A/actionRouter", "A", nil, "actionRouter"),
+        (longest + "Router#0001/" + longest, longest, "0001", longest),
+    ] as [(String, String, String?, String)])
+    func destinationsAreSplit(_ to: String, _ interface: String, _ instance: String?, _ action: String) throws {
+        let parsed = try #require(Destination(to))
+        let bytes = Array(to.utf8)
+        #expect(String(decoding: bytes[parsed.interface], as: UTF8.self) == interface)
+        #expect(parsed.instance.map { String(decoding: bytes[$0], as: UTF8.self) } == instance)
+        #expect(String(decoding: bytes[parsed.action], as: UTF8.self) == action)
+    }
+
+    @Test(arguments: [
+        "", "/", "Test", "Test/", "/a", "Test/a/b", "Test#/a", "Test#1", "Test#1a/a", "Test#1#2/a", "#1/a",
+        "Test/a#1", "Test /a", "9/a", "Test/9", "_t/a", longest + "x/a", "A/" + longest + "x",
+        longest + "RouterRouter/a", "Test#-1/a", "Test#é/a",
+    ])
+    func malformedDestinationsAreNone(_ to: String) {
+        #expect(Destination(to) == nil)
+    }
+
+    @Test(arguments: [
+        ("Lgoin", ["Login"]), ("login", ["Login"]), ("Logn", ["Login"]), ("Cart", []), ("", []),
+        ("Item", ["Itema", "Itemb", "Itemc"]), ("Alertt", ["Alert"]), ("Settings", []),
+        (String(repeating: "Login", count: 5_000), []),
+    ] as [(String, [String])])
+    func namesNearAMistakeAreSuggested(_ name: String, _ near: [String]) {
+        #expect(nearestNames(to: name, in: ["Itemd", "Itemc", "Login", "Itemb", "Alert", "Itema", "Login"]) == near)
+    }
+}
