@@ -76,7 +76,10 @@ final class PlayerModule: Module {
 
     func register(_ exports: inout Exports) {
         exports.action(Player.Play.self, perform: play)
-        exports.action(Player.Stop.self) { _ in self.current = nil }
+        exports.action(Player.Stop.self) { _ in
+            self.current = nil
+            self.steps.append("stop")
+        }
         exports.action(Player.SetVolume.self, blocking: "mixer") { $0.rawValue + 1 }
         exports.action("Player/echo") { call in try call.params }
         exports.bytes("Player/bytes") { call in call.body }
@@ -102,7 +105,7 @@ final class PlayerModule: Module {
             if delivery.missed > 0 { throw ModuleError("Player.behind", "\(delivery.missed) missed") }
         }
         exports.event("app.reload") { _ in self.steps.append("reload") }
-        exports.event("app.terminate") { call -> Bool in try call.params["now"]?.bool ?? false }
+        exports.event(asking: "app.terminate") { call in try call.params["now"]?.bool ?? false }
         exports.requires(Library.self)
         exports.broadcasts(Player.Started.self)
         exports.reports(Player.Broken.self, to: "Log")
