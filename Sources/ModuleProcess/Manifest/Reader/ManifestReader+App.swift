@@ -1,0 +1,131 @@
+import StrataCore
+
+extension ManifestReader {
+    /// The whole manifest. Levels and group come first, since rows name them.
+    func app(_ root: Field, environment: [String: String]) {
+        let keys = [
+            "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
+            "operators", "group", "limits", "startup", "hello", "assembly", "modules", "adapters",
+        ]
+        guard case .mapping = root.node.content else { return expected("a mapping with app and modules", root) }
+        let members = members(root, keys)
+        let name = text(members["app"], "1 to 32 of a-z, 0-9 and -", where: Self.isApp)
+        if let name { table.app = name }
+        if members["app"] == nil { fail("app", root.node.line, nil, "expected the app's name; found no such key") }
+        env(members["env"], environment)
+        schemes(members["schemes"])
+        levels(members["levels"])
+        if let field = members["settings"], let json = json(field) { table.settings = json }
+        if let field = members["launchOptions"], let json = json(field) { table.launchOptions = json }
+        if let calls = choice(members["calls"], [AppTable.CallPolicy.any, .layered, .declared]) { table.calls = calls }
+        guests(members["guests"])
+        group(members["group"])
+        operators(members["operators"], group: members["group"])
+        limits(members["limits"])
+        if let time = time(members["startup"], atLeast: 1) { table.startup = time }
+        if let time = time(members["hello"], atLeast: 1) { table.hello = time }
+        if let time = time(members["assembly"], atLeast: 1) { table.assembly = time }
+        modules(members["modules"], group: members["group"])
+        authorizer(members["authorizer"])
+        reports()
+        adapters(members["adapters"])
+    }
+
+    private static func isApp(_ name: String) -> Bool {
+        (1...32).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    private static func isWord(_ word: String) -> Bool {
+        (1...64).contains(word.utf8.count) && word.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+    }
+
+    private func env(_ field: Field?, _ environment: [String: String]) {
+        if let word = text(field, "a word", where: Self.isWord) { table.env = word }
+        guard let word = environment["STRATA_ENV"], !word.isEmpty else { return }
+        if Self.isWord(word) {
+            table.env = word
+        } else {
+            fail("env", nil, nil, "expected a word in STRATA_ENV; found \(JSON.string(word))")
+        }
+    }
+
+    /// RFC 3986, 3.1; kept in lower case.
+    private func schemes(_ field: Field?) {
+        let names = elements(field).compactMap { element in
+            text(element, "a URL scheme ([A-Za-z][A-Za-z0-9+.-]*)") { scheme in
+                guard let first = scheme.utf8.first, scheme.utf8.count <= 64 else { return false }
+                return scheme.utf8.allSatisfy { $0 < 0x80 } && Character(Unicode.Scalar(first)).isLetter
+                    && scheme.allSatisfy { $0.isLetter || $0.isNumber || "+.-".contains($0) }
+            }.map { ($0.lowercased(), element) }
+        }
+        table.schemes = unique(names).map(\.name)
+    }
+
+    private func levels(_ field: Field?) {
+        guard let field else { return }
+        let names = elements(field).compactMap { element in
+            text(element, "a level's name ([A-Za-z][A-Za-z0-9._-]{0,63})", where: Name.isModule).map { ($0, element) }
+        }
+        let levels = unique(names).map(\.name)
+        if case .sequence(let nodes) = field.node.content, nodes.isEmpty { expected("one level at least", field) }
+        if !levels.isEmpty { table.levels = levels }
+    }
+
+    private func guests(_ field: Field?) {
+        guard let field else { return }
+        let members = members(field, ["level", "most"])
+        for key in ["level", "most"] where members[key] == nil {
+            fail(field, "expected level and most; \(key) is missing")
+        }
+        if let rank = level(members["level"]), let most = integer(members["most"], 1...1_000_000) {
+            table.guests = .init(rank: rank, most: most)
+        }
+    }
+
+    private func group(_ field: Field?) {
+        guard let field, let name = text(field, "a group's name") else { return }
+        table.group = Accounts.group(named: name)
+        if table.group == nil { expected("a group of this system", field) }
+    }
+
+    private func operators(_ field: Field?, group: Field?) {
+        for element in elements(field) {
+            guard let user = user(element), !table.operators.contains(user) else { continue }
+            table.operators.append(user)
+        }
+        if let field, group == nil, case .sequence(let nodes) = field.node.content, !nodes.isEmpty {
+            fail(field, "expected the key group beside operators; found none")
+        }
+    }
+
+    /// A user's id.
+    func user(_ field: Field?) -> UInt32? {
+        guard let field, let name = text(field, "a user's name") else { return nil }
+        guard let user = Accounts.user(named: name) else {
+            expected("a user of this system", field)
+            return nil
+        }
+        return user
+    }
+
+    private func authorizer(_ field: Field?) {
+        guard let field, let name = interface(field) else { return }
+        table.authorizer = name
+        if providers[name] == nil { expected("an interface that a row provides", field) }
+    }
+
+    private func reports() {
+        let rows = table.modules.map(\.name)
+        for (name, place) in reportTargets where !rows.contains(name) {
+            let nearest = nearestNames(to: name, in: rows).first.map { "; did you mean \($0)?" } ?? ""
+            fail(key: place, "expected a module of this manifest; found \(JSON.string(name))\(nearest)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import StrataCore
+
+extension ManifestReader {
+    /// A mapping's entries in order; of a key that is there twice the first, the
+    /// other being an error.
+    func entries(_ field: Field?) -> [Field.Entry] {
+        guard let field else { return [] }
+        guard case .mapping(let pairs) = field.node.content else {
+            expected("a mapping", field)
+            return []
+        }
+        var lines: [[UInt8]: Int] = [:]
+        var result: [Field.Entry] = []
+        for pair in pairs {
+            let value = Field(node: pair.value, path: field.path(of: pair.key))
+            let entry = Field.Entry(key: pair.key, value: value, keyLine: pair.line, keyColumn: pair.column)
+            // As bytes: a string's own equality would make one of two spellings.
+            if let first = lines.updateValue(pair.line, forKey: Array(pair.key.utf8)) {
+                lines[Array(pair.key.utf8)] = first
+                fail(key: entry, "expected each key once; it is given in line \(first) already")
+            } else {
+                result.append(entry)
+            }
+        }
+        return result
+    }
+
+    /// The values of a mapping that has these keys and no other.
+    func members(_ field: Field?, _ keys: [String]) -> [String: Field] {
+        var result: [String: Field] = [:]
+        for entry in entries(field) {
+            if keys.contains(entry.key) {
+                result[entry.key] = entry.value
+            } else {
+                let nearest = nearestNames(to: entry.key, in: keys).first
+                let hint = nearest.map { "did you mean \($0)?" } ?? "expected \(Self.oneOf(keys))"
+                fail(key: entry, "unknown key; \(hint)")
+            }
+        }
+        return result
+    }
+
+    /// A list's elements.
+    func elements(_ field: Field?) -> [Field] {
+        guard let field else { return [] }
+        guard case .sequence(let nodes) = field.node.content else {
+            expected("a list", field)
+            return []
+        }
+        return nodes.enumerated().map { Field(node: $1, path: "\(field.path)[\($0)]") }
+    }
+
+    /// Any JSON; nil where it is none, a number that isn't finite for one.
+    func json(_ field: Field) -> JSON? {
+        switch field.node.content {
+        case .sequence: return .array(elements(field).compactMap(json))
+        case .mapping:
+            return .object(
+                entries(field).compactMap { entry in json(entry.value).map { JSON.Member(entry.key, $0) } })
+        case .scalar:
+            if case .number(let number)? = field.node.scalar, !number.isFinite {
+                expected("a finite number", field)
+                return nil
+            }
+            return field.node.scalar
+        }
+    }
+}

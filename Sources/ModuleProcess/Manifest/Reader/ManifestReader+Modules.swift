@@ -1,0 +1,62 @@
+import StrataCore
+
+extension ManifestReader {
+    /// The rows, in the manifest's order.
+    func modules(_ field: Field?, group: Field?) {
+        for entry in entries(field) {
+            if !Name.isModule(entry.key) || Name.isReserved(entry.key) { expected(Self.moduleRule, key: entry) }
+            var row = AppTable.Row(name: entry.key)
+            var process = ModuleProcess(name: entry.key, folder: folder)
+            // A row may be empty.
+            let members = entry.value.node.isNull ? [:] : members(entry.value, Self.rowKeys)
+            self.process(members, &process, &row, group: group)
+            self.row(members, &row)
+            table.modules.append(row)
+            processes.append(process)
+        }
+    }
+
+    private static let rowKeys = [
+        "level", "priority", "run", "folder", "env", "replace", "user", "start", "idle", "restart", "backoff", "stop",
+        "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports", "emits", "trusted",
+    ]
+
+    private func row(_ members: [String: Field], _ row: inout AppTable.Row) {
+        if let rank = level(members["level"]) { row.rank = rank }
+        if let priority = integer(members["priority"], Int.min...Int.max, "an integer") { row.priority = priority }
+        if let ping = time(members["ping"], atLeast: 1) { row.ping = ping }
+        for (name, field) in interfaces(members["provides"]) {
+            row.provides.append(name)
+            if let other = providers.updateValue(row.name, forKey: name) {
+                providers[name] = other
+                fail(field, "expected an interface of this row alone; \(name) is provided by \(other) too")
+            }
+        }
+        if row.start == .onDemand, row.provides.isEmpty, let start = members["start"] {
+            fail(start, "expected the key provides beside on-demand; found none")
+        }
+        row.requires = interfaces(members["requires"]).map(\.name)
+        row.urls = urls(members["urls"], of: row)
+        row.observes = elements(members["observes"]).compactMap(observed)
+        row.broadcasts = notifications(members["broadcasts"])
+        for entry in entries(members["reports"]) {
+            reportTargets.append((entry.key, entry))
+            row.reports.append(.init(module: entry.key, names: notifications(entry.value)))
+        }
+        row.emits = notifications(members["emits"])
+        if let trusted = bool(members["trusted"]) { row.trusted = trusted }
+    }
+
+    /// A name, or a mapping with name, object and keep, as hello has it.
+    private func observed(_ field: Field) -> AppTable.Observed? {
+        guard case .mapping = field.node.content else {
+            return notification(field).map { AppTable.Observed(name: $0) }
+        }
+        let members = members(field, ["name", "object", "keep"])
+        if members["name"] == nil { fail(field, "expected the key name; found none") }
+        guard let name = notification(members["name"]) else { return nil }
+        var observed = AppTable.Observed(name: name, object: text(members["object"]))
+        if let keep = choice(members["keep"], [AppTable.Keep.all, .latest]) { observed.keep = keep }
+        return observed
+    }
+}

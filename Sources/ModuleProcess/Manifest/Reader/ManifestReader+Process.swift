@@ -1,0 +1,83 @@
+import StrataCore
+
+extension ManifestReader {
+    /// What the launcher needs of a row, and what both need.
+    func process(
+        _ members: [String: Field], _ process: inout ModuleProcess, _ row: inout AppTable.Row, group: Field?
+    ) {
+        run(members["run"], &process)
+        if let path = text(members["folder"], "a folder's path", where: { !$0.isEmpty }) {
+            process.folder = absolute(path)
+        }
+        env(members["env"], &process)
+        if let field = members["user"] {
+            process.user = text(field, "a user's name")
+            row.user = user(field)
+            if group == nil { fail(field, "expected the key group in the manifest beside a row's user; found none") }
+        }
+        process.start = members["run"] == nil ? .manual : .eager
+        if let start = choice(members["start"], [AppTable.Start.eager, .async, .onDemand, .manual]) {
+            process.start = start
+        }
+        if let restart = choice(members["restart"], [AppTable.Restart.always, .onFailure, .never]) {
+            process.restart = restart
+        }
+        if let replace = choice(members["replace"], [AppTable.Replace.wait, .overlap]) { process.replace = replace }
+        if let time = time(members["stop"]) { process.stop = time }
+        process.idle = time(members["idle"], atLeast: 1)
+        backoff(members["backoff"], &process.backoff)
+        let limits = self.members(members["limits"], ["memory", "files", "processes"])
+        process.limits.memory = size(limits["memory"], 1...(1 << 50))
+        process.limits.files = integer(limits["files"], 1...(1 << 30))
+        process.limits.processes = integer(limits["processes"], 1...(1 << 22))
+        (row.start, row.restart, row.replace) = (process.start, process.restart, process.replace)
+        (row.stop, row.idle) = (process.stop, process.idle)
+    }
+
+    private func run(_ field: Field?, _ process: inout ModuleProcess) {
+        guard let field else { return }
+        process.run = elements(field).compactMap { text($0) }
+        if case .sequence(let nodes) = field.node.content, nodes.isEmpty {
+            expected("a program and its arguments", field)
+        }
+        guard let program = process.run.first else { return }
+        if program.isEmpty { fail(field, "expected a program's path; found an empty one") }
+        process.executable = absolute(program)
+    }
+
+    private func env(_ field: Field?, _ process: inout ModuleProcess) {
+        for entry in entries(field) {
+            if entry.key.isEmpty || entry.key.utf8.contains(UInt8(ascii: "=")) || entry.key.utf8.contains(0) {
+                expected("a variable's name", key: entry)
+            } else if Self.launchersOwn.contains(entry.key) {
+                fail(key: entry, "expected another variable; this one is the launcher's to set")
+            } else if let value = text(entry.value) {
+                process.env[entry.key] = value
+            }
+        }
+    }
+
+    private static let launchersOwn: Set<String> = [
+        "STRATA_SOCKET", "STRATA_MODULE", "STRATA_TOKEN", "STRATA_ENV", "STRATA_LIFELINE",
+    ]
+
+    private func backoff(_ field: Field?, _ backoff: inout ModuleProcess.Backoff) {
+        guard let field else { return }
+        let members = members(field, ["first", "most", "reset"])
+        if let time = time(members["first"]) { backoff.first = time }
+        if let time = time(members["most"]) { backoff.most = time }
+        if let time = time(members["reset"]) { backoff.reset = time }
+        if backoff.first > backoff.most {
+            fail(field, "expected first not longer than most; found \(backoff.first)ms and \(backoff.most)ms")
+        }
+    }
+
+    /// The path, made absolute from the manifest's folder.
+    private func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        var rest = path[...]
+        while rest.hasPrefix("./") { rest = rest.dropFirst(2) }
+        if rest.isEmpty || rest == "." { return folder }
+        return folder == "/" ? "/\(rest)" : "\(folder)/\(rest)"
+    }
+}

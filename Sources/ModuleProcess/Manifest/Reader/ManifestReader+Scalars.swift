@@ -1,0 +1,67 @@
+import StrataCore
+
+extension ManifestReader {
+    /// A scalar as it is written, whatever it may be beside a string; an empty
+    /// one is none.
+    func text(_ field: Field?, _ what: String = "a string") -> String? {
+        guard let field else { return nil }
+        guard case .scalar(let text, _) = field.node.content, !field.node.isNull, !text.utf8.contains(0) else {
+            expected(what, field)
+            return nil
+        }
+        return text
+    }
+
+    /// A string that the rule holds for.
+    func text(_ field: Field?, _ what: String, where rule: (String) -> Bool) -> String? {
+        guard let field, let text = text(field, what) else { return nil }
+        guard rule(text) else {
+            expected(what, field)
+            return nil
+        }
+        return text
+    }
+
+    func choice<T: RawRepresentable>(_ field: Field?, _ words: [T]) -> T? where T.RawValue == String {
+        let names = words.map(\.rawValue)
+        return text(field, Self.oneOf(names)) { names.contains($0) }.flatMap(T.init(rawValue:))
+    }
+
+    func bool(_ field: Field?) -> Bool? {
+        guard let field else { return nil }
+        if let bool = field.node.scalar?.bool { return bool }
+        expected("true or false", field)
+        return nil
+    }
+
+    func integer<T: FixedWidthInteger>(_ field: Field?, _ range: ClosedRange<T>, _ what: String? = nil) -> T? {
+        guard let field else { return nil }
+        if case .integer(let integer)? = field.node.scalar, let fitting = T(exactly: integer), range.contains(fitting) {
+            return fitting
+        }
+        expected(what ?? "an integer from \(range.lowerBound) to \(range.upperBound)", field)
+        return nil
+    }
+
+    /// A time in milliseconds.
+    func time(_ field: Field?, atLeast least: UInt64 = 0) -> UInt64? {
+        guard let field else { return nil }
+        if case .scalar(let text, _) = field.node.content, let time = Quantities.time(text), time >= least {
+            return time
+        }
+        expected("a time such as 500ms, 30s, 5m or 1h\(least > 0 ? ", not zero" : "")", field)
+        return nil
+    }
+
+    /// A size in bytes.
+    func size<T: FixedWidthInteger>(_ field: Field?, _ range: ClosedRange<T>) -> T? {
+        guard let field else { return nil }
+        guard case .scalar(let text, _) = field.node.content, let size = Quantities.size(text) else {
+            expected("a size such as 4096, 16KiB, 8MiB or 1GiB", field)
+            return nil
+        }
+        if let fitting = T(exactly: size), range.contains(fitting) { return fitting }
+        expected("a size from \(range.lowerBound) to \(range.upperBound) bytes", field)
+        return nil
+    }
+}
