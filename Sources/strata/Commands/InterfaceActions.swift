@@ -77,7 +77,7 @@ struct InterfaceActions {
     }
 
     /// Actions come as an object, as in hello, or as an array of names.
-    private static func members(_ actions: JSON) -> [JSON.Member]? {
+    static func members(_ actions: JSON) -> [JSON.Member]? {
         if let members = actions.object { return members }
         return actions.array?.compactMap { action in
             (action.string ?? action["name"]?.string).map { JSON.Member($0, action) }

@@ -25,14 +25,12 @@ struct RootCommand: ParsableCommand {
             """,
         version: "strata \(version)",
         groupedSubcommands: [
-            CommandGroup(name: "Running an app", subcommands: running),
-            CommandGroup(name: "Looking at it", subcommands: []),
+            CommandGroup(name: "App", subcommands: running + [Check.self, Reload.self, Down.self]),
+            CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
             CommandGroup(
-                name: "Speaking with it",
-                subcommands: [Call.self]),
+                name: "Status", subcommands: [ProcessStatus.self, Levels.self, Routes.self, Monitor.self]),
             CommandGroup(
-                name: "Steering it",
-                subcommands: []),
+                name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
         ])
 
     /// Runs the command that the arguments name, and ends the process with one

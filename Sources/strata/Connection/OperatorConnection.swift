@@ -96,6 +96,9 @@ final class OperatorConnection {
         timer.close()
     }
 
+    /// Says on a terminal what is being waited for, until it is ended.
+    func showProgress(_ activity: String) -> Progress { Progress(loop, activity) }
+
     private func run(
         _ request: Request, guardedFor patience: UInt64?
     ) throws(Failure) -> RequestChannel.Answer {
@@ -109,7 +112,7 @@ final class OperatorConnection {
         defer { timer.close() }
         loop.updateTime()
         if let patience { timer.start(after: patience) }
-        let progress = request.activity.map { Progress(loop, $0) }
+        let progress = request.activity.map(showProgress)
         defer { progress?.end() }
 
         let id = channel.request(

@@ -21,4 +21,9 @@ struct Answer {
 
     /// Shows a value of the bus's own.
     func show(_ value: JSON) throws(Failure) { try show(value.encoded()) }
+
+    /// Shows values of the bus's own, a line each.
+    func showEach(_ values: [JSON]) throws(Failure) {
+        for value in values { try show(value) }
+    }
 }

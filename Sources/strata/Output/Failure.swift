@@ -20,11 +20,14 @@ struct Failure: Error {
     var message: String
     /// The bus's or the callee's error code, where it was one.
     var code: ErrorCode?
+    /// Written without `strata: ` before it: each line begins with its place.
+    var isPlain = false
 
-    init(_ status: Status, _ message: String, code: ErrorCode? = nil) {
+    init(_ status: Status, _ message: String, code: ErrorCode? = nil, isPlain: Bool = false) {
         self.status = status
         self.message = message
         self.code = code
+        self.isPlain = isPlain
     }
 
     /// An error that the bus or a callee answered.
@@ -37,7 +40,7 @@ struct Failure: Error {
     }
 
     /// Writes it to stderr.
-    func report() { StandardError.write("strata: \(message)") }
+    func report() { StandardError.write(isPlain ? message : "strata: \(message)") }
 }
 
 /// Ends the process without running anything else.
