@@ -62,7 +62,7 @@ struct Check: ParsableCommand {
         var status = stat()
         let problem: String
         if stat(path, &status) != 0 {
-            problem = errno == ENOENT ? "there is no file" : String(cString: strerror(errno))
+            problem = errno == ENOENT ? "is not there" : String(cString: strerror(errno))
         } else if status.st_mode & S_IFMT != S_IFREG {
             problem = "is no file"
         } else if access(path, X_OK) != 0 {

@@ -73,8 +73,21 @@ struct InterfaceActions {
     }
 
     private static func interfaces(_ connection: OperatorConnection) throws(Failure) -> [JSON] {
-        try connection.ask("interfaces")["interfaces"]?.array ?? []
+        let known = try connection.ask("interfaces")["interfaces"]?.array ?? []
+        // The bus may leave out what is no module's.
+        return known + builtIn.filter { one in !known.contains { $0["name"] == one["name"] } }
     }
+
+    /// What an operator may call of the bus and of the launcher.
+    private static let builtIn: [JSON] = [
+        [
+            "name": "bus", "module": "the bus",
+            "actions": [
+                "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "ping", "reload", "stats", "watch",
+            ],
+        ],
+        ["name": "launcher", "module": "the launcher", "actions": ["down", "reload", "restart", "start", "stop"]],
+    ]
 
     /// Actions come as an object, as in hello, or as an array of names.
     static func members(_ actions: JSON) -> [JSON.Member]? {

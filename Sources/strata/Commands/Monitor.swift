@@ -39,7 +39,7 @@ struct Monitor: ParsableCommand {
         request.onPartial = { body in
             do throws(Failure) {
                 if answer.isForPrograms { return try answer.show(body) }
-                show(try? JSON(parsing: body), answer.painter)
+                show(body, answer.painter)
             } catch { failure = failure ?? error }
         }
         do {
@@ -52,8 +52,8 @@ struct Monitor: ParsableCommand {
     }
 
     /// A line for a frame, and its body below where it came along.
-    private func show(_ frame: JSON?, _ painter: Painter) {
-        guard let frame else { return }
+    private func show(_ partial: [UInt8], _ painter: Painter) {
+        guard let frame = try? JSON(parsing: partial, maximumDepth: JSONText.maximumDepth) else { return }
         if let missed = frame["missed"]?.integer, missed > 0 {
             StandardOutput.write(line: painter.paint("\(missed) frames were missed here", .yellow))
         }
@@ -66,7 +66,7 @@ struct Monitor: ParsableCommand {
         if !text("code").isEmpty { line += "  " + painter.paint(text("code"), .red) }
         if let bytes = frame["bytes"]?.integer { line += "  " + painter.paint("\(bytes) B", .dim) }
         StandardOutput.write(line: line)
-        if let body = frame["body"], let shown = JSONText.pretty(body.encoded(), painter, indent: 2) {
+        if let body = JSONText.member("body", of: partial), let shown = JSONText.pretty(body, painter, indent: 2) {
             StandardOutput.write(line: "    \(shown)")
         }
     }

@@ -35,8 +35,14 @@ final class OperatorConnection {
             channel.fail(call.id, BusError(.unknownAction, "the command line has no actions"))
         }
         let hello: JSON = ["protocol": 1, "role": "operator", "runtime": "strata \(RootCommand.version)"]
-        let answer = try run(Request(to: "bus/hello", body: hello.encoded()), guardedFor: Self.patience)
-        welcome = (try? JSON(parsing: try answer.get())) ?? .null
+        switch try run(Request(to: "bus/hello", body: hello.encoded()), guardedFor: Self.patience) {
+        case .failure(let error): throw Failure(error)
+        case .success(let body):
+            guard let told = try? JSON(parsing: body), told.object != nil else {
+                throw Failure(.noBus, "what listens at \(path) answered hello with something else than a bus does")
+            }
+            welcome = told
+        }
         if let told = welcome["limits"] {
             limits.frame = told["frame"]?.integer.flatMap { UInt32(exactly: $0) } ?? limits.frame
             limits.header = told["header"]?.integer.flatMap { UInt32(exactly: $0) } ?? limits.header
@@ -122,8 +128,9 @@ final class OperatorConnection {
                 if let patience { timer.start(after: patience) }
                 request.onPartial(body)
             },
-            onAnswer: { [loop] in
-                answer = $0
+            onAnswer: { [loop, channel] in
+                // A connection that ended has answered nothing.
+                answer = channel.isClosed ? nil : $0
                 loop.stop()
             })
         var isCancelled = false
@@ -133,9 +140,9 @@ final class OperatorConnection {
             channel.cancel(id)
         }
         defer { interrupts?.close() }
-        while answer == nil, !isOverdue { loop.run() }
-        try checkOpen()
+        while answer == nil, ending == nil, !isOverdue { loop.run() }
         guard let answer else {
+            try checkOpen()
             throw Failure(.noBus, "the bus at \(path) takes connections and does not answer: is it stopped?")
         }
         return answer

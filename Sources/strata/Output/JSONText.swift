@@ -17,6 +17,28 @@ enum JSONText {
         return result
     }
 
+    /// The bytes of an object's member; nil where there is none. The object is
+    /// known to be JSON.
+    static func member(_ name: StaticString, of object: [UInt8]) -> [UInt8]? {
+        var depth = 0
+        var isNamed = false
+        var start: Int?
+        for token in JSONTokens(object) {
+            if let start, depth == 1, token.kind == .comma || token.kind == .close {
+                return Array(object[start..<token.range.lowerBound])
+            }
+            if isNamed, start == nil, token.kind != .colon { start = token.range.lowerBound }
+            switch token.kind {
+            case .open: depth += 1
+            case .close: depth -= 1
+            case .key where depth == 1 && start == nil:
+                isNamed = object[token.range.dropFirst().dropLast()].elementsEqual("\(name)".utf8)
+            case .key, .comma, .colon, .string, .number, .word: break
+            }
+        }
+        return nil
+    }
+
     /// Indented and coloured, for a terminal; nil where the bytes are no JSON
     /// value.
     static func pretty(_ bytes: [UInt8], _ painter: Painter, indent: Int = 0) -> String? {
