@@ -61,7 +61,7 @@ struct InterfaceActions {
             let found = known.first { $0["name"]?.string == interface }
             near = nearestNames(to: action, in: found?["actions"].flatMap(members)?.map(\.name) ?? [])
         }
-        near.removeAll { failure.message.contains($0) }
+        near.removeAll { failure.message.contains($0) || $0 == interface }
         var failure = failure
         failure.message += hint(near.map { failure.code == .unknownAction ? "\(interface)/\($0)" : $0 })
         return failure

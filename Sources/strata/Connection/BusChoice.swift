@@ -3,30 +3,25 @@ import StrataCore
 
 /// Which bus a command means.
 enum BusChoice {
-    /// The socket that was named, by `--socket` or by `STRATA_SOCKET`; nil
-    /// where none was.
+    /// Connects to the socket that was named, by `--socket` or by
+    /// `STRATA_SOCKET`; nil where none was.
     /// - Throws: `usage` for a path that no socket can have, `noBus` where
     ///   nobody listens on it.
-    static func named(_ option: String?) throws(Failure) -> String? {
+    private static func connectNamed(_ option: String?) throws(Failure) -> OperatorConnection? {
         guard let path = option ?? Environment["STRATA_SOCKET"] else { return nil }
-        let origin = option == nil ? "STRATA_SOCKET" : "--socket"
-        do { try SocketPath.check(path) } catch {
-            throw Failure(.usage, "\(origin): \(error)")
-        }
-        switch SocketAddress.occupant(path) {
-        case .live: return path
-        case .nothing: throw Failure(.noBus, "no bus at \(path) (\(origin)): there is nothing")
-        case .dead:
-            throw Failure(.noBus, "no bus at \(path) (\(origin)): a dead socket is left there, its broker is gone")
-        case .foreign: throw Failure(.usage, "\(path) (\(origin)) is no socket")
-        case .unknown(let code):
-            throw Failure(.usage, "\(path) (\(origin)) can't be used: \(String(cString: strerror(code)))")
+        do throws(Failure) {
+            do { try SocketPath.check(path) } catch { throw Failure(.usage, "\(error)") }
+            return try OperatorConnection(path: path)
+        } catch {
+            var failure = error
+            if option == nil { failure.message += "\nSTRATA_SOCKET names this path." }
+            throw failure
         }
     }
 
     /// Connects to the bus that was named, or to the only one there is.
     static func connect(_ option: String?) throws(Failure) -> OperatorConnection {
-        if let path = try named(option) { return try OperatorConnection(path: path) }
+        if let connection = try connectNamed(option) { return connection }
         let live = try search()
         guard live.count == 1 else {
             throw Failure(
@@ -42,7 +37,7 @@ enum BusChoice {
         do { scheme = try BusURL(url).scheme } catch {
             throw Failure(.answer, "\(error)", code: .badURL)
         }
-        if let path = try named(option) { return try OperatorConnection(path: path) }
+        if let connection = try connectNamed(option) { return connection }
         let live = try search()
         if live.count == 1 { return try OperatorConnection(path: live[0]) }
         // One that is stuck or forbidden is no reason not to ask the others.
@@ -61,6 +56,18 @@ enum BusChoice {
         throw Failure(
             .answer, "unknown-scheme: no bus opens \(scheme):// URLs; these are there, with their schemes:\n"
                 + known.joined(separator: "\n"), code: .unknownScheme)
+    }
+
+    /// Why nobody took a connection.
+    static func failure(connectingTo path: String, _ error: SystemError) -> Failure {
+        switch SocketAddress.occupant(path) {
+        case .nothing: Failure(.noBus, "no bus at \(path): nothing is there")
+        case .dead: Failure(.noBus, "no bus at \(path): a dead socket is left there, its broker is gone")
+        case .foreign: Failure(.usage, "\(path) is no socket")
+        case .unknown(let code): Failure(.usage, "\(path) can't be used: \(String(cString: strerror(code)))")
+        // It came this moment, or can't keep up.
+        case .live: Failure(.noBus, "the bus can't be reached: \(error)")
+        }
     }
 
     private static func search() throws(Failure) -> [String] {

@@ -21,11 +21,11 @@ final class OperatorConnection {
     ///   protocol, `answer` where the bus refuses this user.
     init(path: String) throws(Failure) {
         self.path = path
-        do {
+        do throws(SystemError) {
             loop = try Loop()
             channel = RequestChannel(try FrameChannel(loop, path: path, limits: limits))
         } catch {
-            throw Failure(.noBus, "no bus can be reached at \(path): \(error)")
+            throw BusChoice.failure(connectingTo: path, error)
         }
         channel.onEnd = { [unowned self] ending, farewell in
             self.ending = farewell.map { "\($0)" } ?? "\(ending)"
