@@ -17,6 +17,15 @@ public struct Pipe: Sendable {
         if !blocks { _ = fcntl(reading, F_SETFL, O_NONBLOCK) }
     }
 
+    /// The reading end opened once more, for another process: what that one sets
+    /// on it, such as not to block, is its own affair then.
+    /// - Returns: a descriptor, the caller's to close.
+    public func reopenReading() throws(SystemError) -> Int32 {
+        let descriptor = open("/proc/self/fd/\(reading)", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemError(errno, "open a pipe once more") }
+        return descriptor
+    }
+
     public func closeReading() { Glibc.close(reading) }
     public func closeWriting() { Glibc.close(writing) }
 }

@@ -8,7 +8,7 @@ extension Launcher {
         var starting: [(name: String, activity: String, since: UInt64)] = []
         for supervisor in supervisors {
             guard let activity = supervisor.machine.activity else { continue }
-            starting.append((supervisor.name, activity, max(supervisor.startedAt, startedAt)))
+            starting.append((supervisor.name, activity, supervisor.notReadySince))
         }
         for line in progress.tick(starting, at: loop.now) { console.say(of: line.name, line.text) }
     }

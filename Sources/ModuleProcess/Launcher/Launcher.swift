@@ -97,7 +97,7 @@ public final class Launcher {
         lifeline = try Pipe(readingBlocks: true)
         let table = settings.manifest.table
         surroundings = Surroundings(
-            socket: settings.socket, env: table.env, group: table.group, lifeline: lifeline.reading,
+            socket: settings.socket, env: table.env, group: table.group, lifeline: lifeline,
             inherited: ProcessEnvironment.inherited(settings.environment))
         order = StartOrder(table)
         link = BusLink(loop, path: settings.socket)

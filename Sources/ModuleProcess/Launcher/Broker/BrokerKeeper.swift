@@ -108,13 +108,15 @@ final class BrokerKeeper {
             output.closeWriting()
             errors.closeWriting()
         }
-        let lifeline = Surroundings.lifelineDescriptor
+        let lifeline = try surroundings.lifeline.reopenReading()
+        defer { Glibc.close(lifeline) }
+        let number = Surroundings.lifelineDescriptor
         var environment = surroundings.inherited
-        environment["STRATA_LIFELINE"] = "\(lifeline)"
+        environment["STRATA_LIFELINE"] = "\(number)"
         var command = ChildProcess.Command(
-            arguments: [executable, "--table", "\(lifeline + 1)", "--socket", surroundings.socket],
+            arguments: [executable, "--table", "\(number + 1)", "--socket", surroundings.socket],
             environment: environment.map { "\($0.key)=\($0.value)" }, folder: "/")
-        command.descriptors = [nil, output.writing, errors.writing, surroundings.lifeline, memory]
+        command.descriptors = [nil, output.writing, errors.writing, lifeline, memory]
         do throws(SystemError) {
             child = try ChildProcess(loop, command) { [unowned self] exit in self.ended(exit) }
         } catch {

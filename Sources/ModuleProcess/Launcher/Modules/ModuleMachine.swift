@@ -61,6 +61,8 @@ struct ModuleMachine {
         enum Phase: Equatable {
             /// Not connected yet.
             case spawned
+            /// Connected; it isn't its turn yet.
+            case joined
             case settingUp, setUp, initializing, ready
             /// Its connection, or the broker, is gone.
             case reconnecting
@@ -71,6 +73,8 @@ struct ModuleMachine {
         var pid: Int32
         var spawnedAt: UInt64
         var phase = Phase.spawned
+        /// When the phase began.
+        var since: UInt64
         var passedSetUp = false
         var readyAt: UInt64?
         var deadline: UInt64?
@@ -146,6 +150,7 @@ struct ModuleMachine {
         case .running(let run):
             switch run.phase {
             case .spawned: return "to say hello to the bus"
+            case .joined: return "for those before it"
             case .settingUp: return "in its setUp"
             case .setUp: return "after its setUp, for the others'"
             case .initializing: return "in its initialize"
@@ -214,7 +219,7 @@ struct ModuleMachine {
                 afterwards: afterwards, reason: reason)
             let canRetire =
                 switch run.phase {
-                case .settingUp, .setUp, .initializing, .ready: hasBus && asksForTearDown && times.tearDown > 0
+                case .joined, .settingUp, .setUp, .initializing, .ready: hasBus && asksForTearDown && times.tearDown > 0
                 case .spawned, .reconnecting, .doomed: false
                 }
             if canRetire {
@@ -272,7 +277,7 @@ struct ModuleMachine {
         guard case .pending(_, let reason) = state else {
             preconditionFailure("illegal transition: \(state), spawned")
         }
-        state = .running(Run(pid: pid, spawnedAt: now, deadline: now + policy.startup))
+        state = .running(Run(pid: pid, spawnedAt: now, since: now, deadline: now + policy.startup))
         return [.tell(ModuleReport(state: .starting, reason: reason))]
     }
 
@@ -302,7 +307,7 @@ struct ModuleMachine {
         case .untouched, .settled, .pending: return []
         case .running(var run):
             switch run.phase {
-            case .spawned, .settingUp, .setUp, .initializing, .ready:
+            case .spawned, .joined, .settingUp, .setUp, .initializing, .ready:
                 run.phase = .reconnecting
                 run.deadline = now + Self.reconnect
                 state = .running(run)
@@ -318,8 +323,15 @@ struct ModuleMachine {
     mutating func saw(_ bus: BusState, pid: Int32, reason: String, at now: UInt64) -> [Action] {
         guard case .running(var run) = state else { return [] }
         if case .doomed = run.phase { return [] }
+        let before = run.phase
+        defer { if case .running(var run) = state, run.phase != before { run.since = now; state = .running(run) } }
         var actions: [Action] = []
         switch bus {
+        case .starting where pid == run.pid:
+            run.phase = .joined
+            run.deadline = nil
+            state = .running(run)
+            return []
         case .settingUp, .setUp, .initializing, .ready:
             // A session of a process that is gone, told late.
             guard pid == 0 || pid == run.pid else { return [] }
@@ -346,9 +358,9 @@ struct ModuleMachine {
             return actions
         case .absent, .starting, .restarting, .failed:
             switch run.phase {
-            case .settingUp, .setUp, .initializing, .ready:
-                if reason == ErrorCode.failed.rawValue || bus == .failed, run.readyAt == nil {
-                    return doom(at: now, reason: "its start failed", grace: min(policy.stop, 1_000))
+            case .joined, .settingUp, .setUp, .initializing, .ready:
+                if reason == ErrorCode.failed.rawValue, run.readyAt == nil {
+                    return doom(at: now, reason: failedStart(run, now), grace: min(policy.stop, 1_000))
                 }
                 run.phase = .reconnecting
                 run.deadline = now + Self.reconnect
@@ -395,7 +407,7 @@ struct ModuleMachine {
                 run.deadline = nil
                 state = .running(run)
                 return [.signal(SIGKILL)]
-            case .setUp, .ready: return []
+            case .joined, .setUp, .ready: return []
             }
         case .stopping(var stopping):
             switch stopping.step {
@@ -411,6 +423,13 @@ struct ModuleMachine {
     }
 
     // MARK: -
+
+    /// The broker ended its connection because a step of its start failed.
+    private func failedStart(_ run: Run, _ now: UInt64) -> String {
+        let step = run.phase == .initializing ? "initialize" : "setUp"
+        return now - run.since >= policy.startup
+            ? "it did not answer \(step) within \(seconds(policy.startup))" : "its \(step) failed"
+    }
 
     private mutating func spawnIfDue(_ now: UInt64) -> [Action] {
         guard hasBus, case .pending(let at, _) = state, at <= now else { return [] }

@@ -25,8 +25,8 @@ struct Surroundings {
     var env: String
     /// The app's group, where it has one.
     var group: UInt32?
-    /// The reading end of the pipe whose end says that the launcher is gone.
-    var lifeline: Int32
+    /// The pipe whose end says that the launcher is gone.
+    var lifeline: Pipe
     /// The launcher's environment, without `STRATA_…`.
     var inherited: [String: String]
 
@@ -45,7 +45,8 @@ final class Supervisor {
     private(set) var token = ""
     /// When the last process was started, in microseconds since 1970.
     private(set) var spawnedAt: UInt64 = 0
-    private(set) var startedAt: UInt64 = 0
+    /// Since when it is to be ready and is not.
+    private(set) var notReadySince: UInt64 = 0
 
     private unowned let owner: any SupervisorOwner
     private var child: ChildProcess?
@@ -88,7 +89,9 @@ final class Supervisor {
 
     /// Lets an event happen to the machine, and does what follows from it.
     func change(_ event: (inout ModuleMachine) -> [ModuleMachine.Action]) {
+        let wasAtRest = machine.activity == nil
         var actions = event(&machine)[...]
+        if wasAtRest, machine.activity != nil { notReadySince = owner.loop.now }
         // What an action brings about, such as a process that can't be started,
         // comes before the actions that were to follow it.
         while let action = actions.popFirst() { actions = perform(action)[...] + actions }
@@ -136,9 +139,8 @@ final class Supervisor {
             spawnedAt = Loop.wallMicroseconds
             // Starting took a moment: what follows is measured from here.
             owner.loop.updateTime()
-            startedAt = owner.loop.now
             limit(child.pid)
-            let actions = machine.spawned(child.pid, at: startedAt)
+            let actions = machine.spawned(child.pid, at: owner.loop.now)
             for action in actions { _ = perform(action) }
             owner.vouch(for: self)
             return []
@@ -162,6 +164,8 @@ final class Supervisor {
         if let user = row.user, user != geteuid() {
             command.user = (user, ProcessEnvironment.group(of: user, appGroup: surroundings.group))
         }
+        let lifeline = try surroundings.lifeline.reopenReading()
+        defer { Glibc.close(lifeline) }
         let output = try Pipe()
         defer { output.closeWriting() }
         let errors: Pipe
@@ -170,7 +174,7 @@ final class Supervisor {
             throw error
         }
         defer { errors.closeWriting() }
-        command.descriptors = [nil, output.writing, errors.writing, surroundings.lifeline]
+        command.descriptors = [nil, output.writing, errors.writing, lifeline]
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(owner.loop, command) { [unowned self] exit in self.ended(exit) }
