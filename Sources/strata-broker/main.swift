@@ -1,1 +1,3 @@
-print("strata-broker")
+import StrataBus
+
+BrokerDaemon.main()

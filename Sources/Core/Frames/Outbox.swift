@@ -78,7 +78,10 @@ public struct Outbox: ~Copyable {
         end += UInt64(count)
         pending += count
         if isAnswer { pendingAnswers += count }
-        if payload != nil { irregular += 1 }
+        if let payload {
+            irregular += 1
+            payload.holders += 1
+        }
         storage!.pointee.append(
             Entry(
                 end: end, inlineCount: inlineCount, payload: payload.map(Unmanaged.passRetained),
@@ -197,7 +200,7 @@ public struct Outbox: ~Copyable {
     private mutating func dropFirst(_ entry: Entry, inlineLeft: Int) {
         if entry.isAnswer && !entry.isRemoved { pendingAnswers -= entry.count }
         if entry.payload != nil || entry.isRemoved { irregular -= 1 }
-        entry.payload?.release()
+        Self.release(entry)
         storage!.pointee.head += inlineLeft
         storage!.pointee.entryHead += 1
     }
@@ -217,7 +220,13 @@ public struct Outbox: ~Copyable {
     private static func releasePayloads(_ storage: UnsafeMutablePointer<OutboxStorage>) {
         guard storage.pointee.holdsPayloads else { return }
         for index in storage.pointee.entryHead..<storage.pointee.entryTail {
-            storage.pointee.entries[index].payload?.release()
+            release(storage.pointee.entries[index])
         }
+    }
+
+    private static func release(_ entry: Entry) {
+        guard let payload = entry.payload else { return }
+        payload._withUnsafeGuaranteedRef { $0.holders -= 1 }
+        payload.release()
     }
 }

@@ -17,6 +17,9 @@ public final class Socket: Handle {
         public init(rawValue: UInt8) { self.rawValue = rawValue }
         public static let readable = Event(rawValue: 1)
         public static let writable = Event(rawValue: 2)
+        /// The other side has closed, or shut down its writing side: for a
+        /// socket that isn't read for now.
+        public static let hungUp = Event(rawValue: 4)
     }
 
     /// How an attempt to read or write went.
@@ -78,16 +81,18 @@ public final class Socket: Handle {
         var mask: Int32 = 0
         if events.contains(.readable) { mask |= Int32(UV_READABLE.rawValue) }
         if events.contains(.writable) { mask |= Int32(UV_WRITABLE.rawValue) }
+        if events.contains(.hungUp) { mask |= Int32(UV_DISCONNECT.rawValue) }
         uv_poll_start(poll, mask) { handle, status, events in
             let object = Unmanaged<Socket>.fromOpaque(handle!.pointee.data)
             object._withUnsafeGuaranteedRef { socket in
                 guard status == 0 else {
                     // An error of the socket: reading tells what is left and why.
+                    let watched = socket.watched
                     socket.watched = []
-                    socket.onEvent(.readable)
+                    socket.onEvent(watched.contains(.hungUp) ? .hungUp : .readable)
                     return
                 }
-                socket.onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 3))
+                socket.onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 7))
             }
         }
     }

@@ -5,9 +5,6 @@ struct RootCommand: ParsableCommand {
     static let version = "0.1.0"
     static let _errorPrefix = "strata: "
 
-    /// Those that run an app, or a part of one: `up`, `broker`, `launch`.
-    static let running: [any ParsableCommand.Type] = []
-
     static let configuration = CommandConfiguration(
         commandName: "strata",
         abstract: "Runs an app of several module processes on one bus, and speaks with it.",
@@ -25,8 +22,9 @@ struct RootCommand: ParsableCommand {
             """,
         version: "strata \(version)",
         groupedSubcommands: [
-            CommandGroup(name: "App", subcommands: running + [Check.self, Reload.self, Down.self]),
-            CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
+            CommandGroup(name: "App", subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Reload.self, Down.self]),
+            CommandGroup(name: "Module", subcommands: [
+Start.self, Stop.self, Restart.self]),
             CommandGroup(
                 name: "Status", subcommands: [ProcessStatus.self, Levels.self, Routes.self, Monitor.self]),
             CommandGroup(

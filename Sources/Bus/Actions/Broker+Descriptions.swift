@@ -1,0 +1,128 @@
+import StrataCore
+
+/// What the broker says of itself: levels, modules, interfaces, statistics.
+extension Broker {
+    func levelsAnswer() -> JSON {
+        let sorted = modules.inStartOrder
+        return .object([
+            .init(
+                "levels",
+                .array(
+                    levels.names.enumerated().map { rank, name in
+                        .object([
+                            .init("name", .string(name)), .init("rank", .integer(Int64(rank))),
+                            .init("modules", .array(sorted.filter { $0.rank == rank }.map { .string($0.name) })),
+                        ])
+                    }))
+        ])
+    }
+
+    func modulesAnswer() -> JSON {
+        .object([.init("modules", .array(modules.inStartOrder.map(describe)))])
+    }
+
+    private func describe(_ module: ModuleRecord) -> JSON {
+        var open = 0
+        var call = module.peer?.firstServed
+        while let served = call {
+            open += 1
+            call = served.pointee.served.next
+        }
+        var members: [JSON.Member] = [
+            .init("name", .string(module.name)),
+            .init("level", .string(levels.names[module.rank])),
+            .init("priority", .integer(Int64(module.row?.priority ?? 0))),
+            .init("state", .string(module.state.rawValue)),
+            .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
+            .init("uid", module.peer == nil ? .null : .integer(Int64(module.uid))),
+            .init("since", module.since == 0 ? .null : .integer(Int64(module.since))),
+            .init("restarts", .integer(Int64(module.restarts))),
+            .init("open", .integer(Int64(open))),
+            .init("waiting", .integer(Int64(module.waiting.count))),
+            .init("queued", .integer(Int64(module.peer?.outbox.pending ?? 0))),
+            .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
+        ]
+        if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
+        return .object(members)
+    }
+
+    func interfacesAnswer() -> JSON {
+        var urls: [String: [JSON]] = [:]
+        routes.urls.forEach { host, pattern, target in
+            urls[target.interface, default: []].append(
+                .object([
+                    .init("host", .string(host)), .init("path", .string(pattern.text)), .init("to", .string(target.to)),
+                ]))
+        }
+        let all = modules.inStartOrder
+        return .object([
+            .init(
+                "interfaces",
+                .array(
+                    routes.allInterfaces.map { interface in
+                        .object([
+                            .init("name", .string(interface.name)),
+                            .init("module", .string(interface.owner.name)),
+                            .init("instances", .string(interface.instances.rawValue)),
+                            .init(
+                                "actions",
+                                .array(
+                                    (interface.actions ?? []).map {
+                                        .object([
+                                            .init("name", .string($0.name)), .init("auth", .bool($0.needsAuthorization)),
+                                        ])
+                                    })),
+                            .init("urls", .array(urls[interface.name] ?? [])),
+                            .init(
+                                "requiredBy",
+                                .array(all.filter { $0.requires.contains(interface.name) }.map { .string($0.name) })),
+                        ])
+                    }))
+        ])
+    }
+
+    func statsAnswer() -> JSON {
+        .object([
+            .init("counters", .object(statistics.all.map { .init($0.0, .integer(Int64(clamping: $0.1))) })),
+            .init(
+                "callMicroseconds",
+                .object([
+                    .init("p50", .integer(Int64(durations.percentile(0.5)))),
+                    .init("p90", .integer(Int64(durations.percentile(0.9)))),
+                    .init("p99", .integer(Int64(durations.percentile(0.99)))),
+                    .init("max", .integer(Int64(durations.largest))),
+                    .init("count", .integer(Int64(durations.count))),
+                ])),
+        ])
+    }
+
+    /// Whether a URL would be opened now, and by whom; the owner is live or
+    /// startable where it says yes.
+    func canOpen(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/canOpen")
+        let url = Array(try reader.required("url").utf8)
+        let match = url.withUnsafeBytes { url -> Result<URLMatch<URLTarget>, BusURLError> in
+            do throws(BusURLError) { return .success(try routes.urls.resolve(url, schemes: table.schemes)) } catch { return .failure(error) }
+        }
+        let target: URLTarget
+        switch match {
+        case .success(let match): target = match.value
+        case .failure(let error):
+            return .object([.init("open", .bool(false)), .init("reason", .string(error.code.rawValue))])
+        }
+        var members: [JSON.Member] = [
+            .init("to", .string(target.to)), .init("module", .string(target.owner.name)),
+        ]
+        guard target.owner.isReady || canBeWaitedFor(target.owner) else {
+            members.append(.init("reason", .string(ErrorCode.unavailable.rawValue)))
+            return .object([.init("open", .bool(false))] + members)
+        }
+        if let interface = routes.interface(target.interface), interface.isLive, let actions = interface.actions,
+            !actions.contains(where: { $0.name == target.action })
+        {
+            members.append(.init("reason", .string(ErrorCode.unknownAction.rawValue)))
+            return .object([.init("open", .bool(false))] + members)
+        }
+        return .object([.init("open", .bool(true))] + members)
+    }
+}

@@ -1,0 +1,261 @@
+import StrataCore
+
+/// What each kind of frame from a registered peer leads to.
+extension Broker {
+    @inline(__always)
+    func handle(_ header: Header, _ frame: Frame, of peer: Peer) {
+        switch header.kind {
+        case .call, .open, .report, .broadcast:
+            if peer.outbox.pendingAnswers > table.limits.queue {
+                flush(peer)
+                if peer.outbox.pendingAnswers > table.limits.queue {
+                    // It doesn't read its answers: its next request waits.
+                    peer.assembler.putBack(frame)
+                    pause(peer)
+                    return
+                }
+            }
+            switch header.kind {
+            case .call: handleCall(header, frame.body, from: peer)
+            case .open: handleOpen(header, frame.body, from: peer)
+            case .report: handleReport(header, frame.body, from: peer)
+            default: handleBroadcast(header, frame.body, from: peer)
+            }
+        case .reply: handleReply(header, frame.body, from: peer)
+        case .error: handleError(header, frame.body, from: peer)
+        case .cancel: handleCancel(header, from: peer)
+        case .credit: handleCredit(header, from: peer)
+        case .notice, .unknown: refuseKind(header, from: peer)
+        }
+    }
+
+    private func refuseKind(_ header: Header, from peer: Peer) {
+        let kind = header.kind == .notice ? "notice" : header.unknownKind.text
+        let reason =
+            header.kind == .notice
+            ? "is sent by the broker alone: send broadcast or report" : "is none of the protocol's section 4"
+        writeError(peer, id: header.id, BusError(.unknownKind, "the kind \"\(kind)\" \(reason)"))
+    }
+
+    // MARK: Judging a request
+
+    /// Whether a request has a number that can be used; answers it where not.
+    @inline(__always)
+    func hasUsableID(_ header: Header, from peer: Peer) -> Bool {
+        if header.id == 0 {
+            writeError(
+                peer, id: 0,
+                BusError(
+                    .badID,
+                    "a \(header.kind.name) came \(header.members.contains(.id) ? "with an id out of range" : "without id"): "
+                        + "number requests from 1 to 2^53-1"))
+            return false
+        }
+        if peer.requests.find(header.id) != nil {
+            writeError(
+                peer, id: 0,
+                BusError(
+                    .badID,
+                    "the id \(header.id) is in use by an open request, which goes on: choose another"))
+            return false
+        }
+        return true
+    }
+
+    /// Opens a request: its number, quota, parent and deadline. Nil where it
+    /// was refused, and answered.
+    @inline(__always)
+    func openRequest(_ kind: Call.Kind, _ header: Header, from peer: Peer) -> CallPointer? {
+        guard peer.requests.count < table.limits.calls else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .overloaded,
+                    "\(peer.displayName) has \(table.limits.calls) open requests (limits.calls): wait for answers"))
+            return nil
+        }
+        var parent: CallPointer?
+        if header.members.contains(.parent) {
+            parent = openParent(header, of: peer)
+            guard parent != nil else {
+                refuse(
+                    peer, header.id,
+                    BusError(
+                        .cancelled,
+                        "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call"))
+                return nil
+            }
+        }
+        guard let call = calls.open(kind) else {
+            refuse(
+                peer, header.id,
+                BusError(.overloaded, "the broker has \(Call.mostSlots) open requests: wait for answers"))
+            return nil
+        }
+        call.pointee.caller = .passUnretained(peer)
+        call.pointee.callerID = header.id
+        call.pointee.startedAt = turnTime
+        call.pointee.credit = header.members.contains(.credit) ? header.credit : 16
+        peer.requests.insert(header.id, call)
+        peer.addMade(call)
+        setDeadline(call, header, parent)
+        return call
+    }
+
+    /// The open call that a request names as its parent.
+    func openParent(_ header: Header, of peer: Peer) -> CallPointer? {
+        guard header.parent > 0, let parent = calls.find(UInt64(header.parent)),
+            parent.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque(),
+            parent.pointee.state == .sent
+        else { return nil }
+        return parent
+    }
+
+    @inline(__always)
+    private func setDeadline(_ call: CallPointer, _ header: Header, _ parent: CallPointer?) {
+        var budget: UInt64 = 30_000
+        if header.members.contains(.deadline) {
+            if header.deadline == 0, header.members.contains(.credit) {
+                budget = 0
+            } else {
+                budget = UInt64(min(max(header.deadline, 1), 86_400_000))
+            }
+        }
+        call.pointee.budget = budget
+        if let parent, !parent.pointee.isLifecycle { parent.adopt(call) }
+        let parentExpiry = parent?.pointee.expiry ?? Call.never
+        let own = budget == 0 ? Call.never : loop.now + budget
+        call.pointee.expiry = min(own, parentExpiry)
+        arm(call)
+    }
+
+    /// Starts a call's timer for its expiry.
+    @inline(__always)
+    func arm(_ call: CallPointer) {
+        guard call.pointee.expiry != Call.never else { return }
+        let tick = wheel.insert(call)
+        if tick < armedTick {
+            armedTick = tick
+            callTimer.start(after: tick - min(tick, loop.now))
+        }
+    }
+
+    /// Begins a step of a stream anew.
+    func renewDeadline(_ call: CallPointer) {
+        guard call.pointee.budget > 0 else { return }
+        wheel.remove(call)
+        call.pointee.expiry = min(
+            loop.now + call.pointee.budget, call.pointee.parent?.pointee.expiry ?? Call.never)
+        arm(call)
+    }
+
+    /// Milliseconds that a call still has; 0 for no end.
+    @inline(__always)
+    func remaining(_ call: CallPointer) -> UInt64 {
+        guard call.pointee.expiry != Call.never else { return 0 }
+        return max(1, call.pointee.expiry - min(call.pointee.expiry, loop.now))
+    }
+
+    // MARK: Writing to a peer
+
+    /// Answers a request that was not opened.
+    func refuse(_ peer: Peer, _ id: UInt64, _ error: BusError) {
+        if error.code == .levelViolation || error.code == .undeclared { statistics.violations += 1 }
+        writeError(peer, id: id, error)
+    }
+
+    /// Queues an error; without id where that is 0. The broker's own answers
+    /// always fit.
+    func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
+        guard peer.phase != .closed else { return }
+        statistics.errors += 1
+        let text = error.message.utf8.count + error.code.rawValue.utf8.count
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
+        var writer = HeaderWriter(memory, .error)
+        if id != 0 { writer.integer("id", id) }
+        writer.string("code", error.code.rawValue)
+        writer.string("message", error.message)
+        writer.string("ran", error.ran.rawValue)
+        let count = error.body.withUnsafeBytes { writer.end(body: $0) }
+        peer.outbox.commit(inlineCount: count, isAnswer: true)
+        wrote(to: peer)
+    }
+
+    /// Queues an answer of the broker's own.
+    func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
+        guard peer.phase == .open else { return }
+        statistics.replies += 1
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + body.count)
+        var writer = HeaderWriter(memory, .reply)
+        writer.integer("id", id)
+        if more { writer.boolean("more", true) }
+        let count = body.withUnsafeBytes { writer.end(body: $0) }
+        peer.outbox.commit(inlineCount: count, isAnswer: true)
+        wrote(to: peer)
+    }
+
+    func writeReply(_ peer: Peer, id: UInt64, _ body: JSON = .object([])) {
+        writeReply(peer, id: id, body.encoded())
+    }
+
+    func writeCancel(
+        _ peer: Peer, id: UInt64, trace: UnsafeRawBufferPointer = .none, meta: UnsafeRawBufferPointer = .none
+    ) {
+        guard peer.phase == .open else { return }
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + trace.count + meta.count)
+        var writer = HeaderWriter(memory, .cancel)
+        writer.integer("id", id)
+        if trace.count > 0 { writer.raw("trace", trace) }
+        if meta.count > 0 { writer.raw("meta", meta) }
+        peer.outbox.commit(inlineCount: writer.end(body: .none), isAnswer: false)
+        wrote(to: peer)
+    }
+
+    /// Whether a frame of a size may be queued: the queue is empty, or stays
+    /// within its limit with it.
+    @inline(__always)
+    func fits(_ count: Int, _ peer: Peer) -> Bool {
+        if peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue { return true }
+        flush(peer)
+        return peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue
+    }
+
+    /// Queues a frame whose header `write` writes. Large bodies are not copied
+    /// where the kernel takes them at once.
+    /// - Parameter room: `HeaderWriter.room` of what `write` writes, added up.
+    /// - Returns: the position behind the frame.
+    @inline(__always)
+    @discardableResult
+    func queue(
+        _ kind: Header.Kind, to peer: Peer, room: Int, body: UnsafeRawBufferPointer, isAnswer: Bool,
+        _ write: (inout HeaderWriter) -> Void
+    ) -> UInt64 {
+        if body.count < Outbox.largeBody {
+            var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead + room + body.count), kind)
+            write(&writer)
+            let end = peer.outbox.commit(inlineCount: writer.end(body: body), isAnswer: isAnswer)
+            wrote(to: peer)
+            return end
+        }
+        let payload = Payload(borrowing: body)
+        let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer, write)
+        flush(peer)
+        payload.own()
+        return end
+    }
+
+    /// Queues a frame whose body may be in several peers' queues.
+    @discardableResult
+    func queue(
+        _ kind: Header.Kind, to peer: Peer, room: Int, payload: Payload, isAnswer: Bool,
+        _ write: (inout HeaderWriter) -> Void
+    ) -> UInt64 {
+        var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead + room), kind)
+        write(&writer)
+        let end = peer.outbox.commit(
+            inlineCount: writer.endHeader(bodyCount: payload.bytes.count), payload: payload,
+            isAnswer: isAnswer)
+        wrote(to: peer)
+        return end
+    }
+}

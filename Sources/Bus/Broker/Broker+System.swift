@@ -1,0 +1,10 @@
+internal import Glibc
+
+extension Broker {
+    /// The user that this process runs as.
+    public static var processUser: UInt32 { geteuid() }
+}
+
+enum FileRemoval {
+    static func remove(_ path: String) { unlink(path) }
+}

@@ -1,0 +1,168 @@
+public import StrataCore
+
+/// The broker: it listens on one socket, knows who each peer is, and moves
+/// frames between them under the rules of the table that it was given.
+///
+/// An object on a loop; several may run, each on a loop of its own. What it
+/// decides by is in tables of their own (`RouteTable`, `CallTable`,
+/// `ObservationTable`, `ModuleTable`, `LevelTable`, `StartOrder`); this class
+/// owns them, the sockets, and the clock, and is used on its loop's thread.
+public final class Broker {
+    let loop: Loop
+    let table: AppTable
+    let levels: LevelTable
+    /// The user that the broker runs as.
+    let user: UInt32
+    let frameLimits: FrameLimits
+
+    let buffer = ReadBuffer()
+    let scanner = HeaderScanner()
+    let pool = OutboxPool()
+
+    @exclusivity(unchecked) // because it is used for each message, on one thread
+    var calls = CallTable()
+    @exclusivity(unchecked) // the same
+    var wheel: TimerWheel
+    @exclusivity(unchecked) // the same
+    var routes = RouteTable()
+    @exclusivity(unchecked) // the same
+    var observations = ObservationTable()
+    @exclusivity(unchecked) // the same
+    var statistics = Statistics()
+    @exclusivity(unchecked) // the same
+    var durations = Histogram()
+    /// The clock as it was when the present turn began, in nanoseconds.
+    @exclusivity(unchecked) // the same
+    var turnTime: UInt64 = 0
+    @exclusivity(unchecked) // the same
+    var dirty: [Peer] = []
+    /// Peers whose socket takes nothing any more.
+    var broken: [Peer] = []
+
+    var modules: ModuleTable
+    var order: StartOrder
+    var peers: [UInt64: Peer] = [:]
+    var nextPeer: UInt64 = 1
+    /// Connections that have not said hello.
+    var greeting = 0
+    /// Connections of the seats that are not kept.
+    var commonSeats = 0
+    var launcher: Peer?
+    var launcherPID: Int32 = 0
+    var assembling: [Peer] = []
+    var heldTotal = 0
+    /// What is done when a call of the broker's own is answered, by slot.
+    var ownCalls: [UInt32: (OwnAnswer) -> Void] = [:]
+    var watches: [Watch] = []
+    /// Calls that end with the one that is ending, until they are done.
+    var orphans: [(call: CallPointer, generation: UInt32, reason: String)] = []
+    var isEndingOrphans = false
+
+    enum Stage { case running, tearingDown, goodbye, stopped }
+    var stage = Stage.running
+    var onStopped: () -> Void = {}
+
+    private var listener: Listener?
+    private var hook: RoundHook?
+    private(set) var callTimer: LoopTimer!
+    var armedTick = UInt64.max
+    private(set) var assemblyTimer: LoopTimer!
+    private(set) var turnTimer: LoopTimer!
+    var timedTurn = StartOrder.Turn.notBegun
+
+    /// How a call of the broker's own ended.
+    typealias OwnAnswer = Result<[UInt8], BusError>
+
+    /// Starts listening.
+    /// - Parameters:
+    ///   - path: where; at most 107 bytes. A dead socket there is replaced; a
+    ///     live broker, or anything that is no socket, makes this throw.
+    ///   - user: the user whose tools are operators.
+    public init(_ loop: Loop, table: AppTable, path: String, user: UInt32 = Broker.processUser)
+        throws(BrokerStartError)
+    {
+        self.loop = loop
+        self.table = table
+        self.user = user
+        levels = LevelTable(table.levels)
+        frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
+        modules = ModuleTable(table)
+        order = StartOrder(groups: Self.eagerGroups(modules.rows))
+        wheel = TimerWheel(now: loop.now)
+        declareRows()
+        try listen(path)
+        callTimer = LoopTimer(loop) { [unowned self] in self.deadlinesPassed() }
+        assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
+        turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
+        hook = RoundHook(loop) { [unowned self] in self.flushAll() }
+    }
+
+    /// Ends the app in order: each module's tearDown in reverse start order,
+    /// `shutting-down` to every open request and every peer, then the socket.
+    /// - Parameter then: called when all is closed.
+    public func shutDown(then: @escaping () -> Void) {
+        guard stage == .running else { return }
+        onStopped = then
+        stage = .tearingDown
+        tearDownNext(Self.reverseGroups(modules.inStartOrder))
+    }
+
+    private func listen(_ path: String) throws(BrokerStartError) {
+        do {
+            try SocketPath.check(path)
+        } catch {
+            throw .unusablePath("\(error)")
+        }
+        switch SocketAddress.occupant(path) {
+        case .nothing: break
+        case .dead: FileRemoval.remove(path)
+        case .live:
+            throw .alreadyRunning(
+                "a broker is live on \(path): end it with `strata down`, or choose another --socket")
+        case .foreign:
+            throw .unusablePath("\(path) exists and is no socket: remove it, or choose another --socket")
+        case .unknown(let code):
+            throw .unusablePath("\(SystemError(code, "look at \(path)"))")
+        }
+        do {
+            listener = try Listener(
+                loop, path: path, mode: table.group == nil ? 0o600 : 0o660, group: table.group
+            ) { [unowned self] socket in self.accepted(socket) }
+        } catch {
+            throw .unusablePath("\(error)")
+        }
+    }
+
+    /// Everything is sent: lets go of the loop.
+    func finish() {
+        stage = .stopped
+        listener?.close()
+        listener = nil
+        hook?.close()
+        hook = nil
+        callTimer.close()
+        assemblyTimer.close()
+        turnTimer.close()
+        let stopped = onStopped
+        onStopped = {}
+        stopped()
+    }
+
+    /// No further connection is taken, and the socket's file goes.
+    func stopListening() {
+        listener?.close()
+        listener = nil
+    }
+}
+
+/// Why a broker did not start.
+public enum BrokerStartError: Error, Sendable, CustomStringConvertible {
+    case alreadyRunning(String)
+    case unusablePath(String)
+
+    public var description: String {
+        switch self {
+        case .alreadyRunning(let message), .unusablePath(let message): message
+        }
+    }
+}

@@ -1,0 +1,373 @@
+import StrataCore
+
+/// Answers, cancels, credits and deadlines: how open requests go on and end.
+extension Broker {
+    /// The open request that a peer serves under a number.
+    @inline(__always)
+    private func served(_ id: UInt64, by peer: Peer) -> CallPointer? {
+        guard let call = calls.find(id), call.pointee.state == .sent,
+            call.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque()
+        else {
+            statistics.dropped += 1
+            return nil
+        }
+        return call
+    }
+
+    @inline(__always)
+    func handleReply(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard let call = served(header.id, by: peer) else { return }
+        guard call.pointee.kind == .call else {
+            answerInside(call, header, body)
+            return
+        }
+        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        if header.more {
+            forwardPartial(call, header, body, from: peer, to: caller)
+            return
+        }
+        statistics.replies += 1
+        durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
+        let room = header.trace.count + header.meta.count
+        guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
+            overloadedAnswer(call, caller)
+            return
+        }
+        let id = call.pointee.callerID
+        queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+        release(call, "its parent was answered")
+    }
+
+    @inline(never)
+    private func overloadedAnswer(_ call: CallPointer, _ caller: Peer) {
+        fail(
+            call,
+            BusError(
+                .overloaded,
+                "the answer did not fit into the queue to \(caller.displayName): \(caller.outbox.pending) bytes wait, "
+                    + "and \(table.limits.queue) may (limits.queue); read answers sooner", ran: .yes))
+    }
+
+    @inline(never)
+    private func forwardPartial(
+        _ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        to caller: Peer
+    ) {
+        guard call.pointee.credit > 0 else {
+            failAndCancel(
+                call,
+                BusError(
+                    .overloaded,
+                    "\(peer.displayName) sent a partial reply beyond the caller's credit: a callee waits for credit",
+                    ran: .maybe))
+            return
+        }
+        let room = header.trace.count + header.meta.count
+        guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
+            failAndCancel(
+                call,
+                BusError(
+                    .overloaded,
+                    "a partial reply did not fit into the queue to \(caller.displayName): \(caller.outbox.pending) "
+                        + "bytes wait, and \(table.limits.queue) may (limits.queue); give less credit", ran: .maybe))
+            return
+        }
+        call.pointee.credit -= 1
+        let id = call.pointee.callerID
+        queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            writer.boolean("more", true)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+        renewDeadline(call)
+    }
+
+    /// An answer to a notice or to a call of the broker's own.
+    @inline(never)
+    private func answerInside(_ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer) {
+        guard !header.more else {
+            statistics.dropped += 1
+            return
+        }
+        if call.pointee.kind == .notice {
+            noticeAnswered(call, nil)
+        } else {
+            finishOwn(call, .success(Array(body)))
+        }
+    }
+
+    @inline(never)
+    func handleError(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard header.members.contains(.id) else {
+            // A remark of a client's has no addressee.
+            statistics.dropped += 1
+            return
+        }
+        guard let call = served(header.id, by: peer) else { return }
+        let error = calleeError(header, body)
+        switch call.pointee.kind {
+        case .notice: noticeAnswered(call, error)
+        case .own: finishOwn(call, .failure(error))
+        case .call, .report, .served:
+            let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+            durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
+            let room = header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+            guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
+                overloadedAnswer(call, caller)
+                return
+            }
+            statistics.errors += 1
+            let id = call.pointee.callerID
+            queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
+                writer.integer("id", id)
+                writer.string("code", error.code.rawValue)
+                writer.string("message", error.message)
+                writer.string("ran", error.ran.rawValue)
+                if header.trace.count > 0 { writer.raw("trace", header.trace) }
+                if header.meta.count > 0 { writer.raw("meta", header.meta) }
+            }
+            release(call, "its parent failed")
+        }
+    }
+
+    /// A callee may send some of the bus's codes and any with a dot.
+    private func calleeError(_ header: Header, _ body: UnsafeRawBufferPointer) -> BusError {
+        let sent = ErrorCode(header.code.text)
+        let allowed: Set<ErrorCode> = [.badParams, .failed, .unknownAction, .overloaded, .cancelled]
+        let code = sent.rawValue.contains(".") || allowed.contains(sent) ? sent : .failed
+        let ran: BusError.Ran =
+            header.members.contains(.ran)
+            ? header.ran : code == .unknownAction || code == .overloaded ? .no : .yes
+        return BusError(code, header.message.text, ran: ran, body: Array(body))
+    }
+
+    // MARK: cancel and credit
+
+    @inline(never)
+    func handleCancel(_ header: Header, from peer: Peer) {
+        guard let call = peer.requests.find(header.id) else {
+            statistics.dropped += 1
+            return
+        }
+        failAndCancel(
+            call, BusError(.cancelled, "\(peer.displayName) cancelled its request \(header.id)", ran: .maybe),
+            trace: header.trace, meta: header.meta)
+    }
+
+    @inline(never)
+    func handleCredit(_ header: Header, from peer: Peer) {
+        guard let call = peer.requests.find(header.id) else {
+            statistics.dropped += 1
+            return
+        }
+        let most = UInt64(HeaderScanner.largestInteger)
+        let added = min(header.credit, most - min(call.pointee.credit, most))
+        call.pointee.credit += added
+        if call.pointee.kind == .served {
+            feedWatches()
+            return
+        }
+        renewDeadline(call)
+        guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue(),
+            call.pointee.kind == .call
+        else { return }
+        let room = header.trace.count + header.meta.count
+        queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
+            writer.integer("id", call.pointee.id)
+            writer.integer("credit", header.credit)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+    }
+
+    // MARK: deadlines
+
+    func deadlinesPassed() {
+        armedTick = .max
+        while let call = wheel.next(now: loop.now) { deadlinePassed(call) }
+        if let tick = wheel.nextTick() {
+            armedTick = tick
+            callTimer.start(after: max(1, tick - min(tick, loop.now)))
+        }
+    }
+
+    private func deadlinePassed(_ call: CallPointer) {
+        if call.pointee.kind == .notice {
+            // The report that it belongs to has a deadline of its own.
+            noticeAnswered(call, BusError(.deadlineExceeded, "an observer did not answer in time", ran: .maybe))
+            return
+        }
+        let who = call.pointee.callee?.takeUnretainedValue().displayName
+        let waited = call.pointee.waitsFor?.takeUnretainedValue().name
+        let what =
+            who.map { "\($0) did not answer" } ?? waited.map { "\($0) was not ready" } ?? "there was no answer"
+        failAndCancel(
+            call,
+            BusError(
+                .deadlineExceeded,
+                "\(what) within the deadline of \(call.pointee.budget) ms: give more, or look why it is slow",
+                ran: .maybe))
+    }
+
+    // MARK: endings
+
+    /// Ends a request with an error of the broker's.
+    func fail(_ call: CallPointer, _ error: BusError) {
+        switch call.pointee.kind {
+        case .own:
+            finishOwn(call, .failure(error))
+            return
+        case .notice:
+            noticeAnswered(call, error)
+            return
+        case .call, .report, .served: break
+        }
+        if let caller = call.pointee.caller?.takeUnretainedValue(), caller.phase == .open {
+            refuse(caller, call.pointee.callerID, error)
+        }
+        release(call, "it was made for a request that ended with \(error.code)")
+    }
+
+    /// Ends a request, and takes it back from its callee: a request that has
+    /// not begun to be written never reaches it, and its verdict is `no`; one
+    /// that has is cancelled there.
+    /// - Parameters:
+    ///   - error: with the verdict for a delivered request.
+    ///   - trace: what the cancel carries on.
+    func failAndCancel(
+        _ call: CallPointer, _ error: BusError, trace: UnsafeRawBufferPointer = .none,
+        meta: UnsafeRawBufferPointer = .none
+    ) {
+        var error = error
+        if call.pointee.kind == .report {
+            error.ran = cancelNotices(call) ? .maybe : .no
+        } else if call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() {
+            if takeBack(call, from: callee) {
+                error.ran = .no
+            } else {
+                writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
+            }
+        } else {
+            error.ran = .no
+        }
+        fail(call, error)
+    }
+
+    /// Takes a request out of its callee's queue; false where it has begun to
+    /// be written. What came in one turn goes out first, as far as the kernel
+    /// takes it: a request sent before its cancel was delivered before it.
+    func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
+        if callee.outbox.written < call.pointee.end { flush(callee) }
+        return callee.phase == .open && callee.outbox.remove(endingAt: call.pointee.end)
+    }
+
+    /// Ends a request whose callee is gone.
+    func calleeGone(_ call: CallPointer, _ error: BusError) {
+        var error = error
+        if let callee = call.pointee.callee?.takeUnretainedValue(), callee.outbox.written < call.pointee.end {
+            error.ran = .no
+        }
+        fail(call, error)
+    }
+
+    /// Takes a request out of every list; requests made for it are cancelled.
+    @inline(__always)
+    func release(_ call: CallPointer, _ reason: @autoclosure () -> String) {
+        wheel.remove(call)
+        if let caller = call.pointee.caller?._withUnsafeGuaranteedRef({ $0 }) {
+            caller.requests.remove(call.pointee.callerID)
+            caller.removeMade(call)
+        }
+        if let callee = call.pointee.callee?._withUnsafeGuaranteedRef({ $0 }) { callee.removeServed(call) }
+        if call.pointee.held != nil { dropHeld(call) }
+        call.leaveParent()
+        let children = call.pointee.firstChild
+        let id = call.pointee.id
+        if children != nil { orphan(call, "the call \(id) that it was made for has ended: \(reason())") }
+        calls.close(call)
+        if children != nil { endOrphans() }
+    }
+
+    /// Unlinks the requests made for one that ends, to be cancelled next.
+    @inline(never)
+    private func orphan(_ call: CallPointer, _ reason: String) {
+        while let child = call.pointee.firstChild {
+            child.leaveParent()
+            orphans.append((child, child.pointee.generation, reason))
+        }
+    }
+
+    /// Cancels orphans one by one; those of theirs join the list, so that a
+    /// long chain needs no deep stack.
+    private func endOrphans() {
+        guard !isEndingOrphans else { return }
+        isEndingOrphans = true
+        while let (call, generation, reason) = orphans.popLast() {
+            guard call.pointee.state != .free, call.pointee.generation == generation else { continue }
+            failAndCancel(call, BusError(.cancelled, reason, ran: .maybe))
+        }
+        isEndingOrphans = false
+    }
+
+    /// Takes the copy out of a request that waited, which goes on.
+    func unhold(_ call: CallPointer) -> HeldRequest {
+        let held = call.pointee.held!.takeRetainedValue()  // because a held call has its copy
+        call.pointee.held = nil
+        call.pointee.waitsFor = nil
+        call.pointee.state = .inside
+        heldTotal -= held.cost
+        call.pointee.caller?.takeUnretainedValue().heldBytes -= held.cost
+        return held
+    }
+
+    private func dropHeld(_ call: CallPointer) {
+        if let module = call.pointee.waitsFor?.takeUnretainedValue() {
+            module.waiting.removeAll { $0 == call }
+        }
+        _ = unhold(call)
+    }
+
+    // MARK: the broker's own calls
+
+    /// Calls a module at `module/…`, or the launcher or the authorizer.
+    func callOwn(
+        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], deadline: UInt64,
+        isLifecycle: Bool = false, then: @escaping (OwnAnswer) -> Void
+    ) {
+        guard peer.phase == .open, let call = calls.open(.own) else {
+            then(.failure(BusError(.died, "\(peer.displayName) is gone")))
+            return
+        }
+        call.pointee.isLifecycle = isLifecycle
+        call.pointee.callee = .passUnretained(peer)
+        call.pointee.state = .sent
+        call.pointee.budget = deadline
+        call.pointee.expiry = deadline == 0 ? Call.never : loop.now + deadline
+        peer.addServed(call)
+        arm(call)
+        ownCalls[call.pointee.slot] = then
+        var to = to
+        let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6
+        call.pointee.end = body.withUnsafeBytes { body in
+            queue(.call, to: peer, room: room, body: body, isAnswer: false) { writer in
+                writer.integer("id", call.pointee.id)
+                to.withUTF8 { writer.string("to", UnsafeRawBufferPointer($0)) }
+                writer.string("from", "bus" as StaticString)
+                if let name { writer.string("name", name) }
+                writer.integer("deadline", deadline)
+                writer.integer("credit", 0)
+            }
+        }
+    }
+
+    func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
+        let then = ownCalls.removeValue(forKey: call.pointee.slot)
+        release(call, "the broker's call has ended")
+        then?(answer)
+    }
+}

@@ -1,0 +1,351 @@
+import StrataCore
+
+/// Calls and opens: from the caller's frame to the owner's outbox.
+extension Broker {
+    @inline(__always)
+    func handleCall(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard hasUsableID(header, from: peer) else { return }
+        statistics.calls += 1
+        if let route = routes.route(header.to) {
+            call(route, header, body, from: peer)
+        } else {
+            resolveCall(header, body, from: peer)
+        }
+    }
+
+    /// A `to` that isn't remembered.
+    @inline(never)
+    private func resolveCall(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        switch routes.resolve(header.to) {
+        case .route(let route): call(route, header, body, from: peer)
+        case .reserved("bus", let action): busCall(action, header, body, from: peer)
+        case .reserved("launcher", let action): launcherCall(action, header, body, from: peer)
+        case .reserved("module", _):
+            refuse(
+                peer, header.id,
+                BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
+        case .reserved(let name, _):
+            refuse(peer, header.id, unknownInterface(name))
+        case .unknown(let name):
+            refuse(peer, header.id, unknownInterface(name))
+        case .malformed:
+            refuse(
+                peer, header.id,
+                BusError(
+                    .unknownInterface,
+                    header.members.contains(.to)
+                        ? "\"\(header.to.text)\" names no action: say Interface/action"
+                        : "a call lacks \"to\": say Interface/action"))
+        }
+    }
+
+    func unknownInterface(_ name: String) -> BusError {
+        let near = nearestNames(to: name, in: routes.allInterfaces.map(\.name))
+        let hint = near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
+    }
+
+    @inline(__always)
+    private func call(
+        _ route: RouteTable.Route, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
+        let interface = route.interface
+        if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
+            if let refusal = policyRefusal(interface, header, from: peer) {
+                refuse(peer, header.id, refusal)
+                return
+            }
+        }
+        let request = route.to.withUnsafeBytes { to in
+            Request(
+                to: to, interface: interface, trace: header.trace, meta: header.meta, body: body)
+        }
+        // The route's own array stays where it is while the route is held.
+        withExtendedLifetime(route) {
+            let owner = interface.owner
+            guard owner.isReady, let callee = owner.peer else {
+                wait(request, route, header, for: owner, from: peer)
+                return
+            }
+            if route.isUnknownAction || route.needsAuthorization || interface.instances == .multiple
+                || route.instance != nil
+            {
+                if let refusal = actionRefusal(route, header) {
+                    refuse(peer, header.id, refusal)
+                    return
+                }
+            }
+            guard let call = openRequest(.call, header, from: peer) else { return }
+            if let refusal = startRefusal(header, of: peer, owner) {
+                fail(call, refusal)
+                return
+            }
+            deliver(call, request, to: callee)
+        }
+    }
+
+    /// A request whose owner isn't ready: it waits, or is refused.
+    @inline(never)
+    private func wait(
+        _ request: Request, _ route: RouteTable.Route, _ header: Header, for owner: ModuleRecord,
+        from peer: Peer
+    ) {
+        var request = request
+        route.action.withUnsafeBytes { action in
+            request.action = action
+            hold(request, .call, header, for: owner, from: peer)
+        }
+    }
+
+    /// Opens a request and keeps it until its module is ready.
+    func hold(
+        _ request: Request, _ kind: Call.Kind, _ header: Header, for owner: ModuleRecord,
+        from peer: Peer
+    ) {
+        guard canBeWaitedFor(owner) else {
+            refuse(peer, header.id, unavailable(owner))
+            return
+        }
+        if let refusal = startRefusal(header, of: peer, owner) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        guard owner.waiting.count < table.limits.waiting else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .overloaded,
+                    "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
+            return
+        }
+        let held = HeldRequest(request)
+        guard peer.heldBytes == 0 || peer.heldBytes + held.cost <= table.limits.held else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .overloaded,
+                    "\(peer.heldBytes) bytes of \(peer.displayName) wait for modules, and \(table.limits.held) "
+                        + "may (limits.held): wait for answers"))
+            return
+        }
+        guard held.cost <= 64 << 10 || heldTotal + held.cost <= table.limits.total else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .overloaded, "the broker holds \(heldTotal) bytes for all (limits.total): try later"))
+            return
+        }
+        guard let call = openRequest(kind, header, from: peer) else { return }
+        call.pointee.state = .held
+        call.pointee.held = .passRetained(held)
+        call.pointee.waitsFor = .passUnretained(owner)
+        peer.heldBytes += held.cost
+        heldTotal += held.cost
+        owner.waiting.append(call)
+        want(owner)
+    }
+
+    /// Lets go on what waited for a module that is ready now, in order.
+    func releaseWaiting(_ module: ModuleRecord) {
+        let waiting = module.waiting
+        module.waiting = []
+        for call in waiting {
+            guard let caller = call.pointee.caller?.takeUnretainedValue() else { continue }
+            let held = unhold(call)
+            guard let callee = module.peer else {
+                fail(call, unavailable(module))
+                continue
+            }
+            held.withRequest { request in
+                if call.pointee.kind == .report {
+                    deliverReport(call, request, from: caller, to: module)
+                    return
+                }
+                if let interface = request.interface, let refusal = lateRefusal(interface, request) {
+                    fail(call, refusal)
+                    return
+                }
+                deliver(call, request, to: callee)
+            }
+        }
+    }
+
+    /// The checks on a waiting request's action, made when its owner is there.
+    private func lateRefusal(_ interface: InterfaceRecord, _ request: Request) -> BusError? {
+        guard interface.isLive else { return unknownInterface(interface.name) }
+        let listed = interface.action(request.action)
+        if interface.actions != nil && listed == nil {
+            return unknownAction(interface, request.action.text)
+        }
+        if listed?.needsAuthorization == true { return unauthorized(interface) }
+        if interface.instances == .multiple { return noInstance(interface) }
+        return nil
+    }
+
+    private func unknownAction(_ interface: InterfaceRecord, _ action: String) -> BusError {
+        let names = (interface.actions ?? []).map(\.name)
+        let near = nearestNames(to: action, in: names)
+        let hint = near.isEmpty ? "it has \(names.joined(separator: ", "))" : "did you mean \(near.joined(separator: " or "))?"
+        return BusError(.unknownAction, "\(interface.name) of \(interface.owner.name) has no action \(action): \(hint)")
+    }
+
+    private func unauthorized(_ interface: InterfaceRecord) -> BusError {
+        BusError(
+            .unauthorized,
+            "an action of \(interface.name) with auth: true was called, and no authorizer can be asked: name one in "
+                + "the manifest")
+    }
+
+    private func noInstance(_ interface: InterfaceRecord) -> BusError {
+        BusError(
+            .unknownInstance,
+            "\(interface.name) has instances: multiple, and the call names none that its caller has created")
+    }
+
+    @inline(never)
+    private func actionRefusal(_ route: RouteTable.Route, _ header: Header) -> BusError? {
+        if route.isUnknownAction { return unknownAction(route.interface, Request.Bytes.text(route.action)) }
+        if route.interface.instances == .multiple || route.instance != nil { return noInstance(route.interface) }
+        return route.needsAuthorization ? unauthorized(route.interface) : nil
+    }
+
+    /// What the app's policy and the peer's role have against a call.
+    @inline(never)
+    func policyRefusal(_ interface: InterfaceRecord, _ header: Header, from peer: Peer) -> BusError? {
+        if peer.role == .launcher {
+            return BusError(.forbidden, "the launcher calls bus alone, and asked for \(interface.name)")
+        }
+        if header.members.contains(.auth), peer.module?.row?.trusted != true {
+            return BusError(
+                .forbidden,
+                "\(peer.displayName) said auth: skip, and its row isn't trusted: call without it, or set trusted: true")
+        }
+        guard let caller = peer.module, caller !== interface.owner, table.calls != .any else { return nil }
+        if !LevelTable.callMayGo(from: caller.rank, to: interface.owner.rank) {
+            return BusError(
+                .levelViolation,
+                "\(caller.name) of level \(levels.names[caller.rank]) called \(interface.name) of the later level "
+                    + "\(levels.names[interface.owner.rank]), and calls are \(table.calls.rawValue): report to an "
+                    + "earlier level, or open a URL")
+        }
+        if table.calls == .declared, caller.row?.requires.contains(interface.name) != true {
+            return BusError(
+                .undeclared,
+                "\(caller.name) of level \(levels.names[caller.rank]) called \(interface.name) of level "
+                    + "\(levels.names[interface.owner.rank]) without requiring it: add it to requires of its row")
+        }
+        return nil
+    }
+
+    /// Section 11: a request made for `module/setUp` would wait for a module
+    /// that waits for the setUp.
+    private func startRefusal(_ header: Header, of peer: Peer, _ owner: ModuleRecord) -> BusError? {
+        guard header.members.contains(.parent), let parent = openParent(header, of: peer),
+            parent.pointee.isLifecycle, let module = peer.module
+        else { return nil }
+        let rule = "a module that starts can't wait for one that starts after it"
+        switch module.step {
+        case .settingUp where !owner.isReady:
+            return BusError(
+                .unavailable,
+                "\(owner.name) isn't ready, and the request was made in setUp of \(module.name): \(rule); make it in "
+                    + "didStart, or observe")
+        case .initializing where !owner.isReady && ModuleTable.startsBefore(module, owner):
+            return BusError(
+                .unavailable,
+                "\(owner.name) starts after \(module.name), and the request was made in its initialize: \(rule); "
+                    + "make it in didStart")
+        default: return nil
+        }
+    }
+
+    /// Queues a call to the module that serves it.
+    @inline(__always)
+    func deliver(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        let body = request.body
+        // The texts are an upper bound of what the header takes.
+        let room =
+            request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
+            + HeaderWriter.room(request.name)
+        guard fits(body.count + room + HeaderWriter.overhead / 2, callee) else {
+            fail(
+                call,
+                BusError(
+                    .overloaded,
+                    "the queue to \(callee.displayName) is full: \(callee.outbox.pending) bytes wait, and "
+                        + "\(table.limits.queue) may (limits.queue); wait for answers"))
+            return
+        }
+        call.pointee.callee = .passUnretained(callee)
+        call.pointee.state = .sent
+        callee.addServed(call)
+        let remaining = remaining(call)
+        let caller = call.pointee.caller?._withUnsafeGuaranteedRef { $0 }
+        call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
+            writer.integer("id", call.pointee.id)
+            writer.string("to", request.to)
+            caller!.from.withUnsafeBytes { writer.string("from", $0) }  // because a call has a caller
+            if request.url.count > 0 { writer.string("url", request.url) }
+            writer.integer("deadline", remaining)
+            writer.integer("credit", call.pointee.credit)
+            if request.trace.count > 0 { writer.raw("trace", request.trace) }
+            if request.meta.count > 0 { writer.raw("meta", request.meta) }
+        }
+    }
+
+    // MARK: open
+
+    @inline(never)
+    func handleOpen(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard hasUsableID(header, from: peer) else { return }
+        statistics.opens += 1
+        if peer.role == .launcher {
+            refuse(peer, header.id, BusError(.forbidden, "the launcher calls bus alone, and opened a URL"))
+            return
+        }
+        guard !header.members.contains(.auth) else {
+            refuse(peer, header.id, BusError(.forbidden, "an open said auth: skip: only calls may"))
+            return
+        }
+        let match: URLMatch<URLTarget>
+        do { match = try routes.urls.resolve(header.url, schemes: table.schemes) } catch {
+            refuse(peer, header.id, BusError(ErrorCode(error.code.rawValue), error.message))
+            return
+        }
+        let target = match.value
+        let parameters = match.body()
+        guard parameters.count <= Int(frameLimits.frame) - 4 else {
+            refuse(peer, header.id, BusError(.badURL, "the URL's parameters are over a frame's limit as JSON"))
+            return
+        }
+        guard let interface = routes.interface(target.interface) else {
+            refuse(peer, header.id, unknownInterface(target.interface))
+            return
+        }
+        let to = Array(target.to.utf8)
+        let action = Array(target.action.utf8)
+        to.withUnsafeBytes { to in
+            action.withUnsafeBytes { action in
+                parameters.withUnsafeBytes { parameters in
+                    let request = Request(
+                        to: to, interface: interface, action: action, url: header.url, trace: header.trace,
+                        meta: header.meta, body: parameters)
+                    guard target.owner.isReady, let callee = target.owner.peer else {
+                        hold(request, .call, header, for: target.owner, from: peer)
+                        return
+                    }
+                    if let refusal = lateRefusal(interface, request) {
+                        refuse(peer, header.id, refusal)
+                        return
+                    }
+                    guard let call = openRequest(.call, header, from: peer) else { return }
+                    deliver(call, request, to: callee)
+                }
+            }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

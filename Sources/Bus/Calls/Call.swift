@@ -1,0 +1,88 @@
+import StrataCore
+
+typealias CallPointer = UnsafeMutablePointer<Call>
+
+/// An open request, from the moment that the broker took it until its final
+/// answer. Lives in a slab at a place of its own; the lists that it is in are
+/// links in itself, so that opening and ending one allocates nothing.
+struct Call {
+    enum Kind: UInt8 {
+        /// A caller's call or open, for an owner of an interface.
+        case call
+        /// A caller's report, answered when its notices are.
+        case report
+        /// One observation's part of a report.
+        case notice
+        /// A call of the broker's own.
+        case own
+        /// A request that the broker answers itself, later or in parts.
+        case served
+    }
+
+    enum State: UInt8 {
+        case free
+        /// Waits for its module to be ready.
+        case held
+        /// Queued to its callee, or written.
+        case sent
+        /// Waits on something inside the broker.
+        case inside
+    }
+
+    let slot: UInt32
+    var generation: UInt32 = 0
+    var kind = Kind.call
+    var state = State.free
+    /// A call at `module/…`: its end cancels nothing that was made for it.
+    var isLifecycle = false
+
+    /// Who asked; nil where the broker itself did. Unretained, because a
+    /// peer's calls end before the peer does.
+    var caller: Unmanaged<Peer>?
+    var callerID: UInt64 = 0
+    /// Who serves it. Unretained for the same reason.
+    var callee: Unmanaged<Peer>?
+    /// The position in the callee's outbox behind this request.
+    var end: UInt64 = 0
+    /// The module that it waits for. Unretained: the module's queue holds it.
+    var waitsFor: Unmanaged<ModuleRecord>?
+    /// What a held request needs to go on; owned.
+    var held: Unmanaged<HeldRequest>?
+
+    /// When the loop's clock ends it; `never` for none.
+    var expiry = Call.never
+    /// The milliseconds of a step; 0 for none.
+    var budget: UInt64 = 0
+    /// Partial replies that the callee may still send.
+    var credit: UInt64 = 0
+    /// In nanoseconds.
+    var startedAt: UInt64 = 0
+    /// Of a report: notices without an answer. Of a notice: unused.
+    var open: Int = 0
+    /// Of a report: how many observations got a notice.
+    var observers: Int = 0
+
+    var parent: CallPointer?
+    var firstChild: CallPointer?
+    var child = Link()
+    var made = Link()
+    var served = Link()
+    var timer = Link()
+    /// The wheel's bucket; negative where it has no timer.
+    var bucket: Int32 = -1
+
+    struct Link {
+        var previous: CallPointer?
+        var next: CallPointer?
+    }
+
+    static let never = UInt64.max
+    static let slotBits: UInt64 = 22
+    static let mostSlots = 1 << slotBits
+    static let lastGeneration: UInt32 = (1 << 31) - 1
+
+    init(slot: UInt32) { self.slot = slot }
+
+    /// The broker's own number for it, never used twice.
+    var id: UInt64 { UInt64(generation) << Self.slotBits | UInt64(slot) }
+}

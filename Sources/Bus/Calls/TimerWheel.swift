@@ -1,0 +1,141 @@
+/// The deadlines of open calls: a hierarchical timing wheel (Varghese and
+/// Lauck, 1987) of four levels over milliseconds. Setting and removing one
+/// costs the same however many there are.
+struct TimerWheel: ~Copyable {
+    private struct Level {
+        let shift: UInt64
+        let slots: UInt64
+        let first: Int
+    }
+
+    // 2^27 ms in all, more than a deadline's 24 hours.
+    private static let levels = [
+        Level(shift: 0, slots: 256, first: 0), Level(shift: 8, slots: 64, first: 256),
+        Level(shift: 14, slots: 64, first: 320), Level(shift: 20, slots: 128, first: 384),
+    ]
+    private static let bucketCount = 512
+
+    private let buckets: UnsafeMutablePointer<CallPointer?>
+    /// One bit a bucket: set where it has calls.
+    private let occupied: UnsafeMutablePointer<UInt64>
+    private(set) var current: UInt64
+    private(set) var count = 0
+
+    init(now: UInt64) {
+        current = now
+        buckets = .allocate(capacity: Self.bucketCount)
+        buckets.initialize(repeating: nil, count: Self.bucketCount)
+        occupied = .allocate(capacity: Self.bucketCount / 64)
+        occupied.initialize(repeating: 0, count: Self.bucketCount / 64)
+    }
+
+    deinit {
+        buckets.deallocate()
+        occupied.deallocate()
+    }
+
+    /// Starts a call's timer for its `expiry`.
+    /// - Returns: when the wheel must be advanced for it at the latest.
+    mutating func insert(_ call: CallPointer) -> UInt64 {
+        if count == 0 { current = max(current, 0) }
+        count += 1
+        return place(call, notBefore: current + 1)
+    }
+
+    mutating func remove(_ call: CallPointer) {
+        let bucket = Int(call.pointee.bucket)
+        guard bucket >= 0 else { return }
+        let link = call.pointee.timer
+        if let previous = link.previous {
+            previous.pointee.timer.next = link.next
+        } else {
+            buckets[bucket] = link.next
+            if link.next == nil { occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63)) }
+        }
+        link.next?.pointee.timer.previous = link.previous
+        call.pointee.bucket = -1
+        count -= 1
+    }
+
+    /// Takes out the calls whose time has come, one at a time: nil where none
+    /// is left. The caller may set and remove others in between.
+    mutating func next(now: UInt64) -> CallPointer? {
+        while count > 0 {
+            if let due = buckets[Int(current & 255)], due.pointee.expiry <= current {
+                remove(due)
+                return due
+            }
+            guard let tick = nextTick(), tick <= now else { break }
+            current = tick
+            cascade(tick)
+        }
+        if current < now { current = now }
+        return nil
+    }
+
+    /// When the wheel must be advanced next; nil where it is empty.
+    func nextTick() -> UInt64? {
+        var earliest: UInt64?
+        for level in Self.levels {
+            guard let distance = distanceToOccupied(level) else { continue }
+            let tick = ((current >> level.shift) + distance) << level.shift
+            earliest = min(earliest ?? tick, tick)
+        }
+        return earliest
+    }
+
+    private mutating func place(_ call: CallPointer, notBefore earliest: UInt64) -> UInt64 {
+        let expiry = max(call.pointee.expiry, earliest)
+        let delta = expiry - min(current, expiry)
+        let index = delta < 1 << 8 ? 0 : delta < 1 << 14 ? 1 : delta < 1 << 20 ? 2 : 3
+        let level = Self.levels[index]
+        let bucket = level.first + Int((expiry >> level.shift) & (level.slots - 1))
+        call.pointee.timer = Call.Link(previous: nil, next: buckets[bucket])
+        buckets[bucket]?.pointee.timer.previous = call
+        buckets[bucket] = call
+        occupied[bucket >> 6] |= 1 << UInt64(bucket & 63)
+        call.pointee.bucket = Int32(bucket)
+        // A call set for the past stays in the order of time.
+        call.pointee.expiry = expiry
+        return (expiry >> level.shift) << level.shift
+    }
+
+    /// Moves what stands in coarser buckets that begin at `tick` to finer ones.
+    private mutating func cascade(_ tick: UInt64) {
+        for level in Self.levels.dropFirst().reversed()
+        where tick & ((1 << level.shift) - 1) == 0 {
+            let bucket = level.first + Int((tick >> level.shift) & (level.slots - 1))
+            var call = buckets[bucket]
+            buckets[bucket] = nil
+            occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63))
+            while let moved = call {
+                call = moved.pointee.timer.next
+                _ = place(moved, notBefore: current)
+            }
+        }
+    }
+
+    /// How many of a level's slots lie between now and the next one with calls.
+    private func distanceToOccupied(_ level: Level) -> UInt64? {
+        let position = (current >> level.shift) & (level.slots - 1)
+        // First the slots behind the present one, then, around the end, those
+        // up to and including it.
+        if let slot = firstOccupied(level, position + 1, level.slots) { return slot - position }
+        if let slot = firstOccupied(level, 0, position + 1) { return slot + level.slots - position }
+        return nil
+    }
+
+    private func firstOccupied(_ level: Level, _ from: UInt64, _ to: UInt64) -> UInt64? {
+        var slot = from
+        while slot < to {
+            let bit = UInt64(level.first) + slot
+            let word = occupied[Int(bit >> 6)] >> (bit & 63)
+            if word != 0 {
+                let found = slot + UInt64(word.trailingZeroBitCount)
+                return found < to ? found : nil
+            }
+            slot += 64 - (bit & 63)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,130 @@
+import StrataCore
+
+/// What only the launcher may ask, and what is asked of it.
+extension Broker {
+    /// `vouch {"module", "token", "pid"}`, replacing what stood.
+    func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/vouch")
+        let module = try row(try reader.required("module"))
+        let token = try reader.required("token")
+        guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid > 0 else {
+            throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number")
+        }
+        let old = module.vouch
+        module.vouch = ModuleRecord.Vouch(token: token, pid: pid)
+        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap {
+            end(
+                peer,
+                BusError(
+                    .shuttingDown,
+                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"))
+        }
+        for peer in peers.values where peer.phase == .waitingForVouch {
+            if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }
+        }
+        return .object([])
+    }
+
+    /// A hello that waited: this vouch is for it, or refuses it.
+    private func vouched(_ hello: Hello, _ module: ModuleRecord, of peer: Peer) {
+        guard let vouch = module.vouch else { return }
+        let pid = peer.credentials.pid
+        guard pid == vouch.pid || Ancestors.descends(pid, from: vouch.pid) else {
+            end(
+                peer,
+                BusError(
+                    .forbidden,
+                    "process \(pid) said it is \(module.name), and the launcher vouched for process \(vouch.pid)"),
+                id: peer.helloID)
+            return
+        }
+        goOn(hello, of: peer)
+    }
+
+    /// `retire {"module"}`: answered when its tearDown is done.
+    func retire(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+        var reader = try MemberReader(body: body, of: "bus/retire")
+        let module = try row(try reader.required("module"))
+        guard let retired = module.peer else {
+            throw BusError(.unavailable, "\(module.name) isn't running, so it can't be retired")
+        }
+        guard !module.isRetired else {
+            writeReply(peer, id: header.id)
+            return
+        }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        // tearDown has a time of its own.
+        wheel.remove(call)
+        module.isRetired = true
+        setState(module, .stopping)
+        let generation = call.pointee.generation
+        let stop = max(1, module.row?.stop ?? 5_000)
+        callOwn(retired, to: "module/tearDown", deadline: stop, isLifecycle: true) { [unowned self] _ in
+            guard call.pointee.state != .free, call.pointee.generation == generation else { return }
+            self.writeReply(peer, id: call.pointee.callerID)
+            self.release(call, "the module was retired")
+        }
+    }
+
+    /// `moduleState {"module", "state", "reason", "spawnedAt", "exit"?}`
+    func moduleState(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/moduleState")
+        let module = try row(try reader.required("module"))
+        let word = try reader.required("state")
+        let reason = try reader.string("reason") ?? ""
+        let state: ModuleRecord.State
+        switch word {
+        case "starting": (module.verdict, state) = (.starting, .starting)
+        case "restarting": (module.verdict, state) = (.restarting, .restarting)
+        case "failed": (module.verdict, state) = (.failed, .failed)
+        case "absent": (module.verdict, state) = (.absent, .absent)
+        default:
+            throw BusError(
+                .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
+        }
+        if module.peer == nil {
+            setState(module, state, reason)
+            if state == .failed || state == .absent {
+                order.leave(module.order)
+                failWaiting(
+                    module,
+                    BusError(
+                        .unavailable,
+                        "\(module.name) is \(state.rawValue)\(reason.isEmpty ? "" : ": \(reason)")"))
+            }
+            turnMayHaveChanged()
+        }
+        return .object([])
+    }
+
+    /// The row that the launcher speaks of.
+    private func row(_ name: String) throws(BusError) -> ModuleRecord {
+        guard let module = modules.find(name), module.row != nil else {
+            throw BusError(.unknownModule, "no row of the manifest is named \(name)")
+        }
+        return module
+    }
+
+    /// A call to `launcher/…`, which the launcher serves for operators.
+    func launcherCall(
+        _ action: String, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
+        guard peer.role == .operator else {
+            refuse(
+                peer, header.id,
+                BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there"))
+            return
+        }
+        guard let launcher else {
+            refuse(
+                peer, header.id,
+                BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch"))
+            return
+        }
+        guard let call = openRequest(.call, header, from: peer) else { return }
+        let to = Array("launcher/\(action)".utf8)
+        to.withUnsafeBytes { to in
+            deliver(call, Request(to: to, trace: header.trace, meta: header.meta, body: body), to: launcher)
+        }
+    }
+}

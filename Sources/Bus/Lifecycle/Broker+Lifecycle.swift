@@ -1,0 +1,224 @@
+import StrataCore
+
+/// The start of modules: setUp, initialize, ready, didStart, each in its turn.
+extension Broker {
+    /// The eager rows in start order, those equal in level and priority together.
+    static func eagerGroups(_ rows: [ModuleRecord]) -> [[Int]] {
+        groups(rows.filter { $0.start == .eager }.sorted(by: ModuleTable.startsBefore)).map { $0.map(\.order) }
+    }
+
+    static func reverseGroups(_ modules: [ModuleRecord]) -> [[ModuleRecord]] {
+        groups(modules).reversed()
+    }
+
+    private static func groups(_ sorted: [ModuleRecord]) -> [[ModuleRecord]] {
+        var groups: [[ModuleRecord]] = []
+        for module in sorted {
+            if let last = groups.last?.last, last.rank == module.rank,
+                (last.row?.priority ?? 0) == (module.row?.priority ?? 0)
+            {
+                groups[groups.count - 1].append(module)
+            } else {
+                groups.append([module])
+            }
+        }
+        return groups
+    }
+
+    func launcherArrived() {
+        order.begin()
+        turnMayHaveChanged()
+        for module in modules.rows where !module.waiting.isEmpty { want(module) }
+    }
+
+    func launcherLeft() {
+        for module in modules.rows {
+            module.verdict = .none
+            if module.peer == nil, module.state != .absent { setState(module, .absent, "the launcher is gone") }
+            if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
+        }
+    }
+
+    /// A module has said hello.
+    func joined(_ module: ModuleRecord, resumed: Bool) {
+        module.verdict = .none
+        if resumed {
+            module.step = .started
+            order.didInitialize(module.order)
+            becomeReady(module)
+        } else {
+            module.step = .joined
+            setState(module, .starting)
+            advance(module)
+        }
+        turnMayHaveChanged()
+    }
+
+    /// Takes a module's next step, where it is its turn.
+    private func advance(_ module: ModuleRecord) {
+        guard let peer = module.peer, peer.phase == .open, !module.isRetired, stage == .running else { return }
+        switch module.step {
+        case .joined where order.maySetUp(module.order):
+            module.step = .settingUp
+            setState(module, .settingUp)
+            let body: JSON = .object([
+                .init("env", .string(table.env)), .init("settings", table.settings),
+                .init("launchOptions", table.launchOptions),
+            ])
+            callStep("setUp", module, peer, body.encoded()) { [unowned self] in
+                module.step = .setUp
+                self.setState(module, .setUp)
+                self.order.didSetUp(module.order)
+            }
+        case .setUp where order.mayInitialize(module.order):
+            module.step = .initializing
+            setState(module, .initializing)
+            callStep("initialize", module, peer) { [unowned self] in
+                module.step = .initialized
+                self.order.didInitialize(module.order)
+                self.becomeReady(module)
+            }
+        case .initialized where order.mayDidStart(module.order):
+            module.step = .started
+            callStep("didStart", module, peer) {}
+        case .none, .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
+        }
+    }
+
+    /// Calls a module at `module/…`; one that lacks the action has done it, and
+    /// any other error is a failed start.
+    private func callStep(
+        _ step: String, _ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], done: @escaping () -> Void
+    ) {
+        callOwn(peer, to: "module/\(step)", body: body, deadline: table.startup, isLifecycle: true) {
+            [unowned self] answer in
+            guard module.peer === peer, peer.phase == .open else { return }
+            switch answer {
+            case .success: break
+            case .failure(let error) where error.code == .unknownAction: break
+            case .failure(let error) where error.code == .deadlineExceeded:
+                self.end(
+                    peer,
+                    BusError(
+                        .failed,
+                        "\(module.name) did not answer module/\(step) within \(self.table.startup) ms (startup): its start failed"))
+                return
+            case .failure(let error):
+                self.end(
+                    peer,
+                    BusError(.failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))"))
+                return
+            }
+            done()
+            self.advance(module)
+            self.turnMayHaveChanged()
+        }
+    }
+
+    private func becomeReady(_ module: ModuleRecord) {
+        setState(module, .ready)
+        releaseWaiting(module)
+    }
+
+    /// Watches the time of a new turn, and lets those go on whose turn it is.
+    func turnMayHaveChanged() {
+        let turn = order.turn
+        guard turn != timedTurn else { return }
+        timedTurn = turn
+        switch turn {
+        case .setUp, .initialize: turnTimer.start(after: table.startup)
+        case .notBegun, .over: turnTimer.stop()
+        }
+        for module in modules.inStartOrder { advance(module) }
+    }
+
+    func turnTimePassed() {
+        _ = order.turnTimedOut()
+        turnMayHaveChanged()
+    }
+
+    // MARK: the end of a session
+
+    /// A row's session has ended.
+    func rowEnded(_ module: ModuleRecord, reason: String) {
+        let wasRetired = module.isRetired
+        module.isRetired = false
+        if module.row?.restart == .never, !wasRetired { module.diedForGood = true }
+        order.begins(again: module.order)
+        let state: ModuleRecord.State =
+            switch module.verdict {
+            case .starting: .starting
+            case .restarting: .restarting
+            case .failed: .failed
+            case .absent: .absent
+            case .none: canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent
+            }
+        setState(module, state, reason)
+        if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
+        turnMayHaveChanged()
+    }
+
+    // MARK: waiting for a module
+
+    /// Whether a module that isn't ready will be, as far as is known.
+    func canBeWaitedFor(_ module: ModuleRecord) -> Bool {
+        if module.peer != nil { return !module.isRetired || launcher != nil }
+        guard launcher != nil, module.row != nil, stage == .running else { return false }
+        switch module.verdict {
+        case .starting, .restarting: return true
+        case .failed: return false
+        case .absent: return module.start == .onDemand
+        case .none: return module.start == .onDemand || (module.start != .manual && !module.diedForGood)
+        }
+    }
+
+    /// Asks the launcher for a module that is started on demand.
+    func want(_ module: ModuleRecord) {
+        guard module.start == .onDemand, module.peer == nil, !module.isWanted, let launcher,
+            module.verdict == .none || module.verdict == .absent
+        else { return }
+        module.isWanted = true
+        let body: JSON = .object([
+            .init("module", .string(module.name)), .init("reason", .string("a request waits for it")),
+        ])
+        callOwn(launcher, to: "launcher/start", body: body.encoded(), deadline: 0) { [unowned self] answer in
+            module.isWanted = false
+            guard case .failure(let error) = answer, !module.isReady else { return }
+            self.failWaiting(
+                module,
+                BusError(.unavailable, "\(module.name) could not be started: \(error.message)"))
+        }
+    }
+
+    /// Ends every request that waits for a module.
+    func failWaiting(_ module: ModuleRecord, _ error: BusError) {
+        while let call = module.waiting.first { fail(call, error) }
+    }
+
+    func unavailable(_ module: ModuleRecord) -> BusError {
+        let why: String
+        switch module.state {
+        case .failed: why = "failed\(module.reason.isEmpty ? "" : " (\(module.reason))"): see strata ps, then strata start \(module.name)"
+        case .stopping: why = "is stopping, and no launcher is there to start it again"
+        default:
+            why =
+                module.start == .manual
+                ? "is not running, and is started by hand: start it"
+                : launcher == nil
+                    ? "is not running, and no launcher is there to start it: run strata up"
+                    : "is not running: start it with strata start \(module.name)"
+        }
+        return BusError(.unavailable, "\(module.name) \(why)")
+    }
+
+    // MARK: states
+
+    func setState(_ module: ModuleRecord, _ state: ModuleRecord.State, _ reason: String = "") {
+        module.state = state
+        module.reason = reason
+        module.since = Loop.wallMicroseconds / 1_000
+        guard module.row != nil, !watches.isEmpty else { return }
+        for watch in watches { watch.note(module) }
+        feedWatches()
+    }
+}

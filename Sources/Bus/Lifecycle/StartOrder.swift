@@ -1,0 +1,99 @@
+/// The barrier at the app's start: which eager modules may take their next
+/// step. Rows equal in level and priority are a group; groups take turns.
+///
+/// A value without clock or I/O. Members are numbers of the table's rows.
+struct StartOrder {
+    private enum Progress {
+        /// Its `setUp` has not been answered.
+        case starting
+        /// Its `setUp` has been answered.
+        case setUp
+        case initialized
+        /// Failed, or took too long: nobody waits for it.
+        case left
+    }
+
+    /// In start order.
+    private let groups: [[Int]]
+    private var progress: [Int: Progress] = [:]
+    private var hasBegun = false
+
+    /// - Parameter groups: the eager rows in start order, equals together.
+    init(groups: [[Int]]) {
+        self.groups = groups
+        for member in groups.joined() { progress[member] = .starting }
+    }
+
+    /// Which turn it is; changes exactly when the time that a group has begins
+    /// anew.
+    enum Turn: Equatable {
+        case notBegun
+        case setUp(group: Int)
+        case initialize(group: Int)
+        case over
+    }
+
+    var turn: Turn {
+        guard hasBegun else { return groups.isEmpty ? .over : .notBegun }
+        for (index, group) in groups.enumerated() where group.contains(where: { progress[$0] == .starting }) {
+            return .setUp(group: index)
+        }
+        for (index, group) in groups.enumerated() where group.contains(where: { progress[$0] == .setUp }) {
+            return .initialize(group: index)
+        }
+        return .over
+    }
+
+    /// The launcher is there: the first group's time runs.
+    mutating func begin() { hasBegun = true }
+
+    mutating func didSetUp(_ member: Int) {
+        if progress[member] == .starting { progress[member] = .setUp }
+    }
+
+    mutating func didInitialize(_ member: Int) {
+        if progress[member] == .setUp || progress[member] == .starting { progress[member] = .initialized }
+    }
+
+    /// Its process died before it was ready, and will come again.
+    mutating func begins(again member: Int) {
+        if progress[member] == .setUp, turn != .over { progress[member] = .starting }
+    }
+
+    mutating func leave(_ member: Int) {
+        if let now = progress[member], now != .initialized { progress[member] = .left }
+    }
+
+    /// The time of the present turn has passed: who held it up leaves.
+    mutating func turnTimedOut() -> [Int] {
+        let late: [Int]
+        switch turn {
+        case .setUp(let group): late = groups[group].filter { progress[$0] == .starting }
+        case .initialize(let group): late = groups[group].filter { progress[$0] == .setUp }
+        case .notBegun, .over: late = []
+        }
+        for member in late { progress[member] = .left }
+        return late
+    }
+
+    func maySetUp(_ member: Int) -> Bool {
+        switch (progress[member], turn) {
+        case (nil, _), (.left, _), (_, .over), (_, .initialize): true
+        case (_, .notBegun): false
+        case (_, .setUp(let group)): groups[...group].joined().contains(member)
+        }
+    }
+
+    func mayInitialize(_ member: Int) -> Bool {
+        switch (progress[member], turn) {
+        case (nil, _), (.left, _), (_, .over): true
+        case (_, .notBegun), (_, .setUp): false
+        case (_, .initialize(let group)): groups[...group].joined().contains(member)
+        }
+    }
+
+    func mayDidStart(_ member: Int) -> Bool {
+        guard let now = progress[member], now != .left else { return true }
+        return turn == .over
+    }
+}

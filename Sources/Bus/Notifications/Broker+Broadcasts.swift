@@ -1,0 +1,208 @@
+import StrataCore
+
+/// Broadcasts: down the table, to each observation of a later level.
+extension Broker {
+    func handleBroadcast(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        if header.members.contains(.id), !hasUsableID(header, from: peer) { return }
+        guard header.members.contains(.name) else {
+            endForName(header, of: peer)
+            return
+        }
+        let rank: Int
+        switch peer.role {
+        case .module: rank = peer.rank
+        case .operator:
+            guard let level = levels.rank(header.level) else {
+                statistics.badFrames += 1
+                end(
+                    peer,
+                    BusError(
+                        .badHeader,
+                        header.members.contains(.level)
+                            ? "an operator's broadcast said level \"\(header.level.text)\", and the levels are "
+                                + levels.names.joined(separator: ", ")
+                            : "an operator's broadcast lacks \"level\": say which level it speaks as"))
+                return
+            }
+            rank = level
+        case .launcher, .none:
+            refuse(peer, header.id, BusError(.forbidden, "the launcher broadcasts nothing"))
+            return
+        }
+        if table.calls == .declared, let module = peer.module, !module.declaredBroadcasts.contains(header.name.text) {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .undeclared,
+                    "\(module.name) of level \(levels.names[rank]) broadcast \(header.name.text) to later levels, and its "
+                        + "row's broadcasts don't have it: add it there"))
+            return
+        }
+        statistics.broadcasts += 1
+        let recipients = fanOut(header, body, from: peer, rank: rank)
+        if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
+    }
+
+    /// A notification without name.
+    func endForName(_ header: Header, of peer: Peer) {
+        statistics.badFrames += 1
+        end(peer, BusError(.badHeader, "a \(header.kind.name) lacks \"name\": say what is notified"))
+    }
+
+    private func fanOut(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int) -> Int {
+        guard let list = observations.find(header.name) else { return 0 }
+        var recipients = 0
+        let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body)
+        peer.from.withUnsafeBytes { from in
+            levels.nameBytes[rank].withUnsafeBytes { level in
+                let notice = Notice(
+                    name: header.name, object: header.members.contains(.object) ? header.object : nil,
+                    from: from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
+                // Ending a slow consumer takes it out of the list: a copy is
+                // walked, and costs nothing where nobody is ended.
+                for observation in list.observations
+                where LevelTable.broadcastReaches(from: rank, to: observation.rank) {
+                    guard observation.matches(notice.object), observation.peer.phase == .open else { continue }
+                    if notify(observation, notice, payload) { recipients += 1 }
+                }
+            }
+        }
+        payload?.own()
+        statistics.notices += UInt64(recipients)
+        return recipients
+    }
+
+    /// Queues a broadcast's notice to one observation; false where its peer
+    /// had to be ended instead.
+    private func notify(_ observation: Observation, _ notice: Notice, _ payload: Payload?) -> Bool {
+        let peer = observation.peer
+        if observation.keep == .latest {
+            return notifyLatest(observation, notice, payload)
+        }
+        guard fits(notice.cost, peer) else {
+            endSlowConsumer(peer, observation)
+            return false
+        }
+        queueNotice(observation, notice, payload, missed: 0)
+        return true
+    }
+
+    private func endSlowConsumer(_ peer: Peer, _ observation: Observation) {
+        statistics.slowConsumers += 1
+        end(
+            peer,
+            BusError(
+                .slowConsumer,
+                "\(peer.displayName) fell behind: \(peer.outbox.pending) bytes wait for it, and \(table.limits.queue) "
+                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"))
+    }
+
+    /// Of an observation that keeps `latest` at most one notice waits.
+    private func notifyLatest(_ observation: Observation, _ notice: Notice, _ payload: Payload?) -> Bool {
+        let peer = observation.peer
+        if observation.deferred != nil {
+            observation.missed += 1
+            statistics.replaced += 1
+        } else if observation.waitingEnd > peer.outbox.written {
+            if peer.outbox.remove(endingAt: observation.waitingEnd) {
+                observation.missed += 1
+                statistics.replaced += 1
+            } else {
+                // It is being written: the observer gets it.
+                observation.missed = 0
+            }
+        } else {
+            observation.missed = 0
+        }
+        if observation.deferred == nil, fits(notice.cost, peer) {
+            observation.waitingEnd = queueNotice(observation, notice, payload, missed: observation.missed)
+            return true
+        }
+        observation.waitingEnd = 0
+        observation.deferred = DeferredNotice(
+            from: Array(notice.from), level: Array(notice.level), object: notice.object.map { Array($0) },
+            trace: Array(notice.trace), meta: Array(notice.meta), body: Payload(copying: notice.body))
+        peer.hasDeferred = true
+        return true
+    }
+
+    /// Queues the notices that found no room, now that there is some.
+    func sendDeferred(_ peer: Peer) {
+        peer.hasDeferred = false
+        for observation in peer.observations {
+            guard let deferred = observation.deferred else { continue }
+            deferred.withNotice(observation.name) { notice in
+                guard fits(notice.cost, peer) else {
+                    peer.hasDeferred = true
+                    return
+                }
+                observation.deferred = nil
+                observation.waitingEnd = queueNotice(observation, notice, nil, missed: observation.missed)
+            }
+        }
+    }
+
+    @discardableResult
+    private func queueNotice(
+        _ observation: Observation, _ notice: Notice, _ payload: Payload?, missed: Int
+    ) -> UInt64 {
+        let write = { (writer: inout HeaderWriter) in
+            notice.write(to: &writer, subscription: observation.id)
+            if missed > 0 { writer.integer("missed", UInt64(missed)) }
+        }
+        if let payload {
+            let end = queue(.notice, to: observation.peer, room: notice.room, payload: payload, isAnswer: false, write)
+            flush(observation.peer)
+            return end
+        }
+        return queue(.notice, to: observation.peer, room: notice.room, body: notice.body, isAnswer: false, write)
+    }
+}
+
+extension Notice {
+    /// The room that its texts may take in a header.
+    var room: Int {
+        HeaderWriter.room(name) + HeaderWriter.room(object ?? .none) + HeaderWriter.room(from)
+            + HeaderWriter.room(level) + trace.count + meta.count
+    }
+
+    /// Its size in a queue, as far as limits are concerned.
+    var cost: Int {
+        body.count + name.count + (object?.count ?? 0) + from.count + trace.count + meta.count
+            + HeaderWriter.overhead / 4
+    }
+
+    /// Writes its members, behind `kind` and `id`.
+    func write(to writer: inout HeaderWriter, subscription: UInt64) {
+        writer.string("from", from)
+        writer.string("level", level)
+        writer.string("name", name)
+        if let object { writer.string("object", object) }
+        writer.string("via", via)
+        writer.integer("subscription", subscription)
+        if trace.count > 0 { writer.raw("trace", trace) }
+        if meta.count > 0 { writer.raw("meta", meta) }
+    }
+}
+
+extension DeferredNotice {
+    func withNotice(_ name: [UInt8], _ use: (Notice) -> Void) {
+        name.withUnsafeBytes { name in
+            from.withUnsafeBytes { from in
+                level.withUnsafeBytes { level in
+                    (object ?? []).withUnsafeBytes { object in
+                        trace.withUnsafeBytes { trace in
+                            meta.withUnsafeBytes { meta in
+                                use(
+                                    Notice(
+                                        name: name, object: self.object == nil ? nil : object, from: from,
+                                        level: level, via: "broadcast", trace: trace, meta: meta,
+                                        body: body.bytes))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import StrataCore
+
+/// Reports: up the table, to one named module of the same or an earlier level.
+extension Broker {
+    func handleReport(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard header.members.contains(.name) else {
+            endForName(header, of: peer)
+            return
+        }
+        guard hasUsableID(header, from: peer) else { return }
+        guard peer.role != .launcher else {
+            refuse(peer, header.id, BusError(.forbidden, "the launcher reports nothing"))
+            return
+        }
+        guard let target = modules.find(header.to) else {
+            refuse(peer, header.id, unknownModule(header))
+            return
+        }
+        if let sender = peer.module, let refusal = reportRefusal(header, from: sender, to: target) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        statistics.reports += 1
+        let request = Request(
+            to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
+            trace: header.trace, meta: header.meta, body: body)
+        guard target.isReady, target.peer != nil else {
+            hold(request, .report, header, for: target, from: peer)
+            return
+        }
+        guard let call = openRequest(.report, header, from: peer) else { return }
+        deliverReport(call, request, from: peer, to: target)
+    }
+
+    private func unknownModule(_ header: Header) -> BusError {
+        let name = header.to.text
+        let near = nearestNames(to: name, in: modules.all.map(\.name))
+        let hint = near.isEmpty ? "strata ps lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        return BusError(
+            .unknownModule,
+            header.members.contains(.to)
+                ? "a report went to \"\(name)\", which no row names and which is no live guest: \(hint)"
+                : "a report lacks \"to\": say the module's name")
+    }
+
+    private func reportRefusal(_ header: Header, from sender: ModuleRecord, to target: ModuleRecord)
+        -> BusError?
+    {
+        let (own, other) = (levels.names[sender.rank], levels.names[target.rank])
+        guard LevelTable.reportMayGo(from: sender.rank, to: target.rank) else {
+            return BusError(
+                .levelViolation,
+                "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of the later level "
+                    + "\(other): reports go to the same or an earlier level; broadcast it instead")
+        }
+        if table.calls == .declared, sender.declaredReports[target.name]?.contains(header.name.text) != true {
+            return BusError(
+                .undeclared,
+                "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of level \(other), and its "
+                    + "row's reports don't have it: add it there")
+        }
+        return nil
+    }
+
+    /// Queues a notice with a number to each observation of the target's.
+    func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord) {
+        guard let observer = target.peer else {
+            fail(call, unavailable(target))
+            return
+        }
+        call.pointee.state = .inside
+        let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
+        let matching = (observations.find(request.name)?.observations ?? []).filter {
+            $0.peer === observer && $0.matches(request.object)
+        }
+        guard !matching.isEmpty else {
+            reportDone(call)
+            return
+        }
+        peer.from.withUnsafeBytes { from in
+            level.withUnsafeBytes { level in
+                let notice = Notice(
+                    name: request.name, object: request.object, from: from, level: level, via: "report",
+                    trace: request.trace, meta: request.meta, body: request.body)
+                // All of a report's notices go out, or none.
+                guard fits(notice.cost * matching.count, observer) else {
+                    fail(
+                        call,
+                        BusError(
+                            .overloaded,
+                            "the queue to \(target.name) is full: \(observer.outbox.pending) bytes wait, and "
+                                + "\(table.limits.queue) may (limits.queue); report again later"))
+                    return
+                }
+                queueReport(call, notice, matching, to: observer)
+            }
+        }
+    }
+
+    private func queueReport(
+        _ report: CallPointer, _ notice: Notice, _ matching: [Observation], to observer: Peer
+    ) {
+        for observation in matching {
+            guard let call = calls.open(.notice) else {
+                failAndCancel(report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
+                return
+            }
+            call.pointee.state = .sent
+            call.pointee.callee = .passUnretained(observer)
+            call.pointee.expiry = report.pointee.expiry
+            call.pointee.budget = report.pointee.budget
+            observer.addServed(call)
+            report.adopt(call)
+            report.pointee.open += 1
+            report.pointee.observers += 1
+            statistics.notices += 1
+            call.pointee.end = queue(
+                .notice, to: observer, room: notice.room, body: notice.body, isAnswer: false
+            ) { writer in
+                writer.integer("id", call.pointee.id)
+                notice.write(to: &writer, subscription: observation.id)
+            }
+        }
+    }
+
+    /// One notice of a report has its answer: nil is a reply.
+    func noticeAnswered(_ notice: CallPointer, _ error: BusError?) {
+        // A notice whose report has ended belongs to nobody.
+        guard let report = notice.pointee.parent else {
+            release(notice, "its report has ended")
+            return
+        }
+        release(notice, "the notice was answered")
+        report.pointee.open -= 1
+        if let error {
+            // The other observers go on; their answers matter to nobody now.
+            while let other = report.pointee.firstChild {
+                other.leaveParent()
+                arm(other)
+            }
+            fail(report, error)
+        } else if report.pointee.open == 0 {
+            reportDone(report)
+        }
+    }
+
+    /// The module that a report went to is gone, with some notices unanswered.
+    func reportTargetGone(_ report: CallPointer, _ target: Peer, _ reason: String) {
+        var delivered = report.pointee.observers > report.pointee.open
+        while let notice = report.pointee.firstChild {
+            if target.outbox.written >= notice.pointee.end { delivered = true }
+            notice.leaveParent()
+            release(notice, "\(target.displayName) died")
+        }
+        fail(
+            report,
+            BusError(.died, "\(target.displayName) died: \(reason)", ran: delivered ? .maybe : .no))
+    }
+
+    private func reportDone(_ call: CallPointer) {
+        if let caller = call.pointee.caller?.takeUnretainedValue() {
+            writeReply(caller, id: call.pointee.callerID, Array("{\"observers\":\(call.pointee.observers)}".utf8))
+        }
+        release(call, "the report was answered")
+    }
+
+    /// Takes a report's notices back: those that have not begun to be written
+    /// never come, the others are cancelled.
+    /// - Returns: whether one has been delivered, or has begun to be.
+    func cancelNotices(_ report: CallPointer) -> Bool {
+        var begun = report.pointee.observers > report.pointee.open
+        while let notice = report.pointee.firstChild {
+            notice.leaveParent()
+            if let callee = notice.pointee.callee?.takeUnretainedValue() {
+                if !takeBack(notice, from: callee) {
+                    begun = true
+                    writeCancel(callee, id: notice.pointee.id)
+                }
+            }
+            release(notice, "its report was cancelled")
+        }
+        return begun
+    }
+}

@@ -1,0 +1,58 @@
+import StrataCore
+
+/// One observation of one module: ends with its connection.
+final class Observation {
+    /// The observer's number for it.
+    let id: UInt64
+    let name: [UInt8]
+    /// Nil: of any object.
+    let object: [UInt8]?
+    let keep: AppTable.Keep
+    /// Unowned, because a peer's observations are taken out before it goes.
+    unowned(unsafe) let peer: Peer
+    let rank: Int
+
+    /// Of `latest`: the position behind the notice that waits in the outbox.
+    var waitingEnd: UInt64 = 0
+    /// How many notices the one that waits has replaced.
+    var missed = 0
+    /// Of `latest`: the notice that found no room; goes out when there is some.
+    var deferred: DeferredNotice?
+
+    init(id: UInt64, name: [UInt8], object: [UInt8]?, keep: AppTable.Keep, peer: Peer, rank: Int) {
+        self.id = id
+        self.name = name
+        self.object = object
+        self.keep = keep
+        self.peer = peer
+        self.rank = rank
+    }
+
+    func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
+        guard let wanted = self.object else { return true }
+        guard let object else { return false }
+        return wanted.count == object.count && wanted.elementsEqual(object)
+    }
+}
+
+/// A broadcast that one observation of `latest` still has to get.
+struct DeferredNotice {
+    var from: [UInt8]
+    var level: [UInt8]
+    var object: [UInt8]?
+    var trace: [UInt8]
+    var meta: [UInt8]
+    var body: Payload
+}
+
+/// A notification on its way to observers, as bytes of the sender's frame.
+struct Notice {
+    var name: UnsafeRawBufferPointer
+    var object: UnsafeRawBufferPointer?
+    var from: UnsafeRawBufferPointer
+    var level: UnsafeRawBufferPointer
+    var via: StaticString
+    var trace: UnsafeRawBufferPointer
+    var meta: UnsafeRawBufferPointer
+    var body: UnsafeRawBufferPointer
+}

@@ -1,0 +1,319 @@
+import StrataCore
+
+/// Connections: taking, reading, writing and ending them.
+extension Broker {
+    /// The last so many connections are for operators and the launcher alone.
+    static let keptConnections = 16
+    /// How many turns of input a peer still has that takes no output any more.
+    static let lastTurns = 16
+    /// How long the last bytes of an ended connection may take, in milliseconds.
+    static let lingering: UInt64 = 2_000
+
+    func accepted(_ socket: Socket) {
+        guard stage != .stopped, let credentials = try? socket.credentials() else {
+            socket.close()
+            return
+        }
+        let peer = Peer(
+            number: nextPeer, socket: socket, credentials: credentials, limits: frameLimits, pool: pool)
+        nextPeer += 1
+        peers[peer.number] = peer
+        greeting += 1
+        socket.setEventHandler { [unowned self, unowned peer] events in self.handle(events, of: peer) }
+        socket.watch(.readable)
+        if peers.count > table.limits.connections {
+            end(
+                peer,
+                BusError(
+                    .overloaded,
+                    "the broker has its \(table.limits.connections) connections (limits.connections): "
+                        + "close some, or raise it in the manifest"))
+            return
+        }
+        if greeting > table.limits.unregistered {
+            end(
+                peer,
+                BusError(
+                    .overloaded,
+                    "\(table.limits.unregistered) connections have not said hello (limits.unregistered): "
+                        + "say hello at once after connecting"))
+            return
+        }
+        _ = takeCommonSeat(peer)
+        let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
+        timer.start(after: table.hello)
+        peer.timer = timer
+    }
+
+    /// Gives a connection one of the seats that are not kept for operators and
+    /// the launcher; false where all are taken.
+    func takeCommonSeat(_ peer: Peer) -> Bool {
+        guard !peer.hasCommonSeat else { return true }
+        guard commonSeats < table.limits.connections - Self.keptConnections else { return false }
+        peer.hasCommonSeat = true
+        commonSeats += 1
+        return true
+    }
+
+    private func helloTimePassed(_ peer: Peer) {
+        if peer.phase == .waitingForVouch {
+            end(
+                peer,
+                BusError(
+                    .forbidden,
+                    "nobody vouched for the token of \(peer.displayName) within \(table.hello) ms: start the "
+                        + "module through the launcher, or give its row start: manual"),
+                id: peer.helloID)
+        } else {
+            end(
+                peer,
+                BusError(
+                    .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first"))
+        }
+    }
+
+    private func handle(_ events: Socket.Event, of peer: Peer) {
+        if events.contains(.writable) {
+            peer.isBlocked = false
+            flush(peer)
+            if peer.phase == .closed { return }
+            watch(peer)
+            resumeIfRoom(peer)
+            if peer.phase == .closed { return }
+        }
+        if events.contains(.hungUp) {
+            // It isn't read for now, so its end is seen here.
+            close(peer, reason: "closed")
+        } else if events.contains(.readable) {
+            read(peer)
+        }
+    }
+
+    /// Says to the loop what this peer waits for.
+    func watch(_ peer: Peer) {
+        var events: Socket.Event = []
+        switch peer.phase {
+        case .closed: return
+        case .ending: break
+        case .greeting, .waitingForVouch, .open: events = peer.isPaused ? .hungUp : .readable
+        }
+        if peer.isBlocked { events.insert(.writable) }
+        peer.socket.watch(events)
+    }
+
+    private func read(_ peer: Peer) {
+        guard !peer.isPaused, peer.phase != .ending else { return }
+        let space = peer.assembler.space(in: buffer)
+        switch peer.socket.read(into: space) {
+        case .moved(let count):
+            peer.assembler.received(count)
+            turnTime = Loop.nanoseconds
+            process(peer)
+        case .wouldBlock:
+            peer.assembler.keepRest()
+        case .ended, .failed:
+            close(peer, reason: "closed")
+        }
+    }
+
+    /// Handles the frames of a turn, as far as the peer may be read.
+    func process(_ peer: Peer) {
+        var header = Header()
+        do {
+            while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
+                let frame = try peer.assembler.next()
+            {
+                peer.assemblyDeadline = 0
+                try scanner.scan(frame.header, into: &header)
+                if peer.phase == .open {
+                    handle(header, frame, of: peer)
+                } else {
+                    greet(header, frame.body, of: peer)
+                }
+            }
+        } catch let error as FrameError {
+            statistics.badFrames += 1
+            end(peer, BusError(error.code, error.message))
+        } catch let error as HeaderError {
+            statistics.badFrames += 1
+            end(peer, BusError(.badHeader, error.message))
+        } catch {
+            preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
+        }
+        peer.assembler.keepRest()
+        timeAssembly(peer)
+    }
+
+    /// Stops reading until `resume`; frames that were read already are kept.
+    func pause(_ peer: Peer) {
+        guard !peer.isPaused else { return }
+        peer.isPaused = true
+        if peer.assemblyDeadline != 0 {
+            peer.assemblyLeft = peer.assemblyDeadline - min(peer.assemblyDeadline, loop.now)
+            peer.assemblyDeadline = 0
+        }
+        watch(peer)
+    }
+
+    /// Goes on with a peer: first with what was read before.
+    func resume(_ peer: Peer) {
+        guard peer.isPaused else { return }
+        peer.isPaused = false
+        if !peer.assembler.isEmpty {
+            peer.assembler.resume()
+            turnTime = Loop.nanoseconds
+            process(peer)
+        }
+        watch(peer)
+    }
+
+    /// A peer that was stopped for its unread answers goes on when they are
+    /// within the limit again.
+    private func resumeIfRoom(_ peer: Peer) {
+        guard peer.phase == .open else { return }
+        if peer.isPaused, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
+        if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
+    }
+
+    // MARK: Writing
+
+    /// Notes that a peer has something to write at the end of the round.
+    @inline(__always)
+    func wrote(to peer: Peer) {
+        guard !peer.isDirty else { return }
+        peer.isDirty = true
+        dirty.append(peer)
+    }
+
+    func flushAll() {
+        var index = 0
+        // Ending one peer may give others something to write.
+        while index < dirty.count {
+            let peer = dirty[index]
+            index += 1
+            peer.isDirty = false
+            if !peer.isBlocked { flush(peer) }
+        }
+        dirty.removeAll(keepingCapacity: true)
+        if !broken.isEmpty { closeBroken() }
+    }
+
+    /// Handles what peers that take nothing any more have sent, and closes them.
+    private func closeBroken() {
+        let gone = broken
+        broken = []
+        for peer in gone {
+            var turns = 0
+            while peer.phase == .open, !peer.isPaused, turns < Self.lastTurns {
+                turns += 1
+                let before = peer.assembler.keptCount
+                read(peer)
+                if peer.assembler.keptCount == before, turns > 1 { break }
+            }
+            close(peer, reason: "closed")
+        }
+    }
+
+    /// Writes what is queued, as far as the kernel takes it.
+    func flush(_ peer: Peer) {
+        guard peer.phase != .closed, !peer.isBlocked else { return }
+        withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
+            while true {
+                let count = peer.outbox.gather(parts)
+                guard count > 0 else { break }
+                let result =
+                    count == 1
+                    ? peer.socket.write(parts[0])
+                    : peer.socket.write(UnsafeBufferPointer(rebasing: parts[..<count]))
+                switch result {
+                case .moved(let written):
+                    peer.outbox.wrote(written)
+                case .wouldBlock:
+                    peer.isBlocked = true
+                    watch(peer)
+                    return
+                case .ended, .failed:
+                    // It is gone; what it sent before may still be there to be
+                    // read, which is done at the round's end.
+                    peer.isBlocked = true
+                    broken.append(peer)
+                    return
+                }
+            }
+            if peer.phase == .ending { close(peer, reason: "") }
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends a connection with an error as its last frame. The session ends at
+    /// once; what was queued and not begun is dropped.
+    /// - Parameter dropsQueued: false where all that is queued still goes out.
+    func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
+        guard peer.phase != .ending, peer.phase != .closed else { return }
+        let phase = peer.phase
+        move(peer, to: .ending)
+        endSession(peer, was: phase, reason: error.code.rawValue)
+        if dropsQueued { peer.outbox.removeNotBegun() }
+        writeError(peer, id: id, error)
+        watch(peer)
+        peer.timer?.close()
+        let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.close(peer, reason: "") }
+        timer.start(after: Self.lingering)
+        peer.timer = timer
+    }
+
+    /// Closes a connection now.
+    func close(_ peer: Peer, reason: String) {
+        guard peer.phase != .closed else { return }
+        let phase = peer.phase
+        move(peer, to: .closed)
+        peer.socket.close()
+        peer.timer?.close()
+        peer.timer = nil
+        if phase != .ending { endSession(peer, was: phase, reason: reason) }
+        // Callbacks of this turn may still hold the peer; it goes with them.
+        peers[peer.number] = nil
+        if peer.hasCommonSeat { commonSeats -= 1 }
+        if stage == .goodbye, peers.isEmpty { finish() }
+    }
+
+    // MARK: The time that a frame may take
+
+    private func timeAssembly(_ peer: Peer) {
+        guard !peer.assembler.isEmpty, !peer.isPaused, peer.phase == .greeting || peer.phase == .open else {
+            return
+        }
+        guard peer.assemblyDeadline == 0 else { return }
+        peer.assemblyDeadline = loop.now + (peer.assemblyLeft > 0 ? peer.assemblyLeft : table.assembly)
+        peer.assemblyLeft = 0
+        if !peer.isInAssemblyList {
+            peer.isInAssemblyList = true
+            assembling.append(peer)
+        }
+        if !assemblyTimer.isActive { assemblyTimer.start(after: peer.assemblyDeadline - loop.now) }
+    }
+
+    func assembliesPassed() {
+        var earliest = UInt64.max
+        assembling.removeAll { peer in
+            guard peer.phase == .greeting || peer.phase == .open, peer.assemblyDeadline != 0 else {
+                peer.isInAssemblyList = false
+                return true
+            }
+            if peer.assemblyDeadline <= loop.now {
+                peer.isInAssemblyList = false
+                statistics.badFrames += 1
+                end(
+                    peer,
+                    BusError(
+                        .badFrame,
+                        "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
+                return true
+            }
+            earliest = min(earliest, peer.assemblyDeadline)
+            return false
+        }
+        if earliest != .max { assemblyTimer.start(after: earliest - min(earliest, loop.now)) }
+    }
+}

@@ -1,0 +1,63 @@
+import StrataCore
+
+/// The end of a session: everything that was open in a peer's name.
+extension Broker {
+    /// Puts a peer into another phase of its life.
+    func move(_ peer: Peer, to phase: Peer.Phase) {
+        if peer.phase == .greeting { greeting -= 1 }
+        if phase == .greeting { greeting += 1 }
+        peer.phase = phase
+    }
+
+    /// - Parameters:
+    ///   - phase: where the peer was.
+    ///   - reason: `closed`, or the code that the broker ended it with.
+    func endSession(_ peer: Peer, was phase: Peer.Phase, reason: String) {
+        peer.hello = nil
+        guard phase == .open else { return }
+        endMade(by: peer)
+        endServed(by: peer, reason: reason)
+        for observation in peer.observations { observations.remove(observation) }
+        peer.observations = []
+        watches.removeAll { $0.peer === peer }
+        if peer === launcher {
+            launcher = nil
+            launcherLeft()
+        }
+        if let module = peer.module { sessionEnded(module, peer, reason: reason) }
+    }
+
+    /// Nobody waits for what a gone peer asked for: its callees are told.
+    private func endMade(by peer: Peer) {
+        while let call = peer.firstMade {
+            failAndCancel(
+                call, BusError(.cancelled, "its caller, \(peer.displayName), is gone", ran: .maybe))
+        }
+    }
+
+    private func endServed(by peer: Peer, reason: String) {
+        while let call = peer.firstServed {
+            if call.pointee.kind == .notice, let report = call.pointee.parent {
+                reportTargetGone(report, peer, reason)
+                continue
+            }
+            let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
+            calleeGone(call, BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe))
+        }
+    }
+
+    private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
+        guard module.peer === peer else { return }
+        module.peer = nil
+        module.step = .none
+        module.events = []
+        removeOffers(of: module)
+        if module.row == nil {
+            failWaiting(module, unavailable(module))
+            modules.removeGuest(module)
+        } else {
+            rowEnded(module, reason: reason)
+        }
+        if stage == .running { emitModuleLost(module, reason: reason) }
+    }
+}

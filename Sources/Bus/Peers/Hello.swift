@@ -1,0 +1,212 @@
+import StrataCore
+
+/// What a peer says of itself in `bus/hello`, judged by its form alone.
+struct Hello {
+    enum Role: Equatable {
+        case module(String)
+        case `operator`, launcher
+    }
+
+    var role: Role
+    var token: String?
+    var level: String?
+    var offer = Offer()
+    var observes: [AppTable.Observed] = []
+    var requires: [String] = []
+    var events: [String] = []
+    var resumed = false
+
+    /// Interfaces and URLs, as hello and `bus/register` bring them.
+    struct Offer {
+        var interfaces: [Interface] = []
+        var urls: [URL] = []
+    }
+
+    struct Interface {
+        var name: String
+        var instances: InterfaceRecord.Instances
+        var actions: [InterfaceRecord.Action]?
+    }
+
+    struct URL {
+        var host: String
+        var path: String
+        var pattern: URLPattern
+        var interface: String
+        var action: String
+    }
+
+    /// Reads a hello's body.
+    init(_ body: UnsafeRawBufferPointer) throws(BusError) {
+        let json: JSON
+        do { json = try JSON(parsing: body) } catch {
+            throw BusError(.badParams, "hello's body is not JSON: \(error)")
+        }
+        var reader = MemberReader(json, of: "hello")
+        guard let version = try reader.integer("protocol") else {
+            throw BusError(.badParams, "hello lacks \"protocol\": say 1")
+        }
+        guard version == 1 else {
+            throw BusError(
+                .badVersion, "hello asked for protocol \(version), and this broker speaks 1: use a client of version 1")
+        }
+        let module = try reader.string("module")
+        switch (try reader.string("role"), module) {
+        case ("operator", nil): role = .operator
+        case ("launcher", nil): role = .launcher
+        case (nil, let name?):
+            guard Name.isModule(name), !Name.isReserved(name) else {
+                throw BusError(
+                    .badParams,
+                    "hello's module \"\(name)\" is no module's name: a letter, then up to 63 letters, digits, "
+                        + "dots, underscores or hyphens, and not bus, module, launcher or operator")
+            }
+            role = .module(name)
+        case (nil, nil):
+            throw BusError(.badParams, "hello lacks \"module\": say the module's name, or a \"role\"")
+        case (let role?, nil):
+            throw BusError(.badParams, "hello's role \"\(role)\" is neither operator nor launcher")
+        case (_?, _?):
+            throw BusError(.badParams, "hello has a role and a module: say one of them")
+        }
+        token = try reader.string("token")
+        level = try reader.string("level")
+        _ = try reader.string("runtime")
+        offer = try Offer(&reader)
+        observes = try Self.observations(&reader)
+        requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
+        events = try reader.strings("events")
+        _ = try reader.strings("broadcasts")
+        try Self.checkReports(&reader)
+        resumed = try reader.bool("resumed") ?? false
+    }
+
+    private static func observations(_ reader: inout MemberReader) throws(BusError) -> [AppTable.Observed] {
+        guard let list = try reader.array("observes") else { return [] }
+        var observations: [AppTable.Observed] = []
+        for element in list {
+            if let name = element.string {
+                observations.append(.init(name: try checkedName(name)))
+            } else {
+                observations.append(try observation(element))
+            }
+        }
+        return observations
+    }
+
+    /// `{name, object?, keep?}`, as in hello and in `bus/observe`.
+    static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
+        var reader = MemberReader(json, of: "an observation")
+        guard let name = try reader.string("name") else {
+            throw BusError(.badParams, "an observation lacks \"name\": say what it observes")
+        }
+        let object = try reader.string("object")
+        let keep = try reader.string("keep") ?? "all"
+        guard let keep = AppTable.Keep(rawValue: keep) else {
+            throw BusError(.badParams, "an observation keeps \"\(keep)\": say all or latest")
+        }
+        return .init(name: try checkedName(name), object: object, keep: keep)
+    }
+
+    private static func checkedName(_ name: String) throws(BusError) -> String {
+        guard (1...256).contains(name.utf8.count) else {
+            throw BusError(
+                .badParams, "a notification's name has 1 to 256 bytes, and this one \(name.utf8.count)")
+        }
+        return name
+    }
+
+    private static func checkReports(_ reader: inout MemberReader) throws(BusError) {
+        guard let reports = try reader.object("reports") else { return }
+        for member in reports {
+            guard let names = member.value.array, names.allSatisfy({ $0.string != nil }) else {
+                throw BusError(.badParams, "hello's reports to \"\(member.name)\" are no array of names")
+            }
+        }
+    }
+}
+
+extension Hello.Offer {
+    init(_ reader: inout MemberReader) throws(BusError) {
+        self.init()
+        for member in try reader.object("interfaces") ?? [] {
+            let interface = try Hello.Interface(member)
+            guard !interfaces.contains(where: { $0.name == interface.name }) else {
+                throw BusError(.badParams, "the interface \(interface.name) comes twice")
+            }
+            interfaces.append(interface)
+        }
+        for json in try reader.array("urls") ?? [] {
+            let url = try Hello.URL(json)
+            guard !urls.contains(where: { $0.host == url.host && $0.pattern.matchesSame(as: url.pattern) }) else {
+                throw BusError(.badParams, "the URL \(url.host)\(url.path) comes twice")
+            }
+            urls.append(url)
+        }
+    }
+}
+
+extension Hello.Interface {
+    /// `"Login": {"instances": "single", "actions": {"signIn": {"auth": false}}}`
+    init(_ member: JSON.Member) throws(BusError) {
+        guard Name.isInterface(member.name) else {
+            throw BusError(.badParams, "\"\(member.name)\" is no interface's name")
+        }
+        name = Name.withoutRouterSuffix(member.name)
+        guard !Name.isReserved(name) else {
+            throw BusError(.badParams, "the interface name \(name) is reserved: choose another")
+        }
+        var reader = MemberReader(member.value, of: "the interface \(name)")
+        let word = try reader.string("instances") ?? "single"
+        guard let instances = InterfaceRecord.Instances(rawValue: word) else {
+            throw BusError(.badParams, "the interface \(name) has instances \"\(word)\": say single or multiple")
+        }
+        self.instances = instances
+        guard let listed = try reader.object("actions") else { return }
+        var actions: [InterfaceRecord.Action] = []
+        for action in listed {
+            guard Name.isAction(action.name) else {
+                throw BusError(.badParams, "\"\(action.name)\" in \(name) is no action's name")
+            }
+            var reader = MemberReader(action.value, of: "the action \(name)/\(action.name)")
+            actions.append(
+                .init(
+                    name: action.name, nameBytes: Array(action.name.utf8),
+                    needsAuthorization: try reader.bool("auth") ?? false))
+        }
+        self.actions = actions
+    }
+}
+
+extension Hello.URL {
+    /// `{"host": "com.example.login", "path": "/show/:tip", "to": "Login/show"}`
+    init(_ json: JSON) throws(BusError) {
+        var reader = MemberReader(json, of: "a URL")
+        guard let host = try reader.string("host"), let path = try reader.string("path"),
+            let to = try reader.string("to")
+        else { throw BusError(.badParams, "a URL has \"host\", \"path\" and \"to\", all strings") }
+        try self.init(host: host, path: path, to: to)
+    }
+
+    init(host: String, path: String, to: String) throws(BusError) {
+        guard URLTable<URLTarget>.isHost(host) else {
+            throw BusError(.badParams, "\"\(host)\" is no host of a URL")
+        }
+        do { pattern = try URLPattern(path) } catch { throw BusError(.badParams, error.message) }
+        guard let destination = Destination(to), destination.instance == nil else {
+            throw BusError(.badParams, "the URL \(host)\(path) leads to \"\(to)\": say Interface/action")
+        }
+        let bytes = Array(to.utf8)
+        self.host = host.lowercasedASCII
+        self.path = path
+        interface = String(decoding: bytes[destination.interface], as: UTF8.self)
+        action = String(decoding: bytes[destination.action], as: UTF8.self)
+    }
+}
+
+extension String {
+    /// In lower case, letters of ASCII alone.
+    var lowercasedASCII: String {
+        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

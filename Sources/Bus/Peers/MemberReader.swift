@@ -1,0 +1,82 @@
+import StrataCore
+
+/// Reads the members of a JSON object that a peer sent, each of one type; what
+/// isn't there is nil, and what has another type is `bad-params`.
+struct MemberReader {
+    private let json: JSON
+    private let owner: String
+
+    /// - Parameter owner: how messages name the object.
+    init(_ json: JSON, of owner: String) {
+        self.json = json
+        self.owner = owner
+    }
+
+    /// Reads a whole body.
+    init(body: UnsafeRawBufferPointer, of owner: String) throws(BusError) {
+        do { self.init(body.isEmpty ? .null : try JSON(parsing: body), of: owner) } catch {
+            throw BusError(.badParams, "the body of \(owner) is not JSON: \(error)")
+        }
+    }
+
+    mutating func string(_ name: String) throws(BusError) -> String? {
+        try read(name, "a string") { $0.string }
+    }
+
+    mutating func integer(_ name: String) throws(BusError) -> Int64? {
+        try read(name, "an integer") { if case .integer(let value) = $0 { value } else { nil } }
+    }
+
+    mutating func bool(_ name: String) throws(BusError) -> Bool? {
+        try read(name, "true or false") { $0.bool }
+    }
+
+    mutating func array(_ name: String) throws(BusError) -> [JSON]? {
+        try read(name, "an array") { $0.array }
+    }
+
+    mutating func object(_ name: String) throws(BusError) -> [JSON.Member]? {
+        try read(name, "an object") { $0.object }
+    }
+
+    mutating func strings(_ name: String) throws(BusError) -> [String] {
+        try read(name, "an array of strings") { json in
+            guard let array = json.array else { return nil }
+            let strings = array.compactMap(\.string)
+            return strings.count == array.count ? strings : nil
+        } ?? []
+    }
+
+    /// A string that must be there.
+    mutating func required(_ name: String) throws(BusError) -> String {
+        guard let value = try string(name) else {
+            throw BusError(.badParams, "\(owner) lacks \"\(name)\", a string")
+        }
+        return value
+    }
+
+    private func read<Value>(_ name: String, _ type: String, _ convert: (JSON) -> Value?) throws(BusError) -> Value? {
+        guard json.object != nil else {
+            throw BusError(.badParams, "\(owner) is described by an object, and this is \(json.typeName)")
+        }
+        guard let member = json[name] else { return nil }
+        guard let value = convert(member) else {
+            throw BusError(.badParams, "\"\(name)\" of \(owner) is \(type), and this is \(member.typeName)")
+        }
+        return value
+    }
+}
+
+extension JSON {
+    /// How messages name a value's type.
+    var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import StrataCore
+
+/// One connection as the broker sees it: its bytes in and out, who it is, and
+/// what is open in its name. What it may do is decided elsewhere.
+final class Peer {
+    /// Where a connection is in its life.
+    enum Phase {
+        /// Has not said hello.
+        case greeting
+        /// Said hello with a token that nobody has vouched for yet.
+        case waitingForVouch
+        case open
+        /// Ended by the broker; what is queued still goes out.
+        case ending
+        case closed
+    }
+
+    enum Role { case none, module, `operator`, launcher }
+
+    let number: UInt64
+    let socket: Socket
+    let credentials: PeerCredentials
+    @exclusivity(unchecked) // because it is used for each message, on one thread
+    var assembler: FrameAssembler
+    @exclusivity(unchecked) // the same
+    var outbox: Outbox
+    @exclusivity(unchecked) // the same
+    var requests = RequestIDs()
+    @exclusivity(unchecked) // the same
+    var firstMade: CallPointer?
+    @exclusivity(unchecked) // the same
+    var firstServed: CallPointer?
+    @exclusivity(unchecked) // the same
+    var phase = Phase.greeting
+    var role = Role.none
+    /// Set where the role is `module`.
+    var module: ModuleRecord?
+    /// A module's; an operator and the launcher have none.
+    var rank = 0
+    /// What `from` says of it.
+    var from: [UInt8] = []
+    var observations: [Observation] = []
+    var nextSubscription: UInt64 = 1
+    /// Bytes of its requests that wait for a module.
+    var heldBytes = 0
+
+    /// Is in the broker's list of those with something to write.
+    @exclusivity(unchecked) // because it is looked at for each message, on one thread
+    var isDirty = false
+    /// The kernel takes no more of its output; the loop says when it does.
+    @exclusivity(unchecked) // the same
+    var isBlocked = false
+    /// Its input is not read for now.
+    @exclusivity(unchecked) // the same
+    var isPaused = false
+    /// Counts against the connections that anyone may have.
+    var hasCommonSeat = false
+    /// Notices of `latest` observations wait for room in its outbox.
+    var hasDeferred = false
+    /// When the frame that it has begun must be complete; 0 for none.
+    var assemblyDeadline: UInt64 = 0
+    /// What was left of that time when it was paused.
+    var assemblyLeft: UInt64 = 0
+    var isInAssemblyList = false
+    /// For hello, then for the last bytes after an end.
+    var timer: LoopTimer?
+    /// The hello that waits for a vouch.
+    var hello: Hello?
+    var helloID: UInt64 = 0
+
+    init(
+        number: UInt64, socket: Socket, credentials: PeerCredentials, limits: FrameLimits, pool: OutboxPool
+    ) {
+        self.number = number
+        self.socket = socket
+        self.credentials = credentials
+        assembler = FrameAssembler(limits: limits)
+        outbox = Outbox(pool: pool)
+    }
+
+    /// How messages name it.
+    var displayName: String {
+        switch role {
+        case .none: "a connection without hello (pid \(credentials.pid))"
+        case .module: module?.name ?? "a module"
+        case .operator: "operator"
+        case .launcher: "launcher"
+        }
+    }
+
+    var isOpen: Bool { phase == .open }
+}

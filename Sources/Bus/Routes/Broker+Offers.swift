@@ -1,0 +1,82 @@
+import StrataCore
+
+/// What modules provide: from their rows, their hello, and `bus/register`.
+extension Broker {
+    /// The interfaces and URLs of the rows, before anyone is there.
+    func declareRows() {
+        for module in modules.rows {
+            for name in module.row?.provides ?? [] {
+                routes.add(InterfaceRecord(name: name, owner: module, isDeclared: true))
+            }
+            for mapping in module.row?.urls ?? [] {
+                // The manifest has judged it.
+                guard let url = try? Hello.URL(host: mapping.host, path: mapping.path, to: mapping.to) else { continue }
+                let target = URLTarget(
+                    host: url.host, pattern: url.pattern, interface: url.interface, action: url.action,
+                    owner: module, isDeclared: true)
+                try? routes.urls.add(url.pattern, host: url.host, value: target)
+            }
+        }
+    }
+
+    /// Puts an offer in force. It has been judged: everything in it is free,
+    /// or the module's own.
+    func add(_ offer: Hello.Offer, to module: ModuleRecord) {
+        for interface in offer.interfaces {
+            let declared = routes.interface(interface.name)
+            let record =
+                declared?.owner === module
+                ? declared! : InterfaceRecord(name: interface.name, owner: module, isDeclared: false)
+            record.isLive = true
+            record.instances = interface.instances
+            record.actions = interface.actions
+            routes.add(record)
+            if !module.interfaces.contains(where: { $0 === record }) { module.interfaces.append(record) }
+        }
+        for url in offer.urls {
+            let isDeclared = routes.urls.value(of: url.pattern, host: url.host)?.isDeclared ?? false
+            let target = URLTarget(
+                host: url.host, pattern: url.pattern, interface: url.interface, action: url.action, owner: module,
+                isDeclared: isDeclared)
+            module.urls.removeAll { $0.host == url.host && $0.pattern.matchesSame(as: url.pattern) }
+            _ = try? routes.urls.replace(url.pattern, host: url.host, value: target)
+            module.urls.append(target)
+        }
+    }
+
+    /// A session has ended: what no row declares goes with it.
+    func removeOffers(of module: ModuleRecord) {
+        for interface in module.interfaces { remove(interface) }
+        module.interfaces = []
+        for url in module.urls { remove(url) }
+        module.urls = []
+    }
+
+    func remove(_ interface: InterfaceRecord) {
+        interface.isLive = false
+        if interface.isDeclared {
+            interface.actions = nil
+            routes.forgetRoutes()
+        } else {
+            routes.remove(interface)
+        }
+    }
+
+    func remove(_ url: URLTarget) {
+        routes.urls.remove(url.pattern, host: url.host)
+        guard url.isDeclared, let mapping = declaredMapping(url) else { return }
+        // Back to what the row says.
+        let target = URLTarget(
+            host: mapping.host, pattern: mapping.pattern, interface: mapping.interface, action: mapping.action,
+            owner: url.owner, isDeclared: true)
+        try? routes.urls.add(mapping.pattern, host: mapping.host, value: target)
+    }
+
+    private func declaredMapping(_ url: URLTarget) -> Hello.URL? {
+        for mapping in url.owner.row?.urls ?? [] {
+            guard let known = try? Hello.URL(host: mapping.host, path: mapping.path, to: mapping.to) else { continue }
+            if known.host == url.host && known.pattern.matchesSame(as: url.pattern) { return known }
+        }
+        return nil
+    }
+}
