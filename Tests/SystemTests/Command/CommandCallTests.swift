@@ -7,7 +7,7 @@ import Testing
 struct CommandCallTests {
     static let interfaces = """
         {"interfaces":[{"name":"Catalog","module":"Catalog","instances":"single",\
-        "actions":{"list":{"auth":false},"wipe":{"auth":true}},"urls":[],"requiredBy":[]}]}
+        "actions":[{"name":"list","auth":false},{"name":"wipe","auth":true}],"urls":[],"requiredBy":[]}]}
         """
 
     @Test func replyKeepsItsNumbersAndIsOneLine() async throws {
