@@ -84,6 +84,12 @@ struct CommandSteeringTests {
         #expect(version.status == 0)
     }
 
+    @Test func aMistypedCommandGetsTheNearest() async throws {
+        let run = try await CommandRun.of(["cal", "Catalog/list"])
+        #expect(run.error == "strata: there is no command cal\nDid you mean call?\n`strata --help` shows those there are.\n")
+        #expect(run.status == 2)
+    }
+
     @Test(arguments: [
         "ps", "levels", "routes", "call", "open", "can-open", "emit", "notify", "start", "stop", "restart",
         "monitor", "reload", "down", "check",
