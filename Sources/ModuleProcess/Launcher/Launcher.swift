@@ -170,7 +170,6 @@ public final class Launcher {
         try ProcessControl.becomeSubreaper()
         try ProcessControl.renouncePrivileges()
         ProcessControl.keepDescriptorsToItself()
-        signal(SIGPIPE, SIG_IGN)
         func watch(_ number: Int32, _ body: @escaping () -> Void) throws(SystemError) {
             signals.append(try SignalWatcher(loop, signal: number, onSignal: body))
         }
