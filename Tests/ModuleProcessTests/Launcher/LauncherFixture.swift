@@ -9,7 +9,7 @@ import Testing
 /// scripts in a folder of its own.
 final class LauncherFixture: LineSink {
     let loop: Loop
-    let broker: FakeBroker
+    let broker: FakeLaunchBroker
     let folder: String
     private(set) var lines: [String] = []
     private(set) var ending: Launcher.Ending?
@@ -23,7 +23,7 @@ final class LauncherFixture: LineSink {
         try #require(mkdtemp(&template) != nil)
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         loop = try Loop()
-        broker = try FakeBroker(loop, path: folder + "/bus.sock")
+        broker = try FakeLaunchBroker(loop, path: folder + "/bus.sock")
         table.startup = 30_000
     }
 

@@ -3,7 +3,7 @@ import StrataCore
 
 /// A broker that does what a test says: takes the launcher's connection, notes
 /// its calls, answers them with `{}`, and tells states as if modules had them.
-final class FakeBroker {
+final class FakeLaunchBroker {
     let path: String
     /// What the launcher asked for, in order: the action and its body.
     private(set) var calls: [(action: String, body: JSON)] = []
