@@ -74,6 +74,7 @@ struct Histogram: ~Copyable {
     private static func upperBound(_ index: Int) -> UInt64 {
         guard index >= 16 else { return UInt64(index) }
         let magnitude = UInt64(index / 16 + 3)
-        return ((UInt64(index % 16) + 16 + 1) << (magnitude - 4)) - 1
+        // Wraps to the largest value in the last slot.
+        return ((UInt64(index % 16) + 16 + 1) << (magnitude - 4)) &- 1
     }
 }
