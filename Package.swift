@@ -57,9 +57,12 @@ let package = Package(
             path: "Sources/strata-broker", swiftSettings: settings),
         .executableTarget(
             name: "StrataFixture", dependencies: ["Strata"], path: "Tests/Fixture", swiftSettings: settings),
+        .executableTarget(
+            name: "GuideModule", dependencies: ["Strata"], path: "Tests/GuideModule", swiftSettings: settings),
         .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
         .testTarget(
-            name: "BusTests", dependencies: ["StrataCore", "StrataBus", "StrataTesting"],
+            name: "BusTests",
+            dependencies: ["StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule"],
             swiftSettings: settings),
         .testTarget(
             name: "ModuleProcessTests",

@@ -1,0 +1,144 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The harness itself: what it says where an expectation fails, and what it
+/// leaves behind.
+@Suite(.timeLimit(.minutes(1)))
+struct HarnessTests {
+    /// The message of what a test fails with.
+    private func failure(_ table: AppTable = .sixModules(), _ test: (TestBus) throws -> Void) -> String {
+        do {
+            try TestBus.run(table, test)
+            return "it passed"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func aFailureShowsWhatCameInsteadAndWhere() {
+        let message = failure { bus in
+            let peer = try bus.module("Ant")
+            try peer.call("Nobody/act", id: 9)
+            try peer.expect(["kind": "reply", "id": 9])
+        }
+        #expect(message.contains("HarnessTests.swift:"))
+        #expect(message.contains("Ant: expected"))
+        #expect(message.contains(#"{"kind":"reply","id":9}"#))
+        #expect(message.contains("unknown-interface"))
+    }
+
+    @Test func aFailureSaysThatNothingCame() {
+        let message = failure { bus in
+            try bus.module("Ant").expect(["kind": "call"], within: .milliseconds(20))
+        }
+        #expect(message.contains("within") && message.contains("nothing came"))
+    }
+
+    @Test func aFailureSaysThatTheConnectionEnded() {
+        let message = failure { bus in
+            let peer = try bus.connect("stranger")
+            try peer.send(["kind": "nonsense"])
+            try peer.find(["kind": "call"])
+        }
+        #expect(message.contains("the connection ended") && message.contains("not-registered"))
+    }
+
+    @Test(arguments: ["expectNothing", "expectEnd", "expectError", "expectReply", "expectRefusal"])
+    func eachExpectationCanFail(name: String) {
+        let message = failure { bus in
+            let peer = try bus.module("Ant", ["observes": ["news"]])
+            let id = try peer.report("news", to: "Ant")
+            switch name {
+            case "expectNothing": try peer.expectNothing()
+            case "expectEnd": try peer.expectEnd(within: .milliseconds(20))
+            case "expectError":
+                try peer.reply(to: try peer.expectNotice("news"))
+                try peer.expectError(to: id, "died")
+            case "expectReply":
+                try peer.fail(try peer.expectNotice("news"), "Ant.no")
+                try peer.expectReply(to: id)
+            default:
+                try peer.expectRefusal(of: try peer.call("bus/nothing"), "unknown-action")
+            }
+        }
+        #expect(message.contains("HarnessTests.swift:") && message.contains("Ant"), "\(message)")
+    }
+
+    @Test func aPlayedModuleAnswersWhatItsScriptExpects() throws {
+        try TestBus.run(.sixModules()) { bus in
+            try bus.play("Ant", provides: ["Storage"]) { script in
+                script.expectCall("Storage/get", ["key": "a"]).reply(["value": 1])
+                script.expectCall("Storage/put").broadcast("storage.changed", ["key": "b"]).fail("Storage.full")
+                script.answers("Storage/size") { _ in ["size": 3] }
+            }
+            let caller = try bus.module("Bee", ["observes": ["storage.changed"]])
+            #expect(try caller.asked("Storage/size") == ["size": 3])
+            #expect(try caller.asked("Storage/get", ["key": "a", "more": true]) == ["value": 1])
+            #expect(try caller.asked("Storage/size") == ["size": 3])
+            try caller.refused("Storage/put", with: "Storage.full", ran: "yes")
+            try caller.expectNotice("storage.changed", ["key": "b"])
+        }
+    }
+
+    @Test func aScriptFailsTheTestForWhatItDoesNotExpect() {
+        let message = failure { bus in
+            try bus.play("Ant", provides: ["Storage"]) { $0.expectCall("Storage/get").reply() }
+            try bus.module("Bee").asked("Storage/put", ["key": "a"])
+        }
+        #expect(message.contains("the script of Ant waits for") && message.contains("Storage/put"), "\(message)")
+    }
+
+    @Test func aScriptThatDoesNotComeToItsEndFailsTheTest() throws {
+        let bus = try TestBus(.sixModules())
+        defer { try? bus.stop() }
+        try bus.play("Ant", provides: ["Storage"]) { $0.expectCall("Storage/get").reply() }
+        let error = #expect(throws: TestFailure.self) { try bus.finishScripts(within: .milliseconds(20)) }
+        #expect(error?.description.contains("Ant still waits for") == true)
+    }
+
+    @Test(arguments: [false, true])
+    func nothingIsLeftWhetherATestPassesOrThrows(throwing: Bool) throws {
+        var folder = ""
+        var pid: Int32 = 0
+        struct Wanted: Error {}
+        do {
+            try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
+                folder = bus.folder
+                let module = try bus.start("/bin/cat", as: "Ant", ["/dev/zero"], waits: false)
+                pid = module.pid
+                #expect(kill(pid, 0) == 0)
+                _ = try bus.module("Bee")
+                if throwing { throw Wanted() }
+            }
+        } catch is Wanted {}
+        #expect(access(folder, F_OK) != 0)
+        #expect(kill(pid, 0) != 0 && errno == ESRCH)
+    }
+
+    @Test func aBrokerThatDoesNotStartSaysWhy() throws {
+        let error = #expect(throws: TestFailure.self) { try TestBus(.sixModules(), executable: "/bin/false") }
+        #expect(error?.description.contains("no broker listens") == true)
+        #expect(throws: TestFailure.self) { try TestBus(.sixModules(), executable: "/nowhere/strata-broker") }
+    }
+
+    @Test func aProcessThatDoesNotEndIsAFailureThatShowsItsOutput() throws {
+        let child = try ChildProgram("/bin/sh", ["-c", "echo hello; exec cat /dev/zero >/dev/null"])
+        let error = #expect(throws: TestFailure.self) { try child.wait(within: .milliseconds(100)) }
+        #expect(error?.description.contains("did not end") == true)
+        child.kill()
+        #expect(child.end == .signal(SIGKILL))
+        #expect(child.outputText == "hello\n")
+    }
+
+    @Test func matchingLooksAtTheMembersThatThePatternHas() {
+        let json: JSON = ["a": 1, "b": ["c": [1, 2], "d": "x"]]
+        for pattern in [[:], ["a": 1], ["a": 1.0], ["b": ["d": "x"]], ["b": ["c": [1, 2]]]] as [JSON] {
+            #expect(json.matches(pattern), "\(pattern)")
+        }
+        for pattern in [["a": 2], ["c": 1], ["b": ["c": [1]]], ["b": "x"], ["a": nil], "a"] as [JSON] {
+            #expect(!json.matches(pattern), "\(pattern)")
+        }
+    }
+}

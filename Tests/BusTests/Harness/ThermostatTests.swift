@@ -1,0 +1,56 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct ThermostatTests {
+    /// The module under test and those that it talks to, as its app has them.
+    let table = AppTable.testing(
+        .manual("Log"), .manual("Sensor", provides: ["Sensor"]), .manual("Thermostat", rank: 1),
+        .manual("Display", rank: 2))
+
+    @Test func heatIsToldToLaterLevelsAndReportedToLog() throws {
+        try TestBus.run(table) { bus in
+            try bus.play("Sensor", provides: ["Sensor"]) { script in
+                script.expectCall("Sensor/read").reply(["degrees": 20])
+                script.expectCall("Sensor/read").reply(["degrees": 75])
+            }
+            try bus.play("Log", ["observes": ["heat.alarm"]]) { script in
+                script.expectNotice("heat.alarm", ["degrees": 75]).reply()
+            }
+            let display = try bus.module("Display", ["observes": ["heat.changed"]])
+            try bus.start(BuiltExecutable.path("GuideModule"), as: "Thermostat")
+
+            let tool = try bus.operator()
+            #expect(try tool.asked("Thermostat/update") == ["degrees": 20])
+            try display.expectNotice("heat.changed", ["degrees": 20], ["from": "Thermostat"])
+            #expect(try tool.asked("Thermostat/update") == ["degrees": 75])
+            try display.expectNotice("heat.changed", ["degrees": 75])
+            try display.expectNothing()
+        }
+    }
+
+    @Test func aBrokenSensorIsTheCallersError() throws {
+        try TestBus.run(table) { bus in
+            try bus.play("Sensor", provides: ["Sensor"]) { script in
+                script.expectCall("Sensor/read").fail("Sensor.unplugged", "no cable")
+            }
+            try bus.start(BuiltExecutable.path("GuideModule"), as: "Thermostat")
+            let error = try bus.operator().ask("Thermostat/update")
+            #expect(error.kind == "error" && error.message.contains("no cable"))
+        }
+    }
+
+    @Test func aSensorThatDiesIsNoReasonToDie() throws {
+        try TestBus.run(table) { bus in
+            try bus.play("Sensor", provides: ["Sensor"]) { $0.expectCall("Sensor/read").die() }
+            let module = try bus.start(BuiltExecutable.path("GuideModule"), as: "Thermostat")
+            #expect(try bus.operator().ask("Thermostat/update").kind == "error")
+            #expect(try bus.state(of: "Thermostat") == "ready")
+
+            module.send(signal: SIGTERM)
+            #expect(try module.wait() == .exit(0))
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import StrataCore
+import Testing
+
+/// A frame as plain bytes.
+private struct Plain: Equatable, CustomStringConvertible {
+    var header: [UInt8]
+    var body: [UInt8]
+
+    var bytes: [UInt8] {
+        Self.bigEndian(UInt32(4 + header.count + body.count)) + Self.bigEndian(UInt32(header.count)) + header + body
+    }
+
+    var description: String { "\(header.count) + \(body.count) bytes" }
+
+    static func bigEndian(_ value: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+
+    static func random(_ generator: inout SeededGenerator, longest: Int) -> Plain {
+        func some(_ most: Int) -> [UInt8] {
+            let count = Int.random(in: 0...most, using: &generator)
+            return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        }
+        return Plain(header: some(min(longest, 300)), body: some(Int.random(in: 0...longest, using: &generator)))
+    }
+}
+
+/// Feeds bytes in pieces, as a peer's turns would.
+private func frames(
+    of bytes: [UInt8], _ assembler: inout FrameAssembler, pieces: () -> Int = { .max }
+) throws -> [Plain] {
+    let buffer = ReadBuffer()
+    var frames: [Plain] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let space = assembler.space(in: buffer)
+        let piece = Array(rest.prefix(min(space.count, max(1, pieces()))))
+        space.copyBytes(from: piece)
+        rest = rest.dropFirst(piece.count)
+        assembler.received(piece.count)
+        while let frame = try assembler.next() { frames.append(Plain(header: Array(frame.header), body: Array(frame.body))) }
+        assembler.keepRest()
+    }
+    return frames
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct FrameAssemblerTests {
+    private static let limits = FrameLimits(frame: 1 << 20, header: 1_000)
+
+    private static let several = [
+        Plain(header: Array("{}".utf8), body: []), Plain(header: [], body: []), Plain(header: [], body: [1, 2, 3]),
+        Plain(header: Array(repeating: 7, count: 1_000), body: Array(repeating: 8, count: 100)),
+        Plain(header: Array("{\"kind\":\"call\"}".utf8), body: Array("null".utf8)),
+    ]
+
+    @Test func framesAreReadWholeAndBatched() throws {
+        for frame in Self.several {
+            var assembler = FrameAssembler(limits: Self.limits)
+            #expect(try frames(of: frame.bytes, &assembler) == [frame])
+            #expect(assembler.keptCount == 0)
+        }
+        var assembler = FrameAssembler(limits: Self.limits)
+        #expect(try frames(of: Self.several.flatMap(\.bytes), &assembler) == Self.several)
+        #expect(assembler.keptCount == 0)
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 8, 13, 999])
+    func framesAreReadInPieces(size: Int) throws {
+        var assembler = FrameAssembler(limits: Self.limits)
+        #expect(try frames(of: Self.several.flatMap(\.bytes), &assembler) { size } == Self.several)
+        #expect(assembler.keptCount == 0)
+    }
+
+    @Test func framesAreReadInTwoPiecesCutAnywhere() throws {
+        let two = [Plain(header: [1, 2, 3], body: [4, 5]), Plain(header: [6], body: [])]
+        let bytes = two.flatMap(\.bytes)
+        for cut in 1..<bytes.count {
+            var assembler = FrameAssembler(limits: Self.limits)
+            let first = try frames(of: Array(bytes[..<cut]), &assembler)
+            #expect(try first + frames(of: Array(bytes[cut...]), &assembler) == two, "cut at \(cut)")
+        }
+    }
+
+    @Test(arguments: 0..<30)
+    func randomFramesAreReadInRandomPieces(seed: Int) throws {
+        var generator = SeededGenerator(seed)
+        let longest = [10, 3_000, 90_000][seed % 3]
+        let sent = (0..<20).map { _ in Plain.random(&generator, longest: longest) }
+        var assembler = FrameAssembler(limits: Self.limits)
+        let pieces = [40, 5_000, 80_000][seed / 3 % 3]
+        let read = try frames(of: sent.flatMap(\.bytes), &assembler) { Int.random(in: 1...pieces, using: &generator) }
+        #expect(read == sent)
+        #expect(assembler.keptCount == 0)
+    }
+
+    @Test(arguments: [65_000, 65_536 - 9, 65_536, 70_000, 131_072, 1 << 20])
+    func largeFramesAreReadBetweenSmallOnes(size: Int) throws {
+        let small = Plain(header: [1], body: [2])
+        let header = [UInt8](repeating: 3, count: 20)
+        let large = Plain(header: header, body: [UInt8](repeating: 4, count: size - 4 - header.count))
+        for pieces in [1_000, 65_536, 4] where pieces > 4 || size < 70_000 {
+            var assembler = FrameAssembler(limits: Self.limits)
+            let sent = [small, large, small, large, small]
+            #expect(try frames(of: sent.flatMap(\.bytes), &assembler) { pieces } == sent)
+            #expect(assembler.keptCount == 0)
+        }
+    }
+
+    @Test func aTruncatedFrameIsKeptAndNotGiven() throws {
+        let bytes = Plain(header: [1, 2, 3], body: [4, 5]).bytes
+        for count in 1..<bytes.count {
+            var assembler = FrameAssembler(limits: Self.limits)
+            #expect(try frames(of: Array(bytes[..<count]), &assembler) == [])
+            #expect(assembler.keptCount == count)
+        }
+    }
+
+    @Test(arguments: [
+        (3, nil, FrameError.contradiction(frame: 3, header: 0)), (0, nil, .contradiction(frame: 0, header: 0)),
+        (.max, nil, .frameTooLarge(.max, limit: 1 << 20)), ((1 << 20) + 1, nil, .frameTooLarge((1 << 20) + 1, limit: 1 << 20)),
+        (20, 17, .contradiction(frame: 20, header: 17)), (20, .max, .contradiction(frame: 20, header: .max)),
+        (5_000, 1_001, .headerTooLarge(1_001, limit: 1_000)),
+    ] as [(UInt32, UInt32?, FrameError)])
+    func limitsAreCheckedOnTheLengthsAlone(frame: UInt32, header: UInt32?, error: FrameError) throws {
+        let bytes = Plain.bigEndian(frame) + (header.map(Plain.bigEndian) ?? [])
+        for size in [1, 3, 8] {
+            var assembler = FrameAssembler(limits: Self.limits)
+            #expect(throws: error) { try frames(of: bytes, &assembler) { size } }
+        }
+    }
+
+    @Test func whatTheLimitsAllowIsTaken() throws {
+        let header = [UInt8](repeating: 1, count: 1_000)
+        let largest = Plain(header: header, body: [UInt8](repeating: 2, count: (1 << 20) - 4 - 1_000))
+        var assembler = FrameAssembler(limits: Self.limits)
+        #expect(try frames(of: largest.bytes, &assembler) == [largest])
+    }
+
+    @Test func aFrameThatIsPutBackComesAgainWithThoseBehindIt() throws {
+        let sent = (0..<3).map { Plain(header: [$0], body: [UInt8](repeating: $0, count: 50)) }
+        let buffer = ReadBuffer()
+        var assembler = FrameAssembler(limits: Self.limits)
+        let space = assembler.space(in: buffer)
+        let bytes = sent.flatMap(\.bytes)
+        space.copyBytes(from: bytes)
+        assembler.received(bytes.count)
+        _ = try assembler.next()
+        if let second = try assembler.next() { assembler.putBack(second) }
+        assembler.keepRest()
+        #expect(assembler.keptCount > 0)
+        assembler.resume()
+        for expected in sent[1...] {
+            let frame = try assembler.next().map { Plain(header: Array($0.header), body: Array($0.body)) }
+            #expect(frame == expected)
+        }
+        let none = try assembler.next() == nil
+        #expect(none)
+        assembler.keepRest()
+        #expect(assembler.keptCount == 0)
+    }
+}

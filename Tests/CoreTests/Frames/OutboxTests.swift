@@ -1,0 +1,189 @@
+import StrataCore
+import Testing
+
+/// An outbox beside a plain list of what it should hold.
+private struct Modelled: ~Copyable {
+    struct Entry {
+        var bytes: [UInt8]
+        var end: UInt64
+        var isAnswer: Bool
+        var isRemoved = false
+        var sent = 0
+    }
+
+    var outbox = Outbox(pool: OutboxPool())
+    var entries: [Entry] = []
+    /// What the kernel took, and what it should have.
+    var taken: [UInt8] = []
+
+    mutating func queue(_ bytes: [UInt8], payloadFrom: Int? = nil, isAnswer: Bool = false) {
+        let inlined = payloadFrom ?? bytes.count
+        let memory = outbox.reserve(inlined)
+        bytes[..<inlined].withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: inlined) }
+        let payload = payloadFrom.map { from in bytes[from...].withUnsafeBytes { Payload(copying: $0) } }
+        let end = outbox.commit(inlineCount: inlined, payload: payload, isAnswer: isAnswer)
+        entries.append(Entry(bytes: bytes, end: end, isAnswer: isAnswer))
+    }
+
+    /// Removes one, and says whether it should have been possible.
+    mutating func remove(_ index: Int) -> (did: Bool, should: Bool) {
+        let should = !entries[index].isRemoved && entries[index].sent == 0
+        let did = outbox.remove(endingAt: entries[index].end)
+        if did { entries[index].isRemoved = true }
+        return (did, should)
+    }
+
+    mutating func removeNotBegun() {
+        outbox.removeNotBegun()
+        for index in entries.indices where entries[index].sent == 0 { entries[index].isRemoved = true }
+    }
+
+    /// Lets the kernel take so many bytes of what is gathered.
+    mutating func write(_ count: Int, parts capacity: Int = 64) {
+        var moved = 0
+        withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: capacity) { parts in
+            let used = outbox.gather(parts)
+            for part in parts[..<used] where moved < count {
+                let step = min(part.count, count - moved)
+                taken += part[..<step]
+                moved += step
+            }
+        }
+        if moved > 0 { outbox.wrote(moved) }
+        for index in entries.indices where !entries[index].isRemoved && moved > 0 {
+            let step = min(moved, entries[index].bytes.count - entries[index].sent)
+            entries[index].sent += step
+            moved -= step
+        }
+    }
+
+    var pending: Int { entries.filter { !$0.isRemoved }.reduce(0) { $0 + $1.bytes.count - $1.sent } }
+
+    func check() {
+        #expect(outbox.pending == pending)
+        #expect(outbox.isEmpty == (pending == 0))
+        #expect(taken == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[..<$0.sent] })
+        // An answer counts whole until its last byte is gone.
+        let answers = entries.filter { $0.isAnswer && !$0.isRemoved && $0.sent < $0.bytes.count }
+        #expect(outbox.pendingAnswers == answers.reduce(0) { $0 + $1.bytes.count })
+        for entry in entries where !entry.isRemoved {
+            #expect((outbox.written >= entry.end) == (entry.sent == entry.bytes.count))
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct OutboxTests {
+    @Test func framesGoOutInOrderAsOnePiece() {
+        var modelled = Modelled()
+        for number in 0..<10 as Range<UInt8> { modelled.queue([UInt8](repeating: number, count: 20)) }
+        modelled.check()
+        modelled.write(.max)
+        #expect(modelled.taken.count == 200)
+        modelled.check()
+        #expect(modelled.outbox.written == modelled.outbox.end)
+    }
+
+    @Test func aFrameThatHasBegunIsNotRemoved() {
+        var modelled = Modelled()
+        modelled.queue([1, 2, 3])
+        modelled.queue([4, 5, 6])
+        modelled.write(1)
+        #expect(modelled.remove(0) == (false, false))
+        #expect(modelled.remove(1) == (true, true))
+        #expect(modelled.remove(1) == (false, false))
+        modelled.check()
+        modelled.write(.max)
+        modelled.check()
+        #expect(modelled.taken == [1, 2, 3])
+    }
+
+    @Test func positionsStayWhatTheyWereWhenOthersAreRemoved() {
+        var modelled = Modelled()
+        for number in 0..<6 as Range<UInt8> { modelled.queue([number, number]) }
+        for index in [0, 2, 3] { #expect(modelled.remove(index) == (true, true)) }
+        modelled.write(3)
+        modelled.check()
+        #expect(modelled.remove(5) == (true, true))
+        modelled.write(.max)
+        modelled.check()
+        #expect(modelled.taken == [1, 1, 4, 4])
+        modelled.queue([9])
+        modelled.write(.max)
+        modelled.check()
+    }
+
+    @Test func allThatWasRemovedLeavesNothingToWrite() {
+        var modelled = Modelled()
+        modelled.queue([1])
+        modelled.queue([2, 3], payloadFrom: 1)
+        modelled.removeNotBegun()
+        modelled.check()
+        modelled.write(.max)
+        #expect(modelled.taken == [])
+        #expect(modelled.outbox.written == modelled.outbox.end)
+        modelled.queue([4])
+        modelled.write(.max)
+        modelled.check()
+    }
+
+    @Test func aPayloadIsWrittenBehindItsHeaderInPieces() {
+        var modelled = Modelled()
+        modelled.queue([1])
+        modelled.queue(Array(2...60), payloadFrom: 4)
+        modelled.queue([61])
+        while modelled.pending > 0 {
+            modelled.write(7, parts: 3)
+            modelled.check()
+        }
+    }
+
+    /// What commands and the kernel do, in any order, against the plain list.
+    @Test(arguments: 0..<60)
+    func itDoesWhatAListWould(seed: Int) {
+        var generator = SeededGenerator(seed)
+        var modelled = Modelled()
+        let longest = [8, 300, 9_000][seed % 3]
+        for _ in 0..<400 {
+            switch Int.random(in: 0..<10, using: &generator) {
+            case 0..<4:
+                let count = Int.random(in: 1...longest, using: &generator)
+                let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+                let inlined = Int.random(in: 1...count, using: &generator)
+                let hasPayload = inlined < count && Bool.random(using: &generator)
+                modelled.queue(bytes, payloadFrom: hasPayload ? inlined : nil, isAnswer: Bool.random(using: &generator))
+            case 4..<6 where !modelled.entries.isEmpty:
+                let last = modelled.entries.indices.suffix(30)
+                let (did, should) = modelled.remove(last.randomElement(using: &generator) ?? 0)
+                #expect(did == should)
+            case 6 where Int.random(in: 0..<10, using: &generator) == 0:
+                modelled.removeNotBegun()
+            default:
+                let most = Int.random(in: 1...(longest * 3), using: &generator)
+                modelled.write(most, parts: Int.random(in: 2...20, using: &generator))
+            }
+            if Int.random(in: 0..<20, using: &generator) == 0 { modelled.check() }
+        }
+        while modelled.pending > 0 { modelled.write(.max) }
+        modelled.write(.max)
+        modelled.check()
+        #expect(modelled.outbox.written == modelled.outbox.end)
+    }
+
+    @Test func aBorrowedPayloadIsCopiedWhereSomebodyStillNeedsIt() {
+        var outbox = Outbox(pool: OutboxPool())
+        var source = [UInt8](repeating: 5, count: 100)
+        let payload = source.withUnsafeBytes { bytes in
+            let payload = Payload(borrowing: bytes)
+            _ = outbox.reserve(8)
+            outbox.commit(inlineCount: 8, payload: payload, isAnswer: false)
+            payload.own()
+            return payload
+        }
+        for index in source.indices { source[index] = 0 }
+        #expect(payload.bytes.count == 100 && payload.bytes.allSatisfy { $0 == 5 })
+        withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 4) { _ = outbox.gather($0) }
+        outbox.wrote(108)
+        #expect(outbox.pending == 0)
+    }
+}
