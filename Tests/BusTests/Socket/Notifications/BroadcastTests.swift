@@ -159,6 +159,32 @@ struct BroadcastTests {
         }
     }
 
+    @Test func aLatestNoticeThatFindsNoRoomWaitsUntilThereIsSome() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
+            let sender = try bus.module("Ant")
+            let observer = try bus.provider("Cat", "Test", ["observes": [["name": "state", "keep": "latest"]]])
+            observer.isPaused = true
+            // Calls fill the observer's queue, smaller ones its last bytes.
+            var calls = 0
+            for size in [50_000, 10_000, 1_000] {
+                var id = try sender.call("Test/act", .filler(size))
+                while try !sender.isAnswered(id) {
+                    calls += 1
+                    id = try sender.call("Test/act", .filler(size))
+                }
+                try sender.expectError(to: id, "overloaded", ran: "no")
+            }
+            for number in 1...5 as ClosedRange<Int64> {
+                #expect(try sender.recipients(ofBroadcast: "state", ["n": .integer(number), "text": .filler(2_000)]) == 1)
+            }
+            observer.isPaused = false
+            for _ in 0..<calls { try observer.expectCall("Test/act") }
+            let notice = try observer.expectNotice("state", ["n": 5])
+            #expect(notice["missed"] == 4)
+            try observer.expectNothing()
+        }
+    }
+
     @Test func aLargeBroadcastReachesAllWhole() throws {
         try TestBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
@@ -188,5 +214,13 @@ struct BroadcastTests {
             try peer.asked("bus/unobserve", ["subscription": second ?? .null])
             try peer.asked("bus/observe", ["name": "c"])
         }
+    }
+}
+
+extension RawPeer {
+    /// Whether a request has its answer after a round trip.
+    fileprivate func isAnswered(_ id: UInt64) throws -> Bool {
+        try settle()
+        return inbox.contains { $0.id == id }
     }
 }
