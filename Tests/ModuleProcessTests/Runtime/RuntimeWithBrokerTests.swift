@@ -115,14 +115,19 @@ final class LibraryModule: Module {
     }
 
     func register(_ exports: inout Exports) {
-        exports.action(Library.Find.self) { Library.Track(id: $0.id, length: Double($0.id) * 1.5) }
+        exports.action(Library.Find.self) { find, call in
+            guard call.from == "Player" else { throw ModuleError("Library.private", "not for \(call.from)") }
+            return Library.Track(id: find.id, length: Double(find.id) * 1.5)
+        }
         exports.stream(All.self) { request in
             AsyncStream { continuation in
                 for id in 0..<request.most { continuation.yield(id) }
                 continuation.finish()
             }
         }
-        exports.observe(Player.Broken.self) { _ in }
+        exports.observe(Player.Broken.self) { broken, delivery in
+            guard delivery.isReport, broken.reason == "dust" else { throw ModuleError("Library.what", "not dust") }
+        }
         exports.action("Library/wait") { call in
             if try call.params["long"]?.bool == true { try await sleep(milliseconds: 60_000) }
             throw ModuleError("Library.tired", "wait yourself")
