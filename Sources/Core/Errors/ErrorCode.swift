@@ -1,10 +1,13 @@
 /// Why a request failed, as it stands in an error's `code`. Those without a
 /// dot are the bus's own (the protocol's section 12), and are listed here; a
 /// module's own have one: `Login.wrong-password`.
-public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible,
+    ExpressibleByStringLiteral
+{
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(_ rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral rawValue: String) { self.rawValue = rawValue }
     public var description: String { rawValue }
 
     public static let badFrame = ErrorCode("bad-frame")

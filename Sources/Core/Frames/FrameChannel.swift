@@ -59,6 +59,13 @@ public final class FrameChannel {
     /// itself sets no bound; its owner does.
     public var unsent: Int { outbox.pending }
 
+    /// The position behind the frame that was queued last: that one is
+    /// delivered once `written` has reached it.
+    public var queued: UInt64 { outbox.end }
+    /// The position up to which the kernel has taken everything; holds after
+    /// the channel's end too.
+    public var written: UInt64 { outbox.written }
+
     /// Queues a frame; it is written at the end of the loop's round.
     /// - Parameters:
     ///   - room: `HeaderWriter.room` of each text that `write` writes, added up.

@@ -1,0 +1,106 @@
+internal import FoundationEssentials
+public import StrataCore
+
+/// A module's way to the bus: requests to other modules, notifications, URLs.
+///
+/// On `ModuleActor`; from elsewhere each use is an `await`. What is requested
+/// within a handler is a part of what that handler does: it ends with the
+/// handler's own call, has its deadline, and carries its trace. What a request
+/// can fail with is a `BusError`.
+@ModuleActor
+public final class Bus {
+    /// How many background tasks run at once.
+    public static let mostBackgrounds = 256
+
+    let runtime: ModuleRuntime
+
+    init(_ runtime: ModuleRuntime) { self.runtime = runtime }
+
+    /// The module's own name.
+    public var module: String { runtime.name }
+
+    /// Milliseconds of the loop's clock, which only goes forward: what
+    /// `Call.deadline` is on.
+    public var now: UInt64 { ModuleExecutor.shared.loop.now }
+
+    /// Whether there is a connection at the moment. Requests made without one
+    /// wait for it within their deadline; notifications fail.
+    public var isConnected: Bool { runtime.session != nil }
+
+    // MARK: Requests
+
+    /// Calls an action, and waits for its reply.
+    /// - Parameter deadline: what it may take; the bus's default is 30 s, and
+    ///   within a handler it is at most what the handler has left.
+    @discardableResult
+    public func call<A: Action>(_ action: A, deadline: Duration? = nil) async throws -> A.Reply {
+        let outgoing = Outgoing.call(A.name.destination, deadline: deadline)
+        let body = try encode(action, for: outgoing)
+        return try decode(A.Reply.self, try await runtime.request(outgoing, body), from: outgoing)
+    }
+
+    /// Calls an action without a contract: JSON in, JSON out.
+    /// - Parameter destination: `Interface/action`.
+    @discardableResult
+    public func call(_ destination: String, _ params: JSON = nil, deadline: Duration? = nil) async throws -> JSON {
+        let outgoing = Outgoing.call(destination, deadline: deadline)
+        let body: Body = params == .null ? .none : .bytes(params.encoded())
+        return try json(try await runtime.request(outgoing, body), from: outgoing)
+    }
+
+    /// Calls an action without a contract with bytes that are JSON, and gives
+    /// its reply's: what a proxy needs, and the cheapest there is.
+    @discardableResult
+    public func call(_ destination: String, bytes: [UInt8], deadline: Duration? = nil) async throws -> [UInt8] {
+        try await runtime.request(.call(destination, deadline: deadline), .bytes(bytes))
+    }
+
+    /// Opens a URL: calls the action that it is mapped to, and gives its reply.
+    @discardableResult
+    public func open(_ url: String, deadline: Duration? = nil) async throws -> JSON {
+        let outgoing = Outgoing.open(url, deadline: deadline)
+        return try json(try await runtime.request(outgoing, .none), from: outgoing)
+    }
+
+    /// Opens a URL whose action answers with this type.
+    public func open<Reply: Decodable & Sendable>(
+        _ url: String, as type: Reply.Type, deadline: Duration? = nil
+    ) async throws -> Reply {
+        let outgoing = Outgoing.open(url, deadline: deadline)
+        return try decode(type, try await runtime.request(outgoing, .none), from: outgoing)
+    }
+
+    /// Whether a URL is mapped, and its module is there or can be started.
+    public func canOpen(_ url: String) async throws -> Bool {
+        try await call("bus/canOpen", ["url": .string(url)])["open"]?.bool ?? false
+    }
+
+    // MARK: Coding
+
+    func encode(_ value: some Encodable, for outgoing: borrowing Outgoing) throws -> Body {
+        do {
+            return .data(try Coding.encode(value))
+        } catch {
+            throw BusError(.badParams, "what was to be sent with \(outgoing.what) can't be written as JSON: \(error)")
+        }
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8], from outgoing: borrowing Outgoing) throws
+        -> Value
+    {
+        do {
+            return try Coding.decode(type, bytes)
+        } catch {
+            let reason = (error as? DecodingError)?.sentence ?? "\(error)"
+            throw BusError(.failed, "the reply of \(outgoing.what) is no \(type): \(reason)", ran: .yes)
+        }
+    }
+
+    private func json(_ bytes: [UInt8], from outgoing: borrowing Outgoing) throws -> JSON {
+        do {
+            return try Coding.json(bytes)
+        } catch {
+            throw BusError(.failed, "the reply of \(outgoing.what) is no JSON: \(error)", ran: .yes)
+        }
+    }
+}

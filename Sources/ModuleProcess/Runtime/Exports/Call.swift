@@ -1,0 +1,51 @@
+public import StrataCore
+
+/// A request as it came, for handlers that want more than its parameters, and
+/// for untyped ones.
+public struct Call: Sendable {
+    /// `Interface/action`; of an event `module/event`.
+    public let to: String
+    /// The sender's module name, or `operator`, `launcher`, `bus`.
+    public let from: String
+    /// An event's name; empty for a call.
+    public let name: String
+    /// The whole URL, where somebody opened one.
+    public let url: String?
+    /// What the caller added as `meta`: a JSON object; empty for none.
+    public let meta: [UInt8]
+    /// The parameters' bytes: JSON; empty for null.
+    public let body: [UInt8]
+    /// When the time for it is over, on the clock of `Bus.now`, in
+    /// milliseconds; nil where it has no end.
+    public let deadline: UInt64?
+
+    /// The parameters.
+    /// - Throws: `bad-params`, which the caller is told unless it is caught.
+    public var params: JSON {
+        get throws {
+            do {
+                return try Coding.json(body)
+            } catch {
+                throw ModuleError.badParams("the body is no JSON: \(error)")
+            }
+        }
+    }
+
+    /// The parameters, as a type of the handler's.
+    /// - Throws: `bad-params`, which the caller is told unless it is caught.
+    @ModuleActor
+    public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try body.withUnsafeBytes { try Coding.params(type, $0) }
+    }
+
+    @ModuleActor
+    init(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ scope: CallScope) {
+        to = header.to.text
+        from = header.from.text
+        name = header.name.text
+        url = header.members.contains(.url) ? header.url.text : nil
+        meta = Array(header.meta)
+        self.body = Array(body)
+        deadline = scope.deadline
+    }
+}

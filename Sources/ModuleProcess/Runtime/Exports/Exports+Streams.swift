@@ -1,0 +1,51 @@
+public import StrataCore
+
+extension Exports {
+    /// Exports an action that answers with a sequence: each element is sent as
+    /// soon as the caller takes one more, and at most one is made before.
+    ///
+    /// The sequence's task is cancelled where the caller gives up.
+    public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Elements
+    ) where Elements.Element == A.Element {
+        add(A.name, auth: auth) { call, header, body in
+            let request: A
+            do { request = try Coding.params(A.self, body) } catch {
+                call.fail(error)
+                return
+            }
+            call.run { call in
+                try await call.send(try await perform(request)) { try Array(Coding.encode($0)) }
+            }
+        }
+    }
+
+    /// Exports a stream without a contract.
+    /// - Parameter destination: `Interface/action`.
+    public mutating func stream<Elements: AsyncSequence>(
+        _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> Elements
+    ) where Elements.Element == JSON {
+        add(ActionName(splitting: destination), auth: auth) { call, header, body in
+            let request = Call(header, body, call.scope)
+            call.run { call in try await call.send(try await perform(request)) { $0.encoded() } }
+        }
+    }
+}
+
+extension IncomingCall {
+    /// Sends a sequence as partial replies, and the final one at its end.
+    fileprivate func send<Elements: AsyncSequence>(
+        _ elements: Elements, encode: @ModuleActor (Elements.Element) throws -> [UInt8]
+    ) async throws {
+        var iterator = elements.makeAsyncIterator()
+        // The next element is fetched before there is credit for it: the end,
+        // which costs none, is told without waiting.
+        while let element = try await iterator.next(isolation: ModuleActor.shared) {
+            try await waitForCredit()
+            try encode(element).withUnsafeBytes { try send(partial: $0) }
+        }
+        // A sequence that ends because its task is cancelled has not ended.
+        try Task.checkCancellation()
+        reply()
+    }
+}

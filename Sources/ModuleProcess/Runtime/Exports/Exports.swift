@@ -1,0 +1,104 @@
+internal import StrataCore
+
+/// What a module offers and declares, filled in by `Module.register` before
+/// the bus knows of it: actions, URLs, observations, events, and what it
+/// requires, broadcasts and reports.
+@ModuleActor
+public struct Exports {
+    /// Starts a handler. The header and the body are valid during the call.
+    typealias Start = @ModuleActor (IncomingCall, borrowing Header, UnsafeRawBufferPointer) -> Void
+
+    struct ActionExport {
+        var auth: Bool
+        var start: Start
+    }
+
+    struct InterfaceExport {
+        var name: String
+        /// Names of its actions and whether they are authorized; empty where
+        /// it takes any.
+        var actions: [(name: String, auth: Bool)] = []
+    }
+
+    struct URLExport {
+        var host: String
+        var path: String
+        var to: String
+    }
+
+    /// In the order in which they were first named.
+    private(set) var interfaces: [InterfaceExport] = []
+    /// By `Interface/action`, and `Interface/` for one that takes any.
+    private(set) var actions: [String: ActionExport] = [:]
+    private(set) var events: [(name: String, start: Start)] = []
+    private(set) var urls: [URLExport] = []
+    private(set) var observations: [Observing] = []
+    private(set) var broadcasts: [String] = []
+    private(set) var reports: [(target: String, names: [String])] = []
+    private(set) var required: [String] = []
+
+    init() {}
+
+    /// Enters an action.
+    mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
+        let interface = Name.withoutRouterSuffix(name.interface)
+        let key = "\(interface)/\(name.action)"
+        precondition(actions[key] == nil, "the action \(key) is exported twice: export it once")
+        precondition(
+            Name.isInterface(interface) && (name.action.isEmpty || Name.isAction(name.action)),
+            "\(name) is no name of an action: write Interface/action, with letters, digits, dots, - and _")
+        actions[key] = ActionExport(auth: auth, start: start)
+        let index = provide(interface)
+        if !name.action.isEmpty { interfaces[index].actions.append((name.action, auth)) }
+    }
+
+    @discardableResult
+    private mutating func provide(_ interface: String) -> Int {
+        if let index = interfaces.firstIndex(where: { $0.name == interface }) { return index }
+        interfaces.append(InterfaceExport(name: interface))
+        return interfaces.count - 1
+    }
+
+    mutating func add(_ url: URLExport) { urls.append(url) }
+    mutating func add(_ observing: Observing) { observations.append(observing) }
+
+    mutating func add(event name: String, start: @escaping Start) {
+        precondition(!events.contains { $0.name == name }, "the event \(name) is exported twice: export it once")
+        events.append((name, start))
+    }
+
+    // MARK: Declarations
+
+    /// Says that this module calls an interface.
+    public mutating func requires(_ interface: any Interface.Type) { requires(interface.name) }
+
+    /// Says that this module calls an interface.
+    public mutating func requires(_ interface: String) { required.append(interface) }
+
+    /// Says that this module broadcasts this; needed under `calls: declared`.
+    public mutating func broadcasts(_ notice: any Broadcast.Type) { broadcasts(notice.name) }
+
+    /// Says that this module broadcasts this; needed under `calls: declared`.
+    public mutating func broadcasts(_ name: String) { broadcasts.append(name) }
+
+    /// Says that this module reports this; needed under `calls: declared`.
+    public mutating func reports(_ notice: any Report.Type, to module: String) { reports(notice.name, to: module) }
+
+    /// Says that this module reports this; needed under `calls: declared`.
+    public mutating func reports(_ name: String, to module: String) {
+        if let index = reports.firstIndex(where: { $0.target == module }) {
+            reports[index].names.append(name)
+        } else {
+            reports.append((module, [name]))
+        }
+    }
+}
+
+extension ActionName {
+    /// Splits `Interface/action`.
+    init(splitting destination: String) {
+        let parts = destination.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        precondition(parts.count == 2, "\(destination) is no action: write Interface/action")
+        self.init(interface: String(parts[0]), action: String(parts[1]))
+    }
+}

@@ -1,0 +1,45 @@
+internal import Logging
+internal import StrataCore
+
+/// Names a handler that holds the loop's thread too long. While one does,
+/// nothing else of the module runs: no other handler, no answer, no ping.
+///
+/// On the loop's thread. A handler names itself where it starts and after each
+/// wait of the runtime's own; what runs under no name is "a task".
+final class LoopWatch {
+    /// Nanoseconds from which on it is said.
+    static let longest: UInt64 = 100_000_000
+
+    private var began: UInt64 = 0
+    private var name: String?
+    /// A job may start a handler inline, and that one another.
+    private var depth = 0
+    /// Gets the name and the milliseconds; set by tests.
+    var onHeld: (String, UInt64) -> Void = { name, milliseconds in
+        ModuleLog.logger.warning(
+            """
+            \(name) held the module's loop for \(milliseconds) ms, and nothing else of the module ran meanwhile: \
+            put what blocks or computes long into `try await blocking { }`
+            """)
+    }
+
+    func begin(_ name: String? = nil) {
+        depth += 1
+        if depth == 1 {
+            began = Loop.nanoseconds
+            self.name = name
+        } else if let name {
+            self.name = name
+        }
+    }
+
+    /// Says whose turn it is that runs now.
+    func note(_ name: String) { self.name = name }
+
+    func end() {
+        depth -= 1
+        guard depth == 0 else { return }
+        let held = Loop.nanoseconds &- began
+        if held > Self.longest { onHeld(name ?? "a task", held / 1_000_000) }
+    }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+internal import StrataCore
+internal import Synchronization
+
+/// Runs Swift's jobs on a libuv loop: the executor of `ModuleActor`, and the
+/// preference of every task that the runtime starts. With the preference a
+/// continuation resumes here at once; without it each `await` would go through
+/// the generic executor's threads first.
+///
+/// `@unchecked Sendable` because `jobs`, `batch` and `afterJobs` are touched on
+/// the loop's thread alone, and the rest is atomic, locked or never changes.
+final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    static let shared = ModuleExecutor()
+
+    /// How often a drain takes jobs that its own jobs have made, before input
+    /// and timers have their turn.
+    private static let mostBatches = 16
+
+    let loop: Loop
+    /// The loop's thread; 0 before there is one.
+    private let thread = Atomic<UInt>(0)
+    private var jobs: [UnownedJob] = []
+    private var batch: [UnownedJob] = []
+    /// Jobs that other threads enqueued.
+    private let foreign = Mutex<[UnownedJob]>([])
+    private let hasForeign = Atomic<Bool>(false)
+    private var wake: WakeUp!
+    private var hook: RoundHook?
+    /// Called after each drain: what jobs have sent is written here, since the
+    /// order of one round's hooks isn't ours to choose.
+    private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
+    let watch = LoopWatch()
+
+    private init() {
+        do {
+            loop = try Loop()
+            wake = try WakeUp(loop) {}
+        } catch {
+            fatalError("a module's process can't have a loop: \(error)")
+        }
+        hook = RoundHook(loop) { [unowned self] in self.drain() }
+    }
+
+    /// Whether the caller is on the loop's thread.
+    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    /// Says that the calling thread is the loop's, once per process.
+    func claimThread() {
+        let (claimed, owner) = thread.compareExchange(
+            expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
+        precondition(claimed || owner == UInt(pthread_self()), "the module's loop has a thread already")
+    }
+
+    /// Runs the loop on the calling thread, for good or until `Loop.stop`.
+    func run() {
+        claimThread()
+        loop.run()
+    }
+
+    func addAfterJobs(_ owner: AnyObject, _ body: @escaping () -> Void) {
+        afterJobs.append((owner, body))
+    }
+
+    func removeAfterJobs(_ owner: AnyObject) { afterJobs.removeAll { $0.owner === owner } }
+
+    // MARK: SerialExecutor and TaskExecutor
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isCurrent {
+            jobs.append(job)
+            return
+        }
+        foreign.withLock { $0.append(job) }
+        if !hasForeign.exchange(true, ordering: .acquiringAndReleasing) { wake.send() }
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+    func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    func checkIsolated() { precondition(isCurrent, "this must run on the module's loop thread") }
+
+    // MARK: Jobs
+
+    private func drain() {
+        var batches = 0
+        while true {
+            takeForeign()
+            if jobs.isEmpty { break }
+            if batches == Self.mostBatches {
+                // The loop must not wait while there are jobs.
+                wake.send()
+                break
+            }
+            swap(&jobs, &batch)
+            for job in batch {
+                watch.begin()
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+                watch.end()
+            }
+            batch.removeAll(keepingCapacity: true)
+            batches += 1
+        }
+        for (_, body) in afterJobs { body() }
+    }
+
+    private func takeForeign() {
+        guard hasForeign.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        foreign.withLock {
+            jobs.append(contentsOf: $0)
+            $0.removeAll(keepingCapacity: true)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+internal import Glibc
+
+/// What a module's process is told by who started it.
+struct Configuration: Sendable {
+    /// The broker's socket.
+    var socket: String
+    /// The row's name; nil where the module was started by hand.
+    var module: String?
+    var token: String?
+    /// A pipe's reading end that the launcher holds the other end of.
+    var lifeline: Int32?
+    /// Without the program's name.
+    var arguments: [String] = []
+
+    init(socket: String) { self.socket = socket }
+
+    /// Reads `STRATA_SOCKET` and the others; nil where there is no socket.
+    static func fromEnvironment() -> Configuration? {
+        guard let socket = variable("STRATA_SOCKET") else { return nil }
+        var configuration = Configuration(socket: socket)
+        configuration.module = variable("STRATA_MODULE")
+        configuration.token = variable("STRATA_TOKEN")
+        configuration.lifeline = variable("STRATA_LIFELINE").flatMap { Int32($0) }
+        configuration.arguments = Array(CommandLine.arguments.dropFirst())
+        return configuration
+    }
+
+    private static func variable(_ name: String) -> String? {
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+    }
+}

@@ -1,0 +1,61 @@
+internal import StrataCore
+
+/// Where requests wait that are made while there is no connection.
+@ModuleActor
+final class ConnectionGate {
+    /// At most so many; one more fails.
+    static let most = 1_024
+
+    private var waiters: [(key: UInt64, continuation: UnsafeContinuation<Void, any Error>, timer: LoopTimer)] = []
+    private var nextKey: UInt64 = 0
+    private var isOver = false
+
+    init() {}
+
+    /// Waits for a connection.
+    /// - Parameter deadline: milliseconds; nil is the bus's default.
+    func wait(for what: String, deadline: UInt64?) async throws {
+        let key = nextKey
+        nextKey += 1
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+                guard !isOver, waiters.count < Self.most, !Task.isCancelled else {
+                    continuation.resume(
+                        throwing: Task.isCancelled
+                            ? BusError(.cancelled, "\(what) was given up before it was sent") : .notConnected(what))
+                    return
+                }
+                let timer = LoopTimer(ModuleExecutor.shared.loop) { [unowned self] in
+                    self.fail(
+                        key, BusError(.deadlineExceeded, "\(what) was not sent: the bus was away for all of its time"))
+                }
+                timer.start(after: deadline.flatMap { $0 > 0 ? $0 : nil } ?? 30_000)
+                waiters.append((key, continuation, timer))
+            }
+        } onCancel: {
+            onModuleActor { self.fail(key, BusError(.cancelled, "\(what) was given up before it was sent")) }
+        }
+    }
+
+    func open() {
+        let all = waiters
+        waiters = []
+        for waiter in all {
+            waiter.timer.close()
+            waiter.continuation.resume()
+        }
+    }
+
+    /// No connection will come any more.
+    func close(_ error: BusError) {
+        isOver = true
+        for waiter in waiters { fail(waiter.key, error) }
+    }
+
+    private func fail(_ key: UInt64, _ error: BusError) {
+        guard let index = waiters.firstIndex(where: { $0.key == key }) else { return }
+        let waiter = waiters.remove(at: index)
+        waiter.timer.close()
+        waiter.continuation.resume(throwing: error)
+    }
+}

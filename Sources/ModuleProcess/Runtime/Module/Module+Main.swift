@@ -1,0 +1,62 @@
+internal import Glibc
+internal import StrataCore
+
+extension Module {
+    /// Runs the module's process: what `@main` calls. Returns never.
+    ///
+    /// `--describe` prints the module's hello, without a bus, and `--help` says
+    /// what the program is; all other arguments are the module's own.
+    nonisolated public static func main() {
+        StandardOutput.writeLines()
+        ModuleExecutor.shared.claimThread()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        ModuleActor.assumeIsolated {
+            switch arguments.first {
+            case "--describe": describe()
+            case "--help", "-h":
+                print(helpText)
+                exit(0)
+            default: start()
+            }
+        }
+        ModuleExecutor.shared.run()
+        fatalError("the module's loop ended by itself")
+    }
+
+    private static func describe() -> Never {
+        do {
+            print(try ModuleRuntime.describe(Self.self))
+            exit(0)
+        } catch {
+            endProcess(1, "can't be described: \(error)")
+        }
+    }
+
+    private static func start() {
+        guard let configuration = Configuration.fromEnvironment() else {
+            endProcess(
+                1,
+                "is a module of a Strata app, and STRATA_SOCKET, the path of the app's bus, is not set: start the "
+                    + "app with `strata up`, or set the variable")
+        }
+        let runtime = ModuleRuntime(Self.self, configuration) { code, line in endProcess(code, line) }
+        runtime.watchSignals()
+        runtime.start()
+    }
+
+    private static func endProcess(_ code: Int32, _ line: String?) -> Never {
+        if let line { StandardError.write("\(name): \(line)\n") }
+        fflush(nil)
+        exit(code)
+    }
+
+    private static var helpText: String {
+        """
+        \(name) is a module of a Strata app: `strata up` starts it, with the others.
+        By hand it needs STRATA_SOCKET, the path of the app's bus.
+
+          --describe   print what it offers and declares, as JSON, and exit
+          --help       print this, and exit
+        """
+    }
+}

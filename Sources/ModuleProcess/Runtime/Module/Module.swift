@@ -1,0 +1,54 @@
+/// A module: a named part of an app, in a process of its own.
+///
+///     @main
+///     final class PlayerModule: Module {
+///         static let name = "Player"
+///         private let bus: Bus
+///
+///         init(bus: Bus) { self.bus = bus }
+///
+///         func register(_ exports: inout Exports) {
+///             exports.action(Player.Play.self, perform: play)
+///         }
+///
+///         private func play(_ request: Player.Play) async throws -> Double { … }
+///     }
+///
+/// All of it runs on `ModuleActor`, the one thread of the module's loop.
+@ModuleActor
+public protocol Module: AnyObject, SendableMetatype {
+    /// Its name on the bus where the launcher gives none.
+    static var name: String { get }
+    /// The level that it wants to be in; the broker refuses it in another. Nil
+    /// leaves that to the app's manifest.
+    static var level: String? { get }
+
+    /// Makes the module, once per process, before there is a connection.
+    /// `--describe` makes one too: do here only what needs no bus.
+    init(bus: Bus) throws
+
+    /// Says what the module offers and declares, once, right after `init`.
+    func register(_ exports: inout Exports) throws
+
+    /// The first step of the start: of all modules of the app, earlier levels
+    /// first. What it calls must be ready already.
+    func setUp(_ context: Context) async throws
+    /// The second step, after every module has done the first.
+    func initialize() async throws
+    /// All modules are ready.
+    func didStart() async throws
+    /// The end. Not called where the start has never begun.
+    func tearDown() async throws
+    /// The bus was away and is here again: its observations are declared anew,
+    /// its instances and its open calls are gone.
+    func resumed() async throws
+}
+
+extension Module {
+    public static var level: String? { nil }
+    public func setUp(_ context: Context) async throws {}
+    public func initialize() async throws {}
+    public func didStart() async throws {}
+    public func tearDown() async throws {}
+    public func resumed() async throws {}
+}

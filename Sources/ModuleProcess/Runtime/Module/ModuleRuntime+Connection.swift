@@ -1,0 +1,135 @@
+internal import StrataCore
+
+extension ModuleRuntime {
+    /// The refusals and farewells after which another try may succeed.
+    private static let passing: Set<ErrorCode> = [.slowConsumer, .overloaded, .nameTaken]
+
+    /// Connects, and says hello.
+    func connect() {
+        let channel: FrameChannel
+        do {
+            channel = try FrameChannel(
+                ModuleExecutor.shared.loop, path: configuration.socket, limits: SessionLimits().ofFrames)
+        } catch {
+            // At first there must be a bus; later it may be starting again.
+            if welcome == .null && !reconnection.isTrying {
+                end(1, "can't reach the bus: \(error): is the app up?")
+            } else {
+                reconnect("can't reach the bus: \(error)")
+            }
+            return
+        }
+        let session = Session(channel)
+        connecting = session
+        session.onFarewell = { [unowned self] error in self.farewell(error) }
+        session.onEnd = { [unowned self] ending in self.lost(ending) }
+        session.onCall = { [unowned self, unowned session] header, body in self.received(header, body, on: session) }
+        session.onNotice = { [unowned self, unowned session] header, body in
+            self.received(notice: header, body, on: session)
+        }
+        let resumed = lifeCycle.hasStarted
+        let hello = hello(resumed: resumed).encoded()
+        let declared = observations
+        do {
+            _ = try hello.withUnsafeBytes { body throws(BusError) in
+                try session.request(
+                    .call("bus/hello"), body, scope: nil,
+                    .callback { [unowned self] answer in
+                        self.helloAnswered(answer, session, declared, resumed: resumed)
+                    })
+            }
+        } catch {
+            end(1, "can't say hello: \(error)")
+        }
+    }
+
+    private func helloAnswered(
+        _ answer: Result<[UInt8], BusError>, _ session: Session, _ declared: [Observing], resumed: Bool
+    ) {
+        switch answer {
+        case .failure(let error):
+            // The connection's own end comes to `lost`.
+            if error.code != .died { farewell(error) }
+        case .success(let body):
+            welcome = (try? JSON(parsing: body)) ?? [:]
+            session.limits = SessionLimits(welcome["limits"])
+            subscribe(declared, welcome["subscriptions"]?.array ?? [])
+            reconnection.succeeded()
+            connecting = nil
+            self.session = session
+            gate.open()
+            if resumed { runResumed() }
+        }
+    }
+
+    private func subscribe(_ declared: [Observing], _ numbers: [JSON]) {
+        bySubscription = [:]
+        for (observing, number) in zip(declared, numbers) {
+            observing.subscription = number.integer
+            if let number = number.integer { bySubscription[number] = observing }
+        }
+    }
+
+    private func runResumed() {
+        guard let module else { return }
+        let scope = CallScope(name: "\(name).resumed", parent: nil, deadline: nil, trace: [])
+        run(
+            scope: scope,
+            { if case .failure(let error) = $0 { ModuleLog.logger.error("\(scope.name) failed: \(error)") } },
+            { try await module.resumed() })
+    }
+
+    /// The broker refuses hello, or says that it ends the connection.
+    private func farewell(_ error: BusError) {
+        switch error.code {
+        case .shuttingDown: shutDown()
+        case let code where Self.passing.contains(code):
+            if connecting != nil {
+                connecting?.close()
+                connecting = nil
+                reconnect("the bus refused this module: \(error)")
+            }
+        default: end(1, "the bus refused this module: \(error)")
+        }
+    }
+
+    func lost(_ ending: Session.Ending) {
+        session = nil
+        connecting = nil
+        bySubscription = [:]
+        for observing in observations { observing.subscription = nil }
+        switch phase {
+        case .living where lifeCycle.hasBegun(.tearDown):
+            // Nothing is left to come back for.
+            shutDown()
+        case .living:
+            reconnect("lost the bus: \(ending.farewell?.description ?? ending.reason.description)")
+        case .ending, .ended: break
+        }
+    }
+
+    private func reconnect(_ reason: String) {
+        guard phase == .living else { return }
+        let loop = ModuleExecutor.shared.loop
+        guard let delay = reconnection.next(now: loop.now) else {
+            end(1, "\(reason), and tried to come back for \(Reconnection.patience / 1000) s")
+            return
+        }
+        let timer = reconnectTimer ?? LoopTimer(loop) { [weak self] in self?.connect() }
+        reconnectTimer = timer
+        timer.start(after: delay)
+    }
+
+    func stopReconnecting() {
+        reconnectTimer?.close()
+        reconnectTimer = nil
+    }
+}
+
+extension ModuleRuntime {
+    /// Ends a connection that can't go on, and makes another.
+    func lose(_ session: Session) {
+        session.close()
+        lost(Session.Ending(reason: .closed, farewell: nil))
+    }
+}

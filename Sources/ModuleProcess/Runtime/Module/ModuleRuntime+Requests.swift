@@ -1,0 +1,133 @@
+internal import StrataCore
+
+extension ModuleRuntime {
+    /// Makes a request and waits for its final answer.
+    func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
+        let scope = CallScope.current
+        let session = try await connected(for: outgoing)
+        let ticket = Ticket()
+        do {
+            let reply = try await withTaskCancellationHandler {
+                try await withUnsafeThrowingContinuation {
+                    (continuation: UnsafeContinuation<[UInt8], any Error>) in
+                    guard !ticket.isCancelled else {
+                        continuation.resume(
+                            throwing: BusError(.cancelled, "\(outgoing.what) was given up before it was sent"))
+                        return
+                    }
+                    do {
+                        let id = try body.withUnsafeBytes { body throws(BusError) in
+                            try session.request(outgoing, body, scope: scope, .once(continuation))
+                        }
+                        ticket.sent(session, id)
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+            } onCancel: {
+                onModuleActor { ticket.cancel() }
+            }
+            scope?.resumed()
+            return reply
+        } catch {
+            scope?.resumed()
+            throw error
+        }
+    }
+
+    /// Sends a notification.
+    func send(_ outgoing: Outgoing, _ body: Body) throws {
+        guard let session else { throw BusError.notConnected(outgoing.what) }
+        let scope = CallScope.current
+        try body.withUnsafeBytes { body throws(BusError) in try session.send(outgoing, body, scope: scope) }
+    }
+
+    /// Makes a request that is answered bit by bit.
+    func stream(_ outgoing: Outgoing, _ body: Body) throws -> StreamSource {
+        guard let session else { throw BusError.notConnected(outgoing.what) }
+        let buffer = ReplyBuffer()
+        let scope = CallScope.current
+        let id = try body.withUnsafeBytes { body throws(BusError) in
+            try session.request(outgoing, body, scope: scope, .stream(buffer))
+        }
+        buffer.connect(
+            giveCredit: { [weak session] credit in session?.give(credit: credit, to: id) },
+            giveUp: { [weak session] in session?.abandon(id) })
+        return StreamSource(buffer)
+    }
+
+    /// The connection, once there is one.
+    private func connected(for outgoing: borrowing Outgoing) async throws -> Session {
+        while true {
+            if let session { return session }
+            guard phase != .ended else { throw BusError.notConnected(outgoing.what) }
+            try await gate.wait(for: outgoing.what, deadline: outgoing.deadline)
+        }
+    }
+
+    // MARK: Observing at run time
+
+    /// Declares an observation, now and on each later connection.
+    func observe(_ observing: Observing) async throws {
+        let outgoing = Outgoing.call("bus/observe")
+        let session = try await connected(for: outgoing)
+        observations.append(observing)
+        let body = observing.json.encoded()
+        do {
+            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+                do {
+                    _ = try body.withUnsafeBytes { body throws(BusError) in
+                        try session.request(
+                            outgoing, body, scope: nil,
+                            .callback { [unowned self] answer in
+                                // Before any notice behind the answer is read.
+                                continuation.resume(with: answer.map { self.subscribed(observing, $0) })
+                            })
+                    }
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } catch {
+            observations.removeAll { $0 === observing }
+            throw error
+        }
+    }
+
+    private func subscribed(_ observing: Observing, _ reply: [UInt8]) {
+        guard let number = (try? Coding.json(reply))?["subscription"]?.integer else { return }
+        observing.subscription = number
+        bySubscription[number] = observing
+    }
+
+    /// Gives an observation up.
+    func unobserve(_ observing: Observing) async throws {
+        guard observations.contains(where: { $0 === observing }) else { return }
+        observations.removeAll { $0 === observing }
+        guard let number = observing.subscription, session != nil else { return }
+        bySubscription[number] = nil
+        observing.subscription = nil
+        _ = try await request(.call("bus/unobserve"), .bytes((["subscription": .integer(number)] as JSON).encoded()))
+    }
+}
+
+/// A request on its way, for who cancels it.
+@ModuleActor
+private final class Ticket {
+    private(set) var isCancelled = false
+    private var session: Session?
+    private var id: UInt64 = 0
+
+    init() {}
+
+    func sent(_ session: Session, _ id: UInt64) {
+        self.session = session
+        self.id = id
+    }
+
+    /// The answer, `cancelled` or one that was on its way, still comes.
+    func cancel() {
+        isCancelled = true
+        session?.cancel(id)
+    }
+}

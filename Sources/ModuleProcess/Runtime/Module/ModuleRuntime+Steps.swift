@@ -1,0 +1,81 @@
+internal import StrataCore
+
+extension ModuleRuntime {
+    /// Answers one of the broker's own calls, `module/…`.
+    func handle(module action: UnsafeRawBufferPointer, _ call: IncomingCall, _ header: borrowing Header, _ body: UnsafeRawBufferPointer) {
+        if action.equals("ping") {
+            call.reply(Array("{}".utf8))
+        } else if action.equals("event") {
+            let name = header.name.text
+            guard let event = exports.events.first(where: { $0.name == name }) else {
+                call.fail(ModuleError(.unknownAction, "\(self.name) takes no event \(name)"))
+                return
+            }
+            event.start(call, header, body)
+        } else if let step = LifeCycle.Step(rawValue: action.text) {
+            let params = (try? JSON(parsing: Array(body))) ?? .null
+            perform(step, params, scope: call.scope) { result in
+                switch result {
+                case .success: call.reply(Array("{}".utf8))
+                case .failure(let error): call.fail(error)
+                }
+            }
+        } else {
+            call.fail(ModuleError(.unknownAction, "\(name) has no module/\(action.text)"))
+        }
+    }
+
+    private func perform(
+        _ step: LifeCycle.Step, _ params: JSON, scope: CallScope, then: @escaping (Result<Void, any Error>) -> Void
+    ) {
+        guard step != .tearDown else {
+            tearDown(scope: scope, then: then)
+            return
+        }
+        guard let module else { return }
+        let context = Context(hello: welcome, setUp: params, arguments: configuration.arguments)
+        lifeCycle.run(
+            step,
+            start: { finish in
+                run(scope: scope, finish) {
+                    switch step {
+                    case .setUp: try await module.setUp(context)
+                    case .initialize: try await module.initialize()
+                    case .didStart: try await module.didStart()
+                    case .tearDown: break
+                    }
+                }
+            }, then: then)
+    }
+
+    /// Runs the last step, once.
+    func tearDown(scope: CallScope?, then: @escaping (Result<Void, any Error>) -> Void) {
+        guard let module else { return }
+        backgrounds.cancelAll()
+        let scope = scope ?? CallScope(name: "\(name).tearDown", parent: nil, deadline: nil, trace: [])
+        lifeCycle.run(
+            .tearDown,
+            start: { finish in run(scope: scope, finish) { try await module.tearDown() } }, then: then)
+    }
+
+    /// Runs a part of the module's life as a task of its own.
+    func run(
+        scope: CallScope, _ finish: @escaping @ModuleActor (Result<Void, any Error>) -> Void,
+        _ work: @escaping @ModuleActor () async throws -> Void
+    ) {
+        let watch = ModuleExecutor.shared.watch
+        watch.begin(scope.name)
+        Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
+            await CallScope.$current.withValue(scope) {
+                do {
+                    try await work()
+                    finish(.success(()))
+                } catch {
+                    finish(.failure(error))
+                }
+            }
+            scope.close()
+        }
+        watch.end()
+    }
+}

@@ -1,0 +1,143 @@
+internal import Glibc
+internal import StrataCore
+
+/// A module's process but for the process itself: the module, what it exports,
+/// its connection to the bus, and its life from the first hello to its end.
+///
+/// Several can live in one process, on the one loop: tests do that.
+@ModuleActor
+final class ModuleRuntime {
+    enum Phase {
+        /// Connecting, or connected.
+        case living
+        /// Tearing down; whoever calls is still answered.
+        case ending
+        case ended
+    }
+
+    let name: String
+    let level: String?
+    let configuration: Configuration
+    let lifeCycle = LifeCycle()
+    private(set) var module: (any Module)?
+    private(set) var exports = Exports()
+    private let makeModule: @ModuleActor (Bus) throws -> any Module
+    private let onExit: (Int32, String?) -> Void
+
+    /// The connection that is open and has said hello.
+    var session: Session?
+    /// The connection that waits for hello's answer.
+    var connecting: Session?
+    /// What hello was answered with last.
+    var welcome = JSON.null
+    var reconnection = Reconnection()
+    var reconnectTimer: LoopTimer?
+    let gate = ConnectionGate()
+    /// All observations, in the order of hello's list.
+    var observations: [Observing] = []
+    var bySubscription: [Int64: Observing] = [:]
+    let notices = NoticeQueue()
+    let backgrounds = Backgrounds()
+    private(set) var phase = Phase.living
+    private var watchers: [Handle] = []
+
+    /// - Parameter onExit: called once, at the end: the process's exit code,
+    ///   and a line for standard error where something went wrong.
+    init<M: Module>(
+        _ type: M.Type, _ configuration: Configuration, onExit: @escaping (Int32, String?) -> Void
+    ) {
+        name = configuration.module ?? type.name
+        level = type.level
+        self.configuration = configuration
+        self.onExit = onExit
+        makeModule = { try type.init(bus: $0) }
+    }
+
+    /// The module's hello, as JSON.
+    static func describe<M: Module>(_ type: M.Type) throws -> String {
+        let runtime = ModuleRuntime(type, Configuration(socket: "")) { _, _ in }
+        try runtime.make()
+        return runtime.hello(resumed: false).description
+    }
+
+    /// Makes the module and connects.
+    func start() {
+        do { try make() } catch {
+            end(1, "can't start: \(error)")
+            return
+        }
+        if let lifeline = configuration.lifeline { watchLifeline(lifeline) }
+        connect()
+    }
+
+    private func make() throws {
+        let module = try makeModule(Bus(self))
+        try module.register(&exports)
+        observations = exports.observations
+        self.module = module
+    }
+
+    func hello(resumed: Bool) -> JSON {
+        Hello.json(
+            module: name, level: level, token: configuration.token, exports: exports, observations: observations,
+            resumed: resumed)
+    }
+
+    // MARK: The end
+
+    /// SIGTERM and SIGINT end the module in order.
+    func watchSignals() {
+        for signal in [SIGTERM, SIGINT] {
+            let watcher = try? SignalWatcher(ModuleExecutor.shared.loop, signal: signal) { [weak self] in
+                self?.shutDown()
+            }
+            if let watcher { watchers.append(watcher) }
+        }
+    }
+
+    private func watchLifeline(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        let reader = try? OutputReader(
+            ModuleExecutor.shared.loop, descriptor: descriptor, onBytes: { _ in },
+            onEnd: { [weak self] in self?.shutDown(within: 5_000) })
+        if let reader { watchers.append(reader) }
+    }
+
+    /// Tears the module down where that wasn't done yet, and ends with code 0.
+    /// - Parameter bound: milliseconds after which it ends anyway.
+    func shutDown(within bound: UInt64? = nil) {
+        if let bound, phase != .ended {
+            let timer = LoopTimer(ModuleExecutor.shared.loop) { [weak self] in self?.end(0, nil) }
+            timer.start(after: bound)
+            watchers.append(timer)
+        }
+        guard phase == .living else { return }
+        phase = .ending
+        stopReconnecting()
+        guard lifeCycle.hasBegun else {
+            end(0, nil)
+            return
+        }
+        tearDown(scope: nil) { [weak self] _ in self?.end(0, nil) }
+    }
+
+    /// Closes what is open and tells the process to exit.
+    func end(_ code: Int32, _ line: String?) {
+        guard phase != .ended else { return }
+        phase = .ended
+        stopReconnecting()
+        for watcher in watchers { watcher.close() }
+        watchers = []
+        gate.close(.notConnected("a request"))
+        backgrounds.cancelAll()
+        connecting?.close()
+        connecting = nil
+        session?.close()
+        session = nil
+        module = nil
+        exports = Exports()
+        observations = []
+        bySubscription = [:]
+        onExit(code, line)
+    }
+}

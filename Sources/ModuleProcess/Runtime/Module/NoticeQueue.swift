@@ -1,0 +1,49 @@
+/// The notices whose observers run, and those that wait since too many do.
+/// None is dropped; past the limit of bytes the connection has to end.
+@ModuleActor
+final class NoticeQueue {
+    private typealias Waiting = (bytes: Int, start: (@escaping () -> Void) -> Void)
+
+    private var running = 0
+    private var waiting: [Waiting] = []
+    private var head = 0
+    private var bytes = 0
+    private var isStarting = false
+
+    init() {}
+
+    /// Starts one now, or later; false where it doesn't fit.
+    /// - Parameter start: gets what must be called at the end.
+    func add(bytes count: Int, limit: Int, start: @escaping (@escaping () -> Void) -> Void) -> Bool {
+        guard running >= SessionLimits.handlers else {
+            begin(start)
+            return true
+        }
+        guard bytes + count <= limit else { return false }
+        bytes += count
+        waiting.append((count, start))
+        return true
+    }
+
+    private func begin(_ start: (@escaping () -> Void) -> Void) {
+        running += 1
+        start { self.ended() }
+    }
+
+    private func ended() {
+        running -= 1
+        guard !isStarting else { return }
+        isStarting = true
+        defer { isStarting = false }
+        while running < SessionLimits.handlers, head < waiting.count {
+            let next = waiting[head]
+            head += 1
+            bytes -= next.bytes
+            begin(next.start)
+        }
+        if head == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            head = 0
+        }
+    }
+}

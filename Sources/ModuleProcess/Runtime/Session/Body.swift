@@ -1,0 +1,24 @@
+internal import FoundationEssentials
+
+/// A body on its way out, whoever made its bytes.
+enum Body: Sendable {
+    case none
+    case bytes([UInt8])
+    case data(Data)
+
+    func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        switch self {
+        case .none: return try body(.none)
+        case .bytes(let bytes):
+            return try bytes.withUnsafeBytes { raw in
+                Swift.Result { () throws(Failure) in try body(raw) }
+            }.get()
+        case .data(let data):
+            return try data.withUnsafeBytes { raw in
+                Swift.Result { () throws(Failure) in try body(raw) }
+            }.get()
+        }
+    }
+}

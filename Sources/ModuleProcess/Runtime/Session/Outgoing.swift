@@ -1,0 +1,70 @@
+internal import StrataCore
+
+/// The header of a frame that this side sends: what its kind needs.
+struct Outgoing: Sendable {
+    var kind: Header.Kind
+    /// `Interface/action`, a module's name, or for an open the URL.
+    var to = ""
+    var name: String?
+    var object: String?
+    /// Milliseconds; nil is the bus's default.
+    var deadline: UInt64?
+    var credit: UInt64?
+    /// A JSON object; empty for none.
+    var meta: [UInt8] = []
+    var skipsAuthorizer = false
+
+    /// What is asked, for messages.
+    var what: String {
+        switch kind {
+        case .open: "open \(to)"
+        case .broadcast: "broadcast \(name ?? "")"
+        case .report: "report \(name ?? "") to \(to)"
+        case .call where to == "bus/emit": "emit \(name ?? "")"
+        default: to
+        }
+    }
+
+    /// Room for its texts, and for a trace.
+    func room(trace: [UInt8]) -> Int {
+        let texts = to.utf8.count + (name?.utf8.count ?? 0) + (object?.utf8.count ?? 0)
+        return texts * 6 + 128 + meta.count + trace.count
+    }
+
+    /// Writes the members behind `kind`.
+    func write(_ writer: inout HeaderWriter, id: UInt64?, parent: UInt64?, trace: [UInt8]) {
+        if let id { writer.integer("id", id) }
+        switch kind {
+        case .open: writer.string("url", to)
+        case .broadcast: break
+        default: writer.string("to", to)
+        }
+        if let name { writer.string("name", name) }
+        if let object { writer.string("object", object) }
+        if let deadline { writer.integer("deadline", deadline) }
+        if let parent { writer.integer("parent", parent) }
+        if let credit { writer.integer("credit", credit) }
+        if skipsAuthorizer { writer.string("auth", "skip" as StaticString) }
+        trace.withUnsafeBytes { if !$0.isEmpty { writer.raw("trace", $0) } }
+        meta.withUnsafeBytes { if !$0.isEmpty { writer.raw("meta", $0) } }
+    }
+}
+
+extension Outgoing {
+    static func call(_ to: String, deadline: Duration? = nil) -> Outgoing {
+        Outgoing(kind: .call, to: to, deadline: deadline?.wireMilliseconds)
+    }
+
+    static func open(_ url: String, deadline: Duration? = nil) -> Outgoing {
+        Outgoing(kind: .open, to: url, deadline: deadline?.wireMilliseconds)
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds as a deadline has them: at least 1.
+    var wireMilliseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds < 86_400 else { return 86_400_000 }
+        return UInt64(max(1, seconds * 1_000 + attoseconds / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,268 @@
+internal import StrataCore
+
+/// One connection to the broker, from hello to its end: requests of this side
+/// with their answers, and those of others with theirs. What to do with the
+/// latter is the runtime's affair.
+@ModuleActor
+final class Session {
+    /// Why it ended.
+    struct Ending {
+        var reason: FrameChannel.Ending
+        /// What the broker said last, if it did.
+        var farewell: BusError?
+    }
+
+    /// Gets each call; its body is valid during the call.
+    var onCall: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
+    var onNotice: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
+    /// The broker says that it ends the connection, before it does.
+    var onFarewell: (BusError) -> Void = { _ in }
+    /// Called once, after all open requests have failed.
+    var onEnd: (Ending) -> Void = { _ in }
+
+    var limits = SessionLimits() {
+        didSet { channel.setLimits(limits.ofFrames) }
+    }
+    private(set) var isOpen = true
+    private let channel: FrameChannel
+    private var requests = RequestTable()
+    private var incoming: [UInt64: IncomingCall] = [:]
+    private var farewell: BusError?
+
+    init(_ channel: FrameChannel) {
+        self.channel = channel
+        channel.onFrame = { [unowned self] header, body in self.received(header, body) }
+        channel.onEnd = { [unowned self] reason in self.ended(reason) }
+        ModuleExecutor.shared.addAfterJobs(self) { [unowned channel] in channel.flush() }
+    }
+
+    /// Ends the connection from this side.
+    func close() {
+        guard isOpen else { return }
+        channel.flush()
+        channel.close()
+        ended(.closed, tell: false)
+    }
+
+    // MARK: Requests of this side
+
+    /// Sends a frame, and enters who gets its answer.
+    /// - Returns: the request's id.
+    func request(
+        _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?,
+        _ receiver: RequestTable.Receiver
+    ) throws(BusError) -> UInt64 {
+        try check(outgoing, body, scope)
+        guard requests.count < limits.calls else {
+            throw BusError(
+                .overloaded,
+                "this module has \(requests.count) requests open, its limit, and \(outgoing.what) would be one "
+                    + "more: wait for some of them, or raise limits.calls in the manifest")
+        }
+        let id = requests.nextID()
+        let position = write(outgoing, id: id, body, scope)
+        requests.add(RequestTable.Request(receiver: receiver, position: position, what: outgoing.what))
+        return id
+    }
+
+    /// Sends a frame that isn't answered.
+    func send(_ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?) throws(BusError) {
+        try check(outgoing, body, scope)
+        _ = write(outgoing, id: nil, body, scope)
+    }
+
+    /// Gives up on a request. Its answer still comes.
+    func cancel(_ id: UInt64) {
+        guard isOpen, requests[id] != nil else { return }
+        channel.send(.cancel, room: 0) { $0.integer("id", id) }
+    }
+
+    /// As `cancel`, and nobody waits for the answer.
+    func abandon(_ id: UInt64) {
+        guard requests[id] != nil else { return }
+        requests[id]?.receiver = .nobody
+        cancel(id)
+    }
+
+    func give(credit: UInt64, to id: UInt64) {
+        guard isOpen, requests[id] != nil else { return }
+        channel.send(.credit, room: 0) {
+            $0.integer("id", id)
+            $0.integer("credit", credit)
+        }
+    }
+
+    private func write(
+        _ outgoing: borrowing Outgoing, id: UInt64?, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
+    ) -> UInt64 {
+        let trace = scope?.trace ?? []
+        let parent = scope?.parent
+        let outgoing = copy outgoing
+        channel.send(outgoing.kind, room: outgoing.room(trace: trace), body: body) { writer in
+            outgoing.write(&writer, id: id, parent: parent, trace: trace)
+        }
+        return channel.queued
+    }
+
+    private func check(
+        _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
+    ) throws(BusError) {
+        guard isOpen else { throw .notConnected(outgoing.what) }
+        if let scope, !scope.isOpen {
+            throw BusError(
+                .cancelled,
+                "\(outgoing.what) was requested by a task that \(scope.name) had left behind: what outlives its "
+                    + "handler is started with `bus.background { }`")
+        }
+        guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
+            throw BusError(
+                .tooLarge,
+                "the body of \(outgoing.what) has \(body.count) bytes, and a frame may have \(limits.frame) with "
+                    + "its header: send less at once, or raise limits.frame in the manifest")
+        }
+        guard channel.unsent == 0 || channel.unsent + body.count <= limits.queue else {
+            throw BusError(
+                .overloaded,
+                "\(channel.unsent) bytes wait to be sent to the bus, and \(outgoing.what) would go beyond this "
+                    + "module's limit of \(limits.queue): send more slowly, or raise limits.queue in the manifest")
+        }
+    }
+
+    // MARK: Answers of this side
+
+    /// Says that a request of another's is being handled.
+    func open(_ call: IncomingCall) {
+        if let id = call.id { incoming[id] = call }
+    }
+
+    func close(_ call: IncomingCall) {
+        if let id = call.id { incoming[id] = nil }
+    }
+
+    var handlers: Int { incoming.count }
+
+    func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
+        guard isOpen, let id = call.id else { return }
+        guard body.count <= Int(limits.frame) - 1024 else {
+            answer(
+                call,
+                error: BusError(
+                    .failed,
+                    "\(call.scope.name) answered with \(body.count) bytes, and a frame may have \(limits.frame): "
+                        + "answer with less, or in a stream", ran: .yes))
+            return
+        }
+        channel.send(.reply, room: 0, body: body) { $0.integer("id", id) }
+    }
+
+    func answer(partOf call: IncomingCall, _ body: UnsafeRawBufferPointer) throws(ModuleError) {
+        guard isOpen, let id = call.id else { return }
+        guard body.count <= Int(limits.frame) - 1024 else {
+            throw ModuleError(
+                .failed,
+                "an element of \(call.scope.name) has \(body.count) bytes, and a frame may have \(limits.frame)")
+        }
+        channel.send(.reply, room: 0, body: body) {
+            $0.integer("id", id)
+            $0.boolean("more", true)
+        }
+    }
+
+    func answer(_ call: IncomingCall, error: BusError) {
+        if let id = call.id { answer(id, error: error) }
+    }
+
+    func answer(_ id: UInt64, error: BusError) {
+        guard isOpen else { return }
+        let room = (error.code.rawValue.utf8.count + error.message.utf8.count) * 6 + 64
+        let fits = error.body.count <= Int(limits.frame) - Int(limits.header) - 4
+        (fits ? error.body : []).withUnsafeBytes { body in
+            channel.send(.error, room: room, body: body) { writer in
+                writer.integer("id", id)
+                writer.string("code", error.code.rawValue)
+                writer.string("message", error.message)
+                writer.string("ran", error.ran.rawValue)
+            }
+        }
+    }
+
+    func answer(_ id: UInt64) {
+        guard isOpen else { return }
+        channel.send(.reply, room: 0) { $0.integer("id", id) }
+    }
+
+    // MARK: Frames
+
+    private func received(_ header: borrowing Header, _ body: UnsafeRawBufferPointer) {
+        let id = header.id
+        switch header.kind {
+        case .call: onCall(header, body)
+        case .notice: onNotice(header, body)
+        case .reply where header.more:
+            guard case .stream(let buffer)? = requests[id]?.receiver else { return }
+            buffer.received(Array(body))
+        case .reply:
+            guard let request = requests.remove(id) else { return }
+            switch request.receiver {
+            case .once(let continuation): continuation.resume(returning: Array(body))
+            case .callback(let receive): receive(.success(Array(body)))
+            case .stream(let buffer): buffer.ended(nil)
+            case .nobody: break
+            }
+        case .error:
+            let error = BusError(
+                ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body))
+            if header.members.contains(.id) {
+                if let request = requests.remove(id) { fail(request, error) }
+            } else {
+                farewell = error
+                onFarewell(error)
+            }
+        case .cancel: incoming[id]?.cancel()
+        case .credit: incoming[id]?.add(credit: header.credit)
+        case .unknown, .open, .broadcast, .report: break
+        }
+    }
+
+    private func fail(_ request: RequestTable.Request, _ error: BusError) {
+        switch request.receiver {
+        case .once(let continuation): continuation.resume(throwing: error)
+        case .callback(let receive): receive(.failure(error))
+        case .stream(let buffer): buffer.ended(error)
+        case .nobody: break
+        }
+    }
+
+    private func ended(_ reason: FrameChannel.Ending, tell: Bool = true) {
+        guard isOpen else { return }
+        isOpen = false
+        ModuleExecutor.shared.removeAfterJobs(self)
+        let written = channel.written
+        let calls = Array(incoming.values)
+        incoming = [:]
+        for call in calls { call.connectionLost() }
+        for request in requests.removeAll() {
+            let delivered = request.position <= written
+            fail(
+                request,
+                BusError(
+                    .died, "the connection to the bus ended before \(request.what) was answered: "
+                        + (farewell?.message ?? reason.description),
+                    ran: delivered ? .maybe : .no))
+        }
+        let onEnd = onEnd
+        onCall = { _, _ in }
+        onNotice = { _, _ in }
+        onFarewell = { _ in }
+        self.onEnd = { _ in }
+        if tell { onEnd(Ending(reason: reason, farewell: farewell)) }
+    }
+}
+
+extension BusError {
+    static func notConnected(_ what: String) -> BusError {
+        BusError(
+            .unavailable, "\(what) was not sent: this module has no connection to the bus at the moment; it is "
+                + "connecting again, or ending")
+    }
+}
