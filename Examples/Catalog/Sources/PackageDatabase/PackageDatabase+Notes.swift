@@ -1,0 +1,28 @@
+import GRDB
+public import StorageInterface
+
+extension PackageDatabase {
+    /// Nil where there is no such package.
+    public func addNote(on item: String, _ text: String) throws -> Note? {
+        try pool.write { db in
+            try db.execute(
+                sql: "INSERT INTO note (item, text) SELECT name, ? FROM package WHERE name = ?",
+                arguments: [text, item])
+            guard db.changesCount == 1 else { return nil }
+            return try Note.fetchOne(db, sql: "SELECT * FROM note WHERE id = ?", arguments: [db.lastInsertedRowID])
+        }
+    }
+
+    public func notes(on item: String) throws -> [Note] {
+        try pool.read { db in
+            try Note.fetchAll(db, sql: "SELECT * FROM note WHERE item = ? ORDER BY id", arguments: [item])
+        }
+    }
+
+    public func strayNotes() throws -> [Note] {
+        try pool.read { db in
+            try Note.fetchAll(
+                db, sql: "SELECT * FROM note WHERE item NOT IN (SELECT name FROM package) ORDER BY id LIMIT 500")
+        }
+    }
+}
