@@ -105,6 +105,16 @@ static inline unsigned long strata_raise_descriptor_limit(unsigned long wanted) 
     return limit.rlim_cur;
 }
 
+/// A pipe whose both ends are closed where a program is executed. Returns 0, or
+/// an errno.
+static inline int strata_pipe(int ends[2]) { return syscall(SYS_pipe2, ends, O_CLOEXEC) == 0 ? 0 : errno; }
+
+/// Every descriptor from `first` on is closed where a program is executed (Linux
+/// 5.11's close_range). Returns 0, or an errno.
+static inline int strata_close_range_on_exec(unsigned first) {
+    return syscall(436, first, ~0u, 1u << 2) == 0 ? 0 : errno;
+}
+
 static inline int strata_set_close_on_exec(int fd, int on) {
     int flags = fcntl(fd, F_GETFD);
     if (flags < 0) return errno;

@@ -1,1 +1,1 @@
-print("strata")
+RootCommand.runAndExit()

@@ -198,11 +198,15 @@ extension Broker {
         writeReply(peer, id: id, body.encoded())
     }
 
-    func writeCancel(_ peer: Peer, id: UInt64) {
+    func writeCancel(
+        _ peer: Peer, id: UInt64, trace: UnsafeRawBufferPointer = .none, meta: UnsafeRawBufferPointer = .none
+    ) {
         guard peer.phase == .open else { return }
-        let memory = peer.outbox.reserve(HeaderWriter.overhead)
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + trace.count + meta.count)
         var writer = HeaderWriter(memory, .cancel)
         writer.integer("id", id)
+        if trace.count > 0 { writer.raw("trace", trace) }
+        if meta.count > 0 { writer.raw("meta", meta) }
         peer.outbox.commit(inlineCount: writer.end(body: .none), isAnswer: false)
         wrote(to: peer)
     }

@@ -43,7 +43,10 @@ public final class Broker {
     var order: StartOrder
     var peers: [UInt64: Peer] = [:]
     var nextPeer: UInt64 = 1
+    /// Connections that have not said hello.
     var greeting = 0
+    /// Connections of the seats that are not kept.
+    var commonSeats = 0
     var launcher: Peer?
     var launcherPID: Int32 = 0
     var assembling: [Peer] = []

@@ -155,7 +155,8 @@ extension Broker {
             return
         }
         failAndCancel(
-            call, BusError(.cancelled, "\(peer.displayName) cancelled its request \(header.id)", ran: .maybe))
+            call, BusError(.cancelled, "\(peer.displayName) cancelled its request \(header.id)", ran: .maybe),
+            trace: header.trace, meta: header.meta)
     }
 
     @inline(never)
@@ -175,9 +176,12 @@ extension Broker {
         guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue(),
             call.pointee.kind == .call
         else { return }
-        queue(.credit, to: callee, room: 0, body: .none, isAnswer: false) { writer in
+        let room = header.trace.count + header.meta.count
+        queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
             writer.integer("credit", header.credit)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
     }
 
@@ -232,21 +236,34 @@ extension Broker {
     /// Ends a request, and takes it back from its callee: a request that has
     /// not begun to be written never reaches it, and its verdict is `no`; one
     /// that has is cancelled there.
-    /// - Parameter error: with the verdict for a delivered request.
-    func failAndCancel(_ call: CallPointer, _ error: BusError) {
+    /// - Parameters:
+    ///   - error: with the verdict for a delivered request.
+    ///   - trace: what the cancel carries on.
+    func failAndCancel(
+        _ call: CallPointer, _ error: BusError, trace: UnsafeRawBufferPointer = .none,
+        meta: UnsafeRawBufferPointer = .none
+    ) {
         var error = error
         if call.pointee.kind == .report {
             error.ran = cancelNotices(call) ? .maybe : .no
         } else if call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() {
-            if callee.phase == .open, callee.outbox.remove(endingAt: call.pointee.end) {
+            if takeBack(call, from: callee) {
                 error.ran = .no
             } else {
-                writeCancel(callee, id: call.pointee.id)
+                writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
             }
         } else {
             error.ran = .no
         }
         fail(call, error)
+    }
+
+    /// Takes a request out of its callee's queue; false where it has begun to
+    /// be written. What came in one turn goes out first, as far as the kernel
+    /// takes it: a request sent before its cancel was delivered before it.
+    func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
+        if callee.outbox.written < call.pointee.end { flush(callee) }
+        return callee.phase == .open && callee.outbox.remove(endingAt: call.pointee.end)
     }
 
     /// Ends a request whose callee is gone.

@@ -172,7 +172,7 @@ extension Broker {
         while let notice = report.pointee.firstChild {
             notice.leaveParent()
             if let callee = notice.pointee.callee?.takeUnretainedValue() {
-                if callee.phase != .open || !callee.outbox.remove(endingAt: notice.pointee.end) {
+                if !takeBack(notice, from: callee) {
                     begun = true
                     writeCancel(callee, id: notice.pointee.id)
                 }

@@ -39,9 +39,20 @@ extension Broker {
                         + "say hello at once after connecting"))
             return
         }
+        _ = takeCommonSeat(peer)
         let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
         timer.start(after: table.hello)
         peer.timer = timer
+    }
+
+    /// Gives a connection one of the seats that are not kept for operators and
+    /// the launcher; false where all are taken.
+    func takeCommonSeat(_ peer: Peer) -> Bool {
+        guard !peer.hasCommonSeat else { return true }
+        guard commonSeats < table.limits.connections - Self.keptConnections else { return false }
+        peer.hasCommonSeat = true
+        commonSeats += 1
+        return true
     }
 
     private func helloTimePassed(_ peer: Peer) {
@@ -263,6 +274,7 @@ extension Broker {
         if phase != .ending { endSession(peer, was: phase, reason: reason) }
         // Callbacks of this turn may still hold the peer; it goes with them.
         peers[peer.number] = nil
+        if peer.hasCommonSeat { commonSeats -= 1 }
         if stage == .goodbye, peers.isEmpty { finish() }
     }
 

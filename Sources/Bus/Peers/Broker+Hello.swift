@@ -106,7 +106,7 @@ extension Broker {
         if let guests = table.guests, row == nil, modules.guests.count >= guests.most {
             throw BusError(.overloaded, "\(guests.most) guests are connected (guests.most): close one first")
         }
-        guard peers.count <= table.limits.connections - Self.keptConnections else {
+        guard takeCommonSeat(peer) else {
             throw BusError(
                 .overloaded,
                 "the last \(Self.keptConnections) of \(table.limits.connections) connections (limits.connections) are "

@@ -53,6 +53,8 @@ final class Peer {
     /// Its input is not read for now.
     @exclusivity(unchecked) // the same
     var isPaused = false
+    /// Counts against the connections that anyone may have.
+    var hasCommonSeat = false
     /// Notices of `latest` observations wait for room in its outbox.
     var hasDeferred = false
     /// When the frame that it has begun must be complete; 0 for none.

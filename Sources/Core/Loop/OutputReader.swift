@@ -42,6 +42,21 @@ public final class OutputReader: Handle {
         }
     }
 
+    /// Reads now what is in the pipe already, so that a child's last words come
+    /// before the news of its end.
+    /// - Parameter limit: in bytes; somebody else may go on writing.
+    public func drain(limit: Int = 1 << 20) {
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
+            var drained = 0
+            while !isClosed, drained < limit {
+                let count = Glibc.read(descriptor, space.baseAddress, space.count)
+                guard count > 0 else { return }
+                drained += count
+                onBytes(UnsafeRawBufferPointer(rebasing: space[..<count]))
+            }
+        }
+    }
+
     public override func close() {
         guard !isClosed else { return }
         super.close()

@@ -28,6 +28,14 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible {
     /// What was expected and what was found.
     public var message: String
 
+    public init(file: String, line: Int?, column: Int?, key: String, message: String) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.key = key
+        self.message = message
+    }
+
     /// `strata.yaml:12: modules.Storage.restart: expected always, on-failure or
     /// never; found "sometimes"`
     public var description: String {

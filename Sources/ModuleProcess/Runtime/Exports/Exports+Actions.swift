@@ -5,6 +5,7 @@ extension Exports {
     /// - Parameters:
     ///   - auth: whether the app's authorizer is asked before each call.
     ///   - perform: on the module's loop; what it throws is the caller's error.
+    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> A.Reply
     ) {
@@ -26,6 +27,7 @@ extension Exports {
     }
 
     /// Exports an action whose handler wants to know who calls, and more.
+    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> A.Reply
     ) {
@@ -62,7 +64,7 @@ extension Exports {
         }
     }
 
-    /// Exports an action without a contract: JSON in, JSON out.
+    /// Exports an action without a contract: JSON in, JSON out, `nil` for null.
     /// - Parameter destination: `Interface/action`.
     public mutating func action(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> JSON
@@ -70,20 +72,6 @@ extension Exports {
         add(ActionName(splitting: destination), auth: auth) { call, header, body in
             let request = Call(header, body, call.scope)
             call.run { call in call.reply(try await perform(request).encoded()) }
-        }
-    }
-
-    /// Exports an action without a contract that answers nothing.
-    /// - Parameter destination: `Interface/action`.
-    public mutating func action(
-        _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> Void
-    ) {
-        add(ActionName(splitting: destination), auth: auth) { call, header, body in
-            let request = Call(header, body, call.scope)
-            call.run { call in
-                try await perform(request)
-                call.reply(Array("{}".utf8))
-            }
         }
     }
 

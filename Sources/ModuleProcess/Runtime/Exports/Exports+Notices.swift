@@ -33,17 +33,18 @@ extension Exports {
 
     /// Takes an event that somebody emits, the app itself for instance
     /// (`app.reload`, `app.memoryPressure`, `app.suspend`, `app.resume`,
-    /// `app.terminate`, `app.moduleLost`). Answers `true`.
+    /// `app.terminate`, `app.moduleLost`). Where it was a question, the answer
+    /// is true.
     public mutating func event(_ name: String, perform: @escaping @ModuleActor (Call) async throws -> Void) {
-        event(name) { (call: Call) -> Bool in
-            try await perform(call)
+        event(asking: name) { event in
+            try await perform(event)
             return true
         }
     }
 
     /// Takes an event whose emitter asks: the answer counts under the policies
     /// `all` and `any`.
-    public mutating func event(_ name: String, perform: @escaping @ModuleActor (Call) async throws -> Bool) {
+    public mutating func event(asking name: String, perform: @escaping @ModuleActor (Call) async throws -> Bool) {
         add(event: name) { call, header, body in
             let event = Call(header, body, call.scope)
             call.run { call in call.reply(JSON.bool(try await perform(event)).encoded()) }

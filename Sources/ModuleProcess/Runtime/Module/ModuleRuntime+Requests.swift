@@ -42,18 +42,31 @@ extension ModuleRuntime {
         try body.withUnsafeBytes { body throws(BusError) in try session.send(outgoing, body, scope: scope) }
     }
 
-    /// Makes a request that is answered bit by bit.
+    /// Makes a request that is answered bit by bit; without a connection as
+    /// soon as there is one and somebody reads.
     func stream(_ outgoing: Outgoing, _ body: Body) throws -> StreamSource {
-        guard let session else { throw BusError.notConnected(outgoing.what) }
         let buffer = ReplyBuffer()
         let scope = CallScope.current
+        if let session {
+            try stream(outgoing, body, scope, session, into: buffer)
+        } else {
+            buffer.postpone { [unowned buffer] in
+                let session = try await self.connected(for: outgoing)
+                try self.stream(outgoing, body, scope, session, into: buffer)
+            }
+        }
+        return StreamSource(buffer)
+    }
+
+    private func stream(
+        _ outgoing: Outgoing, _ body: Body, _ scope: CallScope?, _ session: Session, into buffer: ReplyBuffer
+    ) throws {
         let id = try body.withUnsafeBytes { body throws(BusError) in
             try session.request(outgoing, body, scope: scope, .stream(buffer))
         }
         buffer.connect(
             giveCredit: { [weak session] credit in session?.give(credit: credit, to: id) },
             giveUp: { [weak session] in session?.abandon(id) })
-        return StreamSource(buffer)
     }
 
     /// The connection, once there is one.

@@ -66,6 +66,7 @@ extension ModuleRuntime {
         let watch = ModuleExecutor.shared.watch
         watch.begin(scope.name)
         Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
+            scope.resumed()
             await CallScope.$current.withValue(scope) {
                 do {
                     try await work()

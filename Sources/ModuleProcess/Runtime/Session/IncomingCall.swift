@@ -28,11 +28,16 @@ final class IncomingCall {
         self.outlivesConnection = outlivesConnection
     }
 
-    /// Runs its handler: at once, up to the handler's first wait.
+    /// Starts its handler, in this round of the loop.
+    ///
+    /// Swift 6.3 starts an immediate task with an executor preference as a job
+    /// of its own. The preference is worth more than the job saved: without it
+    /// the handler's first call of a nonisolated function starts threads.
     func run(_ work: @escaping @ModuleActor (IncomingCall) async throws -> Void) {
         let watch = ModuleExecutor.shared.watch
         watch.begin(scope.name)
         let task = Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
+            self.scope.resumed()
             await CallScope.$current.withValue(self.scope) {
                 do { try await work(self) } catch { self.fail(error) }
             }

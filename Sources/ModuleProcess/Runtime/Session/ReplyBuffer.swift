@@ -12,11 +12,16 @@ final class ReplyBuffer {
     private var ending: BusError??
     private var waiter: UnsafeContinuation<[UInt8]?, any Error>?
     private var taken: UInt64 = 0
+    /// Makes the call where that could not be done at once.
+    private var start: (() async throws -> Void)?
     /// Gives the callee credit; nil once the stream is over.
     private var giveCredit: ((UInt64) -> Void)?
     private var giveUp: (() -> Void)?
 
     init() {}
+
+    /// The call waits for a connection: it is made when it is first read.
+    func postpone(_ start: @escaping () async throws -> Void) { self.start = start }
 
     func connect(giveCredit: @escaping (UInt64) -> Void, giveUp: @escaping () -> Void) {
         self.giveCredit = giveCredit
@@ -56,6 +61,13 @@ final class ReplyBuffer {
 
     func next() async throws -> [UInt8]? {
         let scope = CallScope.current
+        if let start {
+            self.start = nil
+            do { try await start() } catch {
+                ended(error as? BusError ?? BusError(.failed, "\(error)"))
+                throw error
+            }
+        }
         let element = try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { wait($0) }
         } onCancel: {

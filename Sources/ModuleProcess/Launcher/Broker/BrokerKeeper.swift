@@ -1,0 +1,171 @@
+import Glibc
+import StrataCore
+import StrataManifest
+
+/// Keeps `strata-broker` running: hands it its table and the lifeline, starts it
+/// again when it dies, with growing delays, and ends it.
+final class BrokerKeeper {
+    /// How the broker's first start may fail for good.
+    struct Refusal: Equatable {
+        var code: Int32
+        var message: String
+    }
+
+    /// Delays between starts, in milliseconds: clients wait for it.
+    static let backoff: ModuleProcess.Backoff = {
+        var backoff = ModuleProcess.Backoff()
+        backoff.first = 10
+        backoff.most = 2_000
+        backoff.reset = 10_000
+        return backoff
+    }()
+
+    /// The process has ended; it is started again.
+    var onEnd: (String) -> Void = { _ in }
+    /// It will not be started again.
+    var onGaveUp: (Refusal) -> Void = { _ in }
+    /// It has ended after `stop`.
+    var onStopped: () -> Void = {}
+
+    private let loop: Loop
+    private let console: Console
+    private let executable: String
+    private let surroundings: Surroundings
+    var table: AppTable
+    private var child: ChildProcess?
+    private var outputs: [ProcessOutput] = []
+    private var lastLines = LastLines()
+    private var held: [[UInt8]] = []
+    private var timer: LoopTimer?
+    private var restarts = RestartPlan(BrokerKeeper.backoff)
+    private var startedAt: UInt64 = 0
+    private var upAt: UInt64?
+    /// It was connected to at least once.
+    private var wasUp = false
+    private var isStopping = false
+
+    init(_ loop: Loop, _ console: Console, executable: String, table: AppTable, surroundings: Surroundings) {
+        self.loop = loop
+        self.console = console
+        self.executable = executable
+        self.table = table
+        self.surroundings = surroundings
+        timer = LoopTimer(loop) { [unowned self] in self.start() }
+    }
+
+    var pid: Int32? { child?.pid }
+
+    func start() {
+        guard child == nil, !isStopping else { return }
+        startedAt = loop.now
+        upAt = nil
+        lastLines.clear()
+        do {
+            try spawn()
+        } catch {
+            let message = Executable.problem(executable, folder: "/") ?? Executable.explain(error, executable)
+            onGaveUp(Refusal(code: 1, message: "the broker can't be started: \(message)"))
+        }
+    }
+
+    /// The launcher is connected to it.
+    func isConnected() {
+        upAt = loop.now
+        wasUp = true
+        showHeld()
+    }
+
+    /// Ends it in order; without a process, `onStopped` comes at once.
+    func stop() {
+        isStopping = true
+        timer?.stop()
+        guard let child else { return onStopped() }
+        child.kill(SIGTERM)
+    }
+
+    func kill() {
+        isStopping = true
+        child?.kill(SIGKILL)
+    }
+
+    /// It doesn't answer: it is killed, and started again.
+    func replace() { child?.kill(SIGKILL) }
+
+    func close() {
+        timer?.close()
+        timer = nil
+        child?.close()
+        child = nil
+        for output in outputs { output.close() }
+        outputs = []
+    }
+
+    private func spawn() throws(SystemError) {
+        let memory = try MemoryFile.make("strata-table", holding: table.json().encoded())
+        defer { Glibc.close(memory) }
+        let (output, errors) = (try Pipe(), try Pipe())
+        defer {
+            output.closeWriting()
+            errors.closeWriting()
+        }
+        let lifeline = try surroundings.lifeline.reopenReading()
+        defer { Glibc.close(lifeline) }
+        let number = Surroundings.lifelineDescriptor
+        var environment = surroundings.inherited
+        environment["STRATA_LIFELINE"] = "\(number)"
+        var command = ChildProcess.Command(
+            arguments: [executable, "--table", "\(number + 1)", "--socket", surroundings.socket],
+            environment: environment.map { "\($0.key)=\($0.value)" }, folder: "/")
+        command.descriptors = [nil, output.writing, errors.writing, lifeline, memory]
+        do throws(SystemError) {
+            child = try ChildProcess(loop, command) { [unowned self] exit in self.ended(exit) }
+        } catch {
+            output.closeReading()
+            errors.closeReading()
+            throw error
+        }
+        outputs.removeAll { $0.isClosed }
+        for pipe in [output, errors] {
+            let reader = try? ProcessOutput(loop, descriptor: pipe.reading) { [weak self] line in
+                self?.wrote(line)
+            }
+            if let reader { outputs.append(reader) }
+        }
+    }
+
+    /// At the first start its message may become the launcher's own: its lines
+    /// are shown when it is known that it goes on.
+    private func wrote(_ line: [UInt8]) {
+        lastLines.add(line)
+        if wasUp {
+            console.line(of: "broker", line)
+        } else if held.count < 64 {
+            held.append(line)
+        }
+    }
+
+    private func showHeld() {
+        for line in held { console.line(of: "broker", line) }
+        held = []
+    }
+
+    private func ended(_ exit: ChildProcess.Exit) {
+        for output in outputs { output.processEnded() }
+        child = nil
+        loop.updateTime()
+        if isStopping { return onStopped() }
+        let words = lastLines.lines.joined(separator: " | ")
+        if !wasUp, case .code(let code) = exit, code == 2 || code == 3 {
+            return onGaveUp(Refusal(code: code, message: words.isEmpty ? "the broker refused to start (\(exit))" : words))
+        }
+        showHeld()
+        onEnd("\(exit)")
+        switch restarts.died(at: loop.now, spawnedAt: startedAt, readyAt: upAt) {
+        case .giveUp:
+            let message = "the broker ended \(RestartPlan.mostQuickDeaths) times in a row, the last time with \(exit)"
+            onGaveUp(Refusal(code: 1, message: words.isEmpty ? message : "\(message); its last lines: \(words)"))
+        case .start(let at):
+            timer?.start(after: at > loop.now ? at - loop.now : 0)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Glibc
+import StrataCore
+
+/// The end of an app. Its parts and their bounds, in milliseconds: the modules
+/// (`StopOrder.budget`, 7,500), the broker until 9,000, what is left of
+/// descendants until 9,500; then it is over whatever hangs.
+extension Launcher {
+    private static let brokerBy: UInt64 = 9_000
+    private static let sweptBy: UInt64 = 9_500
+
+    /// An order from outside; the second one takes no more time.
+    public func ordered(_ by: String) {
+        switch phase {
+        case .notStarted, .running:
+            console.say("\(by): the app ends")
+            end(Ending(code: 0, message: by))
+        case .endingModules, .endingBroker, .sweeping:
+            console.say("\(by) again: everything is killed")
+            killEverything()
+        case .over: break
+        }
+    }
+
+    /// Ends all in reverse order.
+    public func end(_ ending: Ending) {
+        guard case .running = phase else { return }
+        endStartedAt = loop.now
+        let running = supervisors.filter { supervisor in
+            switch supervisor.machine.state {
+            case .untouched, .settled: false
+            case .pending, .running, .stopping: true
+            }
+        }
+        let stops = StopOrder(settings.manifest.table, running: Set(running.map(\.name)), at: loop.now)
+        phase = .endingModules(stops, ending)
+        armEnd(Self.brokerBy)
+        stopNext()
+    }
+
+    /// A module has no process any more: perhaps its group has ended.
+    func supervisorSettled() {
+        guard case .endingModules = phase else { return }
+        stopNext()
+    }
+
+    private func stopNext() {
+        guard case .endingModules(var stops, let ending) = phase, !isStoppingGroup else { return }
+        // Stopping one that only waited settles it at once, and comes back here.
+        isStoppingGroup = true
+        while !supervisors.contains(where: { group.contains($0.name) && $0.machine.pid != nil }) {
+            guard let next = stops.next(at: loop.now) else {
+                isStoppingGroup = false
+                return endBroker(ending)
+            }
+            group = Set(next.map(\.name))
+            phase = .endingModules(stops, ending)
+            for (name, times) in next {
+                supervisor(name)?.change { $0.stop(at: loop.now, reason: "the app ends", within: times) }
+            }
+        }
+        isStoppingGroup = false
+    }
+
+    private func endBroker(_ ending: Ending) {
+        // A row that a reload took out, or one started meanwhile.
+        for supervisor in supervisors { supervisor.change { $0.kill(reason: "the app ends") } }
+        phase = .endingBroker(ending)
+        link.close()
+        guard let keeper else { return sweep(ending) }
+        keeper.stop()
+    }
+
+    func brokerStopped() {
+        guard case .endingBroker(let ending) = phase else { return }
+        sweep(ending)
+    }
+
+    private func sweep(_ ending: Ending) {
+        if keeper != nil, SocketAddress.occupant(settings.socket) == .dead { unlink(settings.socket) }
+        phase = .sweeping(ending)
+        sweepOnce()
+    }
+
+    /// Kills the children that are left; theirs become this process's, and have
+    /// their turn then.
+    private func sweepOnce() {
+        guard case .sweeping(let ending) = phase else { return }
+        guard settings.ownsProcess else { return finish(ending) }
+        for pid in ProcessFiles.children() where !isKnown(pid) && !ProcessFiles.reap(pid) { Glibc.kill(pid, SIGKILL) }
+        let left = ProcessFiles.children()
+        let elapsed = loop.now - endStartedAt
+        if left.isEmpty { return finish(ending) }
+        if elapsed >= Self.sweptBy {
+            console.say("\(left.count == 1 ? "process" : "processes") \(list(left.map(String.init))) can't be killed")
+            return finish(ending)
+        }
+        endTimer?.start(after: 5)
+    }
+
+    func endDeadlinePassed() {
+        switch phase {
+        case .notStarted, .running, .over: break
+        case .endingModules, .endingBroker: killEverything()
+        case .sweeping: sweepOnce()
+        }
+    }
+
+    private func killEverything() {
+        keeper?.kill()
+        for supervisor in supervisors { supervisor.change { $0.kill(reason: "the app ends") } }
+        if case .endingModules(_, let ending) = phase {
+            phase = .endingBroker(ending)
+            link.close()
+            if keeper?.pid == nil { return sweep(ending) }
+        }
+        // What can't even be killed is not waited for.
+        let elapsed = loop.now - endStartedAt
+        armEnd(max(elapsed + 200, Self.sweptBy - 200))
+        if elapsed >= Self.sweptBy - 200, case .endingBroker(let ending) = phase { sweep(ending) }
+    }
+
+    private func armEnd(_ since: UInt64) {
+        let due = endStartedAt + since
+        endTimer?.start(after: due > loop.now ? due - loop.now : 0)
+    }
+
+    private func finish(_ ending: Ending) {
+        phase = .over
+        closeAll()
+        onEnd(ending)
+    }
+
+    // MARK: Adopted processes
+
+    /// Descendants whose parents died became this process's children; they are
+    /// waited for as they end.
+    func reapAdopted() {
+        for pid in ProcessFiles.children() where !isKnown(pid) { ProcessFiles.reap(pid) }
+        if case .sweeping = phase { sweepOnce() }
+    }
+
+    /// Whether somebody here waits for it: those libuv waits for.
+    private func isKnown(_ pid: Int32) -> Bool {
+        keeper?.pid == pid || supervisors.contains { $0.machine.pid == pid }
+    }
+}

@@ -1,0 +1,80 @@
+import StrataCore
+
+/// The interface `launcher`. The broker lets only operators and itself call it.
+extension Launcher {
+    func answer(_ call: RequestChannel.Incoming) {
+        let action = call.to.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
+        if case .running = phase {} else {
+            return link.fail(call.id, BusError(.unavailable, "the app is ending"))
+        }
+        switch action {
+        case "start", "stop", "restart": module(action, call)
+        case "reload": reload(call)
+        case "down":
+            link.reply(call.id)
+            link.flush()
+            end(Ending(code: 0, message: "launcher/down by \(call.from)"))
+        default:
+            let known = ["start", "stop", "restart", "reload", "down"]
+            let message = "launcher has no action \(action)\(suggestion(action, known)); its actions are \(list(known))"
+            link.fail(call.id, BusError(.unknownAction, message))
+        }
+    }
+
+    private func module(_ action: String, _ call: RequestChannel.Incoming) {
+        guard let json = try? JSON(parsing: call.body), let name = json["module"]?.string else {
+            let message = "launcher/\(action) expects {\"module\": NAME}; found \(call.body.isEmpty ? "nothing" : "something else")"
+            return link.fail(call.id, BusError(.badParams, message))
+        }
+        guard let supervisor = supervisor(name) else {
+            let names = supervisors.map(\.name)
+            return link.fail(
+                call.id, BusError(.unknownModule, "the manifest has no module \(name)\(suggestion(name, names))"))
+        }
+        guard waiters.hasRoom else {
+            return link.fail(call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
+        }
+        let isBus = call.from == "bus"
+        let reason = json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
+        switch action {
+        case "start": start(supervisor, reason, isBus, call.id)
+        case "stop":
+            // The broker has retired a module that idles before it says so.
+            stop(supervisor, reason, asksForTearDown: !isBus, call.id)
+        default: restart(supervisor, reason, isBus, call.id)
+        }
+    }
+
+    private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
+        if supervisor.machine.isReady { return link.reply(id) }
+        waiters.add(id, until: .ready, of: supervisor.name)
+        supervisor.change { $0.start(at: loop.now, reason: reason, impatiently: !isBus) }
+    }
+
+    private func stop(_ supervisor: Supervisor, _ reason: String, asksForTearDown: Bool, _ id: UInt64) {
+        switch supervisor.machine.state {
+        case .untouched, .settled: link.reply(id)
+        case .pending, .running, .stopping:
+            waiters.add(id, until: .stopped, of: supervisor.name)
+            supervisor.change { $0.stop(at: loop.now, reason: reason, asksForTearDown: asksForTearDown) }
+        }
+    }
+
+    private func restart(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
+        waiters.add(id, until: .ready, of: supervisor.name)
+        if isBus {
+            // It did not answer a ping: it would not answer tearDown either.
+            let times = ModuleMachine.StopTimes(tearDown: 0, terminate: min(supervisor.row.stop, 1_000))
+            supervisor.change {
+                $0.stop(at: loop.now, reason: reason, then: .start, asksForTearDown: false, within: times)
+            }
+        } else {
+            supervisor.change { $0.stop(at: loop.now, reason: reason, then: .start) }
+        }
+    }
+
+    private func suggestion(_ name: String, _ known: [String]) -> String {
+        let near = nearestNames(to: name, in: known)
+        return near.isEmpty ? "" : "; did you mean \(near.joined(separator: " or "))?"
+    }
+}

@@ -1,0 +1,63 @@
+import StrataCore
+
+/// What supervisors bring about.
+extension Launcher {
+    func vouch(for supervisor: Supervisor) {
+        guard let pid = supervisor.machine.pid else { return }
+        let body: JSON = [
+            "module": .string(supervisor.name), "token": .string(supervisor.token), "pid": .integer(Int64(pid)),
+        ]
+        link.call("vouch", body) { [weak self] answer in
+            guard case .failure(let error) = answer, error.code != .died else { return }
+            self?.console.say(of: supervisor.name, "the broker does not take its token: \(error)")
+        }
+    }
+
+    func tell(_ report: ModuleReport, of supervisor: Supervisor) {
+        var members: [JSON.Member] = [
+            .init("module", .string(supervisor.name)), .init("state", .string(report.state.rawValue)),
+            .init("reason", .string(report.reason)), .init("spawnedAt", .integer(Int64(supervisor.spawnedAt))),
+        ]
+        if let exit = report.exit { members.append(.init("exit", .string(exit))) }
+        link.call("moduleState", .object(members))
+    }
+
+    func retire(_ supervisor: Supervisor) {
+        let body: JSON = ["module": .string(supervisor.name)]
+        // The machine has its own bound, which comes first.
+        link.call("retire", body, deadline: supervisor.row.stop + 10_000) { [weak self] _ in
+            guard let self else { return }
+            supervisor.change { $0.retired(at: self.loop.now) }
+        }
+    }
+
+    func passedSetUp(_ supervisor: Supervisor) {
+        proceed(order.passed(supervisor.name, at: loop.now))
+    }
+
+    func becameReady(_ supervisor: Supervisor, milliseconds: UInt64) {
+        console.say(of: supervisor.name, "ready after \(seconds(milliseconds)), process \(supervisor.machine.pid ?? 0)")
+        for id in waiters.ready(supervisor.name) { link.reply(id) }
+        sayWhenAllReady()
+    }
+
+    func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled) {
+        switch settled {
+        case .absent(let reason): console.say(of: supervisor.name, "stopped: \(reason)")
+        case .failed(let reason): console.say(of: supervisor.name, "failed: \(reason)")
+        }
+        let (stopped, disappointed) = waiters.settled(supervisor.name)
+        for id in stopped { link.reply(id) }
+        for id in disappointed { link.fail(id, Self.error(of: supervisor.name, settled)) }
+        proceed(order.passed(supervisor.name, at: loop.now))
+        sayWhenAllReady()
+        supervisorSettled()
+    }
+
+    static func error(of name: String, _ settled: ModuleMachine.Settled) -> BusError {
+        switch settled {
+        case .absent(let reason): BusError(.unavailable, "\(name) was to start, and is stopped: \(reason)")
+        case .failed(let reason): BusError(.unavailable, "\(name) can't be started: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import StrataCore
+
+/// What a person is told while an app starts.
+extension Launcher {
+    /// Each second: who holds things up.
+    func sayProgress() {
+        guard case .running = phase else { return }
+        var starting: [(name: String, activity: String, since: UInt64)] = []
+        for supervisor in supervisors {
+            guard let activity = supervisor.machine.activity else { continue }
+            starting.append((supervisor.name, activity, supervisor.notReadySince))
+        }
+        for line in progress.tick(starting, at: loop.now) { console.say(of: line.name, line.text) }
+    }
+
+    /// Once, when it is known of every row what became of its first start.
+    func sayWhenAllReady() {
+        guard case .running = phase, !saidReady, order.isOver else { return }
+        let expected = supervisors.filter { $0.row.start == .eager || $0.row.start == .async }
+        guard !expected.contains(where: { $0.machine.isStarting || $0.machine.state == .untouched }) else { return }
+        saidReady = true
+        let ready = expected.filter(\.machine.isReady)
+        let time = seconds(loop.now - startedAt)
+        if ready.count == expected.count {
+            console.say("all \(ready.count) modules are ready after \(time)")
+        } else {
+            let others = expected.filter { !$0.machine.isReady }.map(\.name)
+            console.say("\(ready.count) of \(expected.count) modules are ready after \(time); not \(list(others))")
+        }
+        sayWhatToTry()
+    }
+
+    private func sayWhatToTry() {
+        let table = settings.manifest.table
+        link.call("interfaces", deadline: 5_000) { [weak self] answer in
+            guard let self, case .running = phase else { return }
+            var interfaces: JSON?
+            if case .success(let body) = answer { interfaces = (try? JSON(parsing: body))?["interfaces"] }
+            console.say("try, in another terminal:")
+            for command in Suggestions.commands(table, interfaces: interfaces) { console.plain("    \(command)") }
+            if !settings.hints.isEmpty {
+                console.say("there, first:")
+                for hint in settings.hints { console.plain("    \(hint)") }
+            }
+            console.say("ctrl-C ends the app")
+        }
+    }
+}

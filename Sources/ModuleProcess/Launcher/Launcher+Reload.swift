@@ -1,0 +1,82 @@
+import StrataCore
+import StrataManifest
+
+/// Reading the manifest again.
+extension Launcher {
+    /// `launcher/reload`: answers with the new table, for the broker to take
+    /// over, or with every error.
+    func reload(_ call: RequestChannel.Incoming) {
+        switch readAgain() {
+        case .failure(let error): link.fail(call.id, error)
+        case .success(let manifest):
+            link.reply(call.id, manifest.table.json().encoded())
+            link.flush()
+            apply(manifest)
+        }
+    }
+
+    /// SIGHUP without a terminal: the broker is asked, and asks back.
+    func reloadBySignal() {
+        console.say("SIGHUP: the manifest is read again")
+        link.call("reload") { [weak self] answer in
+            if case .failure(let error) = answer { self?.console.say("the manifest stays as it was: \(error.message)") }
+        }
+    }
+
+    private func readAgain() -> Result<Manifest, BusError> {
+        guard let reload = settings.reload else {
+            return .failure(BusError(.unavailable, "this launcher has no manifest's file to read again"))
+        }
+        let manifest: Manifest
+        switch reload() {
+        case .failure(let error): return .failure(BusError(.badParams, error.message))
+        case .success(let new): manifest = new
+        }
+        let (old, new) = (settings.manifest.table, manifest.table)
+        var fixed: [String] = []
+        if old.app != new.app { fixed.append("app") }
+        if old.levels != new.levels { fixed.append("levels") }
+        if old.group != new.group { fixed.append("group") }
+        guard fixed.isEmpty else {
+            return .failure(
+                BusError(.badParams, "\(list(fixed)) can't change while the app runs: end it and start it anew"))
+        }
+        return .success(manifest)
+    }
+
+    /// Rows that came are started, rows that went are stopped; what changed in a
+    /// process's row takes effect at its next start.
+    private func apply(_ manifest: Manifest) {
+        settings.manifest = manifest
+        keeper?.table = manifest.table
+        surroundings.env = manifest.table.env
+        let table = manifest.table
+        var known = supervisors
+        var kept: [Supervisor] = []
+        var came: [Supervisor] = []
+        for (row, process) in zip(table.modules, manifest.processes) {
+            if let index = known.firstIndex(where: { $0.name == row.name }) {
+                let supervisor = known.remove(at: index)
+                supervisor.update(row, process, startup: table.startup)
+                kept.append(supervisor)
+            } else {
+                let supervisor = Supervisor(row, process, startup: table.startup, owner: self)
+                kept.append(supervisor)
+                came.append(supervisor)
+            }
+        }
+        // A row that went stays known until its process has ended.
+        for gone in known {
+            gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
+            if gone.machine.pid == nil { gone.close() } else { kept.append(gone) }
+        }
+        supervisors = kept
+        for supervisor in came {
+            supervisor.change { $0.busCame(at: loop.now) }
+            if supervisor.row.start == .eager || supervisor.row.start == .async {
+                supervisor.change { $0.start(at: loop.now, reason: "its row is new in the manifest") }
+            }
+        }
+        console.say("the manifest was read again")
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+import StrataCore
+
+/// Why a program can't be started, in words that say what to do.
+enum Executable {
+    /// Looks before starting; nil where nothing is wrong that can be seen.
+    static func problem(_ path: String, folder: String) -> String? {
+        var status = stat()
+        guard stat(folder, &status) == 0 else {
+            return "its folder \(folder) can't be entered: \(String(cString: strerror(errno))); make it, or mend `folder`"
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return "its folder \(folder) is no folder; mend `folder`" }
+        guard stat(path, &status) == 0 else {
+            return errno == ENOENT
+                ? "\(path) isn't there; build it, or mend `run`"
+                : "\(path) can't be looked at: \(String(cString: strerror(errno)))"
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is no file; mend `run`" }
+        guard access(path, X_OK) == 0 else { return "\(path) is not executable; run chmod +x \(path)" }
+        return nil
+    }
+
+    /// Says why starting failed.
+    static func explain(_ error: SystemError, _ path: String) -> String {
+        switch error.code {
+        case ENOEXEC:
+            "\(path) is no program for this machine; a script needs a first line such as #!/bin/sh"
+        case ENOENT:
+            "\(path) can't be started: the interpreter that its first line names, or a loader that it needs, isn't there"
+        case EACCES:
+            "\(path) can't be started: its user may not execute it, or not enter its folder"
+        case EPERM:
+            "\(path) can't be started as another user: the launcher isn't root"
+        default:
+            "\(path) can't be started: \(String(cString: strerror(error.code)))"
+        }
+    }
+
+    /// Whether another try may help.
+    static func isTemporary(_ error: SystemError) -> Bool {
+        [EAGAIN, ENOMEM, ETXTBSY, EMFILE, ENFILE, EINTR].contains(error.code)
+    }
+}

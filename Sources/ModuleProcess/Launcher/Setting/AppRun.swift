@@ -1,0 +1,98 @@
+import Glibc
+import StrataCore
+public import StrataManifest
+
+/// The work behind `strata up`, `strata launch` and `strata broker`.
+public enum AppRun {
+    /// Reads the manifest, with what the command line adds to it.
+    public static func manifest(
+        _ path: String, options: [String] = [], environment: [String: String]
+    ) throws(LaunchError) -> Manifest {
+        do {
+            var manifest = try Manifest.load(path: path, environment: environment)
+            manifest.table.launchOptions = try LaunchOptions.adding(options, to: manifest.table.launchOptions)
+            return manifest
+        } catch let errors as ManifestErrors {
+            throw LaunchError(2, errors.description)
+        } catch let error as LaunchError {
+            throw error
+        } catch {
+            preconditionFailure("a manifest fails with its errors, not with \(error)")
+        }
+    }
+
+    /// Runs an app until it ends; takes over the process.
+    /// - Parameter keepsBroker: false where a broker runs already.
+    /// - Returns: how it ended.
+    public static func run(
+        _ path: String, options: [String] = [], socket given: String?, keepsBroker: Bool,
+        environment: [String: String]
+    ) throws(LaunchError) -> Launcher.Ending {
+        let manifest = try manifest(path, options: options, environment: environment)
+        let table = manifest.table
+        let socket = try SocketChoice(table, given: given)
+        if keepsBroker {
+            try socket.prepare(table)
+        } else if SocketAddress.occupant(socket.path) != .live {
+            throw LaunchError(
+                3, "no broker listens on \(socket.path); start one with `strata broker \(path)`, or everything with `strata up`")
+        }
+        var settings = Launcher.Settings(
+            manifest: manifest, socket: socket.path, broker: keepsBroker ? .program(try Programs.broker()) : .running,
+            environment: environment)
+        settings.hints = Programs.hints(socket, path: environment["PATH"])
+        settings.reload = {
+            do throws(LaunchError) {
+                return .success(try Self.manifest(path, options: options, environment: environment))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try run(settings)
+    }
+
+    private static func run(_ settings: Launcher.Settings) throws(LaunchError) -> Launcher.Ending {
+        let sink = DescriptorSink(descriptor: STDOUT_FILENO)
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let refused = settings.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        let console = Console(sink, isColoured: isTerminal && !refused && settings.environment["TERM"] != "dumb")
+        var ending = Launcher.Ending(code: 1, message: "the app ended without saying why")
+        do {
+            let loop = try Loop()
+            let launcher = try Launcher(loop, settings, console: console)
+            launcher.onEnd = { ending = $0 }
+            console.say("\(settings.manifest.table.app) on \(settings.socket)")
+            try launcher.start()
+            loop.run()
+            if ending.code == 0 { console.say("the app has ended; nothing of it is left") }
+        } catch {
+            sink.finish(within: 1_000)
+            throw LaunchError(1, "\(error)")
+        }
+        sink.finish(within: 1_000)
+        return ending
+    }
+
+    /// Becomes `strata-broker`; returns only where that can't be.
+    public static func becomeBroker(
+        _ path: String, socket given: String?, environment: [String: String]
+    ) throws(LaunchError) -> Never {
+        let table = try manifest(path, environment: environment).table
+        let socket = try SocketChoice(table, given: given)
+        let program = try Programs.broker()
+        try socket.prepare(table)
+        let memory: Int32
+        do throws(SystemError) {
+            memory = try MemoryFile.make("strata-table", holding: table.json().encoded(), survivesExec: true)
+        } catch {
+            throw LaunchError(1, "\(error)")
+        }
+        // It is nobody's module, and its launcher is none of its ancestors.
+        for name in environment.keys where name.hasPrefix("STRATA_") { unsetenv(name) }
+        let words = [program, "--table", "\(memory)", "--socket", socket.path]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+        arguments.append(nil)
+        execv(program, arguments)
+        throw LaunchError(1, "\(program) can't be executed: \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,49 @@
+import Glibc
+public import StrataCore
+
+/// Where the socket of an app that is about to start lies.
+public struct SocketChoice: Sendable, Equatable {
+    /// Absolute, so that it means the same in every module's folder.
+    public let path: String
+    /// It is the path where clients look by themselves.
+    public let isStandard: Bool
+
+    /// - Parameter given: what `--socket` said.
+    public init(_ table: AppTable, given: String?) throws(LaunchError) {
+        if let given {
+            path = given.hasPrefix("/") ? given : Self.currentFolder + "/" + given
+            isStandard = false
+        } else {
+            path = SocketPath.standard(app: table.app, hasGroup: table.group != nil)
+            isStandard = true
+        }
+        do { try SocketPath.check(path) } catch { throw LaunchError(2, "\(error)") }
+    }
+
+    /// Makes the folder of a default path, and looks who is there already.
+    public func prepare(_ table: AppTable) throws(LaunchError) {
+        if isStandard {
+            do {
+                try SocketPath.prepareFolder(SocketPath.folder(of: path), group: table.group)
+            } catch {
+                throw LaunchError(2, "the socket's folder can't be used: \(error)")
+            }
+        }
+        switch SocketAddress.occupant(path) {
+        case .nothing, .dead: break
+        case .live:
+            throw LaunchError(
+                3, "an app runs on \(path) already; end it with `strata down --socket \(path)`, or give another --socket")
+        case .foreign:
+            throw LaunchError(2, "\(path) is there and is no socket; remove it, or give another --socket")
+        case .unknown(let code):
+            throw LaunchError(2, "\(path) can't be looked at: \(String(cString: strerror(code)))")
+        }
+    }
+
+    private static var currentFolder: String {
+        guard let folder = getcwd(nil, 0) else { return "" }
+        defer { free(folder) }
+        return String(cString: folder)
+    }
+}

@@ -1,0 +1,33 @@
+/// Calls to the launcher that are answered when a module has got somewhere.
+struct Waiters {
+    enum Wanted { case ready, stopped }
+
+    static let most = 1_024
+
+    private var open: [(id: UInt64, wanted: Wanted, module: String)] = []
+
+    var hasRoom: Bool { open.count < Self.most }
+
+    mutating func add(_ id: UInt64, until wanted: Wanted, of module: String) { open.append((id, wanted, module)) }
+
+    /// The caller gave up.
+    mutating func drop(_ id: UInt64) { open.removeAll { $0.id == id } }
+
+    /// Those who waited for the module to be ready.
+    mutating func ready(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .ready } }
+
+    /// The module has no process: those who wanted that, and those who wanted
+    /// the contrary.
+    mutating func settled(_ module: String) -> (stopped: [UInt64], disappointed: [UInt64]) {
+        (
+            take { $0.module == module && $0.wanted == .stopped },
+            take { $0.module == module && $0.wanted == .ready }
+        )
+    }
+
+    private mutating func take(_ belongs: ((id: UInt64, wanted: Wanted, module: String)) -> Bool) -> [UInt64] {
+        let taken = open.filter(belongs).map(\.id)
+        open.removeAll(where: belongs)
+        return taken
+    }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import StrataLauncher
+
+/// `strata broker`: reads the manifest and becomes `strata-broker`.
+struct BrokerCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "broker",
+        abstract: "Runs an app's broker alone.",
+        discussion: """
+            Reads the manifest, then becomes strata-broker, a lean program that is handed \
+            the table. Modules are started by hand, or by `strata launch`.
+
+            EXAMPLE
+              strata broker app.yaml --socket /tmp/app.sock
+            """)
+
+    @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
+    var manifest: String
+
+    @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"))
+    var socket: String?
+
+    func run() throws {
+        try RunningApp.reporting { () throws(LaunchError) in
+            try AppRun.becomeBroker(manifest, socket: socket, environment: RunningApp.environment)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata call`: calls an action, or lists those of an interface.
+struct Call: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Calls an action, and prints its answer.",
+        discussion: """
+            EXAMPLE
+              strata call Catalog/list '{"limit": 3}'
+              strata call Catalog                   its actions
+              strata call Notes/add - < note.json
+              strata call Feed/follow --timeout 0   a stream without end
+              strata call Sensor/set -- -5          params that begin with -
+
+            A stream's partial replies are printed a line each. Ctrl-C cancels the call.
+            """)
+
+    @Argument(help: ArgumentHelp("What to call; only an interface: its actions.", valueName: "interface/action"))
+    var destination: String
+
+    @Argument(help: ArgumentHelp("The params; - reads them from stdin. Default: null.", valueName: "json"))
+    var params: String?
+
+    @OptionGroup var timeout: TimeoutOption
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        let answer = Answer(output)
+        guard destination.contains("/") else {
+            guard params == nil else {
+                throw Failure(.usage, "\(destination) names no action; write \(destination)/action to send params")
+            }
+            try InterfaceActions(of: destination, bus.connect()).show(answer)
+            return
+        }
+        var request = Request(to: destination, body: try Params.read(params))
+        try request.limit(timeout)
+        let connection = try bus.connect()
+        do {
+            try answer.showReplies(to: request, connection)
+        } catch {
+            throw InterfaceActions.suggesting(for: destination, error, connection)
+        }
+    }
+}
+
+extension Request {
+    /// Sets the deadline that was asked for. None at all is allowed for streams
+    /// only, which say how many partial replies they take.
+    mutating func limit(_ option: TimeoutOption) throws(Failure) {
+        deadline = option.timeout?.value
+        if deadline == 0 { credit = 16 }
+    }
+}
+
+extension Answer {
+    /// Sends a request and shows each reply. The null that ends a stream is not
+    /// shown.
+    func showReplies(to request: Request, _ connection: OperatorConnection) throws(Failure) {
+        var request = request
+        var isStream = false
+        var failure: Failure?
+        request.onPartial = { body in
+            isStream = true
+            do throws(Failure) { try show(body) } catch { failure = failure ?? error }
+        }
+        let body = try connection.send(request)
+        if let failure { throw failure }
+        if isStream, body.isEmpty || body == Array("null".utf8) { return }
+        try show(body)
+    }
+}

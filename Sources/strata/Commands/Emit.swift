@@ -1,0 +1,64 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata emit`: calls an event on each module that declared it.
+struct Emit: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Emits an event to the modules that declared it, and shows their answers.",
+        discussion: """
+            EXAMPLE
+              strata emit app.reload
+              strata emit app.suspend '{"reason": "lid"}' --policy all
+
+            notify calls all modules and is true; all is true where each answers true; any \
+            stops at the first true.
+            """)
+
+    /// How the modules' answers become one.
+    enum Policy: String, ExpressibleByArgument, CaseIterable { case notify, all, any }
+
+    @Argument(help: "The event's name.")
+    var event: String
+
+    @Argument(help: ArgumentHelp("The event's params; - reads them from stdin. Default: null.", valueName: "json"))
+    var params: String?
+
+    @Option(help: "How the answers become one.")
+    var policy = Policy.notify
+
+    @Option(
+        help: ArgumentHelp(
+            "How long each module may take: an integer with ms, s, m or h. Default: 5s.", valueName: "time"))
+    var timeout: Milliseconds?
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        var request = Request(to: "bus/emit", body: try Params.read(params))
+        request.members = [("name", event)]
+        request.meta = (["policy": .string(policy.rawValue)] as JSON).encoded()
+        request.deadline = timeout?.value
+        // Under `any` the modules take their time one after another.
+        request.isEndless = true
+        request.activity = "emitting \(event)"
+        let body = try bus.connect().send(request)
+        let answer = Answer(output)
+        guard !answer.isForPrograms, let result = try? JSON(parsing: body), let answers = result["answers"]?.array
+        else { return try answer.show(body) }
+
+        if !answers.isEmpty {
+            var table = Table(columns: [.init("MODULE"), .init("ANSWER", isFlexible: true)])
+            for one in answers {
+                let code = one["code"]?.string
+                table.add([
+                    .init(one["module"]?.string ?? "?", .bold),
+                    .init(code ?? "\(one["answer"] ?? .null)", code == nil ? .plain : .red),
+                ])
+            }
+            table.print(answer.painter)
+        }
+        let isTrue = result["answer"]?.bool == true
+        StandardOutput.write(line: answer.painter.paint(isTrue ? "true" : "false", isTrue ? .green : .yellow))
+    }
+}

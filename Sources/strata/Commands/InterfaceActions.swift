@@ -1,0 +1,99 @@
+import StrataCore
+
+/// The actions of one interface, as the bus knows them.
+struct InterfaceActions {
+    private let name: String
+    private let module: String
+    /// Nil where the interface lists none, and so takes any.
+    private let actions: [JSON.Member]?
+
+    /// Asks the bus.
+    /// - Throws: `answer` for an interface that isn't there, with the names
+    ///   that are near.
+    init(of interface: String, _ connection: OperatorConnection) throws(Failure) {
+        let name = Name.withoutRouterSuffix(interface)
+        let known = try Self.interfaces(connection)
+        guard let found = known.first(where: { $0["name"]?.string == name }) else {
+            let hint = Self.hint(nearestNames(to: name, in: known.compactMap { $0["name"]?.string }))
+            throw Failure(
+                .answer, "unknown-interface: no module here provides \(name)\(hint)", code: .unknownInterface)
+        }
+        self.name = name
+        module = found["module"]?.string ?? ""
+        actions = found["actions"].flatMap(Self.members)
+    }
+
+    func show(_ answer: Answer) throws(Failure) {
+        if answer.isForPrograms {
+            for action in actions ?? [] {
+                var line: [JSON.Member] = [JSON.Member("action", .string("\(name)/\(action.name)"))]
+                line += action.value.object ?? []
+                try answer.show(.object(line))
+            }
+            return
+        }
+        guard let actions else {
+            StandardOutput.write(line: "\(name), of \(module), lists no actions: any is passed on to it.")
+            return
+        }
+        var table = Table(columns: [.init("ACTION"), .init("NEEDS", isFlexible: true)])
+        for action in actions {
+            let needs = action.value["auth"]?.bool == true ? "authorization" : ""
+            table.add([.init("\(name)/\(action.name)", .bold), .init(needs, .yellow)])
+        }
+        table.print(answer.painter)
+    }
+
+    /// Adds the nearest names to an error about an interface or an action that
+    /// isn't there, where the message doesn't name them itself.
+    static func suggesting(
+        for destination: String, _ failure: Failure, _ connection: OperatorConnection
+    ) -> Failure {
+        guard failure.code == .unknownInterface || failure.code == .unknownAction,
+            let known = try? interfaces(connection), let slash = destination.firstIndex(of: "/")
+        else { return failure }
+        let interface = Name.withoutRouterSuffix(String(destination[..<slash].prefix { $0 != "#" }))
+        let action = String(destination[destination.index(after: slash)...])
+        var near: [String]
+        if failure.code == .unknownInterface {
+            near = nearestNames(to: interface, in: known.compactMap { $0["name"]?.string })
+        } else {
+            let found = known.first { $0["name"]?.string == interface }
+            near = nearestNames(to: action, in: found?["actions"].flatMap(members)?.map(\.name) ?? [])
+        }
+        near.removeAll { failure.message.contains($0) || $0 == interface }
+        var failure = failure
+        failure.message += hint(near.map { failure.code == .unknownAction ? "\(interface)/\($0)" : $0 })
+        return failure
+    }
+
+    /// A line that names what may have been meant; empty for nothing.
+    static func hint(_ names: [String]) -> String {
+        names.isEmpty ? "" : "\nDid you mean \(names.joined(separator: " or "))?"
+    }
+
+    private static func interfaces(_ connection: OperatorConnection) throws(Failure) -> [JSON] {
+        let known = try connection.ask("interfaces")["interfaces"]?.array ?? []
+        // The bus may leave out what is no module's.
+        return known + builtIn.filter { one in !known.contains { $0["name"] == one["name"] } }
+    }
+
+    /// What an operator may call of the bus and of the launcher.
+    private static let builtIn: [JSON] = [
+        [
+            "name": "bus", "module": "the bus",
+            "actions": [
+                "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "ping", "reload", "stats", "watch",
+            ],
+        ],
+        ["name": "launcher", "module": "the launcher", "actions": ["down", "reload", "restart", "start", "stop"]],
+    ]
+
+    /// Actions come as an object, as in hello, or as an array of names.
+    static func members(_ actions: JSON) -> [JSON.Member]? {
+        if let members = actions.object { return members }
+        return actions.array?.compactMap { action in
+            (action.string ?? action["name"]?.string).map { JSON.Member($0, action) }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata notify`: an operator's broadcast.
+struct Notify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Broadcasts a notification, and says how many notices were queued.",
+        discussion: """
+            EXAMPLE
+              strata notify storage.changed '{"table": "notes"}'
+              strata notify session.ended --level middle
+
+            It is sent as from a level: only modules of later levels observe it.
+            """)
+
+    @Argument(help: "The notification's name.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("Its params; - reads them from stdin. Default: null.", valueName: "json"))
+    var params: String?
+
+    @Option(help: "The level that it is sent as from. Default: the first one.")
+    var level: String?
+
+    @Option(help: "The object that it is about, for observers that filter on it.")
+    var object: String?
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        var request = Request(.broadcast)
+        request.body = try Params.read(params)
+        let connection = try bus.connect()
+        let sender = level ?? connection.levels.first ?? "basic"
+        guard connection.levels.isEmpty || connection.levels.contains(sender) else {
+            let known = connection.levels.joined(separator: ", ")
+            throw Failure(.usage, "\(connection.app) has no level \(sender); its levels are \(known)")
+        }
+        request.members = [("name", name), ("level", sender)]
+        if let object { request.members.append(("object", object)) }
+        let body = try connection.send(request)
+        let answer = Answer(output)
+        guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["recipients"]?.integer else {
+            return try answer.show(body)
+        }
+        StandardOutput.write(line: count == 1 ? "1 notice was queued" : "\(count) notices were queued")
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+
+/// `strata` itself: says which commands there are.
+struct RootCommand: ParsableCommand {
+    static let version = "0.1.0"
+    static let _errorPrefix = "strata: "
+
+    static let configuration = CommandConfiguration(
+        commandName: "strata",
+        abstract: "Runs an app of several module processes on one bus, and speaks with it.",
+        discussion: """
+            EXAMPLE
+              strata up                                 runs ./strata.yaml's app
+              strata ps                                 its modules
+              strata call Catalog/list '{"limit": 3}'   calls an action
+
+            The bus is the one that --socket or STRATA_SOCKET names, else the only one \
+            in the default folder.
+
+            Exit codes: 0 done; 1 the answer was an error; 2 bad usage, a bad manifest or an \
+            unusable path; 3 no bus there, or one there already.
+            """,
+        version: "strata \(version)",
+        groupedSubcommands: [
+            CommandGroup(name: "App", subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Reload.self, Down.self]),
+            CommandGroup(name: "Module", subcommands: [
+Start.self, Stop.self, Restart.self]),
+            CommandGroup(
+                name: "Status", subcommands: [ProcessStatus.self, Levels.self, Routes.self, Monitor.self]),
+            CommandGroup(
+                name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
+        ])
+
+    /// Runs the command that the arguments name, and ends the process with one
+    /// of the exit codes of `Failure.Status`.
+    static func runAndExit() -> Never {
+        var command: any ParsableCommand
+        do {
+            command = try parseAsRoot()
+        } catch {
+            let message = fullMessage(for: error)
+            // --help and --version are thrown too.
+            guard exitCode(for: error) == .success else {
+                StandardError.write(message)
+                exitNow(.usage)
+            }
+            StandardOutput.write(line: message)
+            exitNow(.done)
+        }
+        do {
+            try command.run()
+            exitNow(.done)
+        } catch let failure as Failure {
+            failure.report()
+            exitNow(failure.status)
+        } catch {
+            let code = exitCode(for: error)
+            let message = fullMessage(for: error)
+            if code == .success {
+                StandardOutput.write(line: message)
+                exitNow(.done)
+            }
+            // A command's own exit code has no message.
+            if !message.isEmpty { StandardError.write(message) }
+            exitNow(code == .validationFailure ? .usage : Failure.Status(rawValue: code.rawValue) ?? .answer)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata stop`: ends one module, and waits until that is done.
+struct Stop: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stops a module.",
+        discussion: """
+            EXAMPLE
+              strata stop Export
+
+            It gets tearDown, then SIGTERM, then SIGKILL; the command waits until it is gone.
+            """)
+
+    @OptionGroup var request: ModuleRequest
+
+    func run() throws { try request.run("stop", doing: "stopping", done: "stopped") }
+}

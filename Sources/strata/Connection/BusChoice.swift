@@ -1,0 +1,85 @@
+import Glibc
+import StrataCore
+
+/// Which bus a command means.
+enum BusChoice {
+    /// Connects to the socket that was named, by `--socket` or by
+    /// `STRATA_SOCKET`; nil where none was.
+    /// - Throws: `usage` for a path that no socket can have, `noBus` where
+    ///   nobody listens on it.
+    private static func connectNamed(_ option: String?) throws(Failure) -> OperatorConnection? {
+        guard let path = option ?? Environment["STRATA_SOCKET"] else { return nil }
+        do throws(Failure) {
+            do { try SocketPath.check(path) } catch { throw Failure(.usage, "\(error)") }
+            return try OperatorConnection(path: path)
+        } catch {
+            var failure = error
+            if option == nil { failure.message += "\nSTRATA_SOCKET names this path." }
+            throw failure
+        }
+    }
+
+    /// Connects to the bus that was named, or to the only one there is.
+    static func connect(_ option: String?) throws(Failure) -> OperatorConnection {
+        if let connection = try connectNamed(option) { return connection }
+        let live = try search()
+        guard live.count == 1 else {
+            throw Failure(
+                .usage, "there are several buses; say with --socket which one:\n\(lines(live))")
+        }
+        return try OperatorConnection(path: live[0])
+    }
+
+    /// Connects to the bus that was named, else to the one whose app has the
+    /// URL's scheme. A single one is asked whatever its schemes are.
+    static func connect(_ option: String?, opening url: String) throws(Failure) -> OperatorConnection {
+        let scheme: String
+        do { scheme = try BusURL(url).scheme } catch {
+            throw Failure(.answer, "\(error)", code: .badURL)
+        }
+        if let connection = try connectNamed(option) { return connection }
+        let live = try search()
+        if live.count == 1 { return try OperatorConnection(path: live[0]) }
+        // One that is stuck or forbidden is no reason not to ask the others.
+        var connections: [OperatorConnection] = []
+        for path in live {
+            if let connection = try? OperatorConnection(path: path) { connections.append(connection) }
+        }
+        let fitting = connections.filter { $0.schemes.contains { $0.lowercased() == scheme } }
+        if fitting.count == 1 { return fitting[0] }
+        guard fitting.isEmpty else {
+            throw Failure(
+                .usage,
+                "several buses open \(scheme):// URLs; say with --socket which one:\n\(lines(fitting.map(\.path)))")
+        }
+        let known = connections.map { "  \($0.path): \($0.schemes.joined(separator: ", "))" }
+        throw Failure(
+            .answer, "unknown-scheme: no bus opens \(scheme):// URLs; these are there, with their schemes:\n"
+                + known.joined(separator: "\n"), code: .unknownScheme)
+    }
+
+    /// Why nobody took a connection.
+    static func failure(connectingTo path: String, _ error: SystemError) -> Failure {
+        switch SocketAddress.occupant(path) {
+        case .nothing: Failure(.noBus, "no bus at \(path): nothing is there")
+        case .dead: Failure(.noBus, "no bus at \(path): a dead socket is left there, its broker is gone")
+        case .foreign: Failure(.usage, "\(path) is no socket")
+        case .unknown(let code): Failure(.usage, "\(path) can't be used: \(String(cString: strerror(code)))")
+        // It came this moment, or can't keep up.
+        case .live: Failure(.noBus, "the bus can't be reached: \(error)")
+        }
+    }
+
+    private static func search() throws(Failure) -> [String] {
+        let search = SocketSearch(runtimeFolder: Environment["XDG_RUNTIME_DIR"])
+        guard search.live.isEmpty else { return search.live }
+        throw Failure(
+            .noBus,
+            "no bus found. These places were looked at:\n\(search.summary)\n"
+                + "Start one with `strata up`, or say with --socket or STRATA_SOCKET where it is.")
+    }
+
+    private static func lines(_ paths: [String]) -> String {
+        paths.map { "  \($0)" }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,89 @@
+import Glibc
+import StrataCore
+
+/// Looks for sockets in the default folders of this user.
+struct SocketSearch {
+    /// A folder, or what would have been one, and what was found in it.
+    struct Place {
+        var name: String
+        var finding: String
+    }
+
+    /// Sockets that somebody listens on, in order.
+    private(set) var live: [String] = []
+    /// Each place looked at, also those without a socket.
+    private(set) var places: [Place] = []
+
+    private let user: UInt32
+
+    /// Looks at once; blocks on the file system.
+    /// - Parameter runtimeFolder: `XDG_RUNTIME_DIR`.
+    init(runtimeFolder: String?, user: UInt32 = geteuid(), temporaryFolder: String = "/tmp") {
+        self.user = user
+        if let runtimeFolder, runtimeFolder.utf8.first == UInt8(ascii: "/") {
+            look(in: "\(runtimeFolder)/strata")
+        } else {
+            let reason = runtimeFolder == nil ? "is not set" : "is no absolute path"
+            places.append(Place(name: "$XDG_RUNTIME_DIR/strata", finding: "XDG_RUNTIME_DIR \(reason)"))
+        }
+        look(in: "\(temporaryFolder)/strata-\(user)")
+        let prefix = "strata-\(user)-"
+        let folders = (Self.names(in: temporaryFolder) ?? []).filter { $0.hasPrefix(prefix) }
+        // The socket there has the app's name, as its folder has.
+        for folder in folders { look(in: "\(temporaryFolder)/\(folder)", only: "\(folder.dropFirst(prefix.count)).sock") }
+        if folders.isEmpty { places.append(Place(name: "\(temporaryFolder)/\(prefix)*", finding: "no such folder")) }
+    }
+
+    /// A message that names each place.
+    var summary: String {
+        places.map { "  \($0.name): \($0.finding)" }.joined(separator: "\n")
+    }
+
+    private mutating func look(in folder: String, only: String? = nil) {
+        var status = stat()
+        guard lstat(folder, &status) == 0 else {
+            places.append(Place(name: folder, finding: errno == ENOENT ? "no such folder" : String(cString: strerror(errno))))
+            return
+        }
+        // Anybody may make a folder of that name in /tmp, and listen there.
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == user else {
+            places.append(Place(name: folder, finding: "no folder of this user's, and so not looked into"))
+            return
+        }
+        guard let names = Self.names(in: folder) else {
+            places.append(Place(name: folder, finding: "can't be read: \(String(cString: strerror(errno)))"))
+            return
+        }
+        let sockets = names.filter { only == nil ? $0.hasSuffix(".sock") : $0 == only }
+        if sockets.isEmpty { places.append(Place(name: folder, finding: "no socket")) }
+        for name in sockets { judge("\(folder)/\(name)") }
+    }
+
+    private mutating func judge(_ path: String) {
+        let finding: String
+        switch path.utf8.count <= SocketAddress.longestPath ? SocketAddress.occupant(path) : .unknown(ENAMETOOLONG) {
+        case .live:
+            live.append(path)
+            finding = "a bus"
+        case .dead: finding = "a dead socket: its broker is gone"
+        case .foreign: finding = "no socket"
+        case .nothing: finding = "gone"
+        case .unknown(let code): finding = String(cString: strerror(code))
+        }
+        places.append(Place(name: path, finding: finding))
+    }
+
+    /// The names in a folder, sorted; nil and errno where it can't be read.
+    private static func names(in folder: String) -> [String]? {
+        guard let stream = opendir(folder) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+
+/// What a piece of text is shown as on a terminal.
+enum Colour: String {
+    case plain = ""
+    case bold = "1"
+    case dim = "2"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case blue = "34"
+    case magenta = "35"
+    case cyan = "36"
+}
+
+/// Whether and how text is coloured.
+struct Painter {
+    var isColoured: Bool
+
+    /// For stdout: colours on a terminal that has them, unless `NO_COLOR`
+    /// (no-color.org) says otherwise.
+    static var standardOutput: Painter {
+        let refused = Environment["NO_COLOR"] != nil || Environment["TERM"] == "dumb"
+        return Painter(isColoured: StandardOutput.isTerminal && !refused)
+    }
+
+    func paint(_ text: String, _ colour: Colour) -> String {
+        guard isColoured, colour != .plain, !text.isEmpty else { return text }
+        return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+    }
+}
+
+/// This process's environment. A variable that is empty counts as unset.
+enum Environment {
+    static subscript(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        return value.pointee == 0 ? nil : String(cString: value)
+    }
+}

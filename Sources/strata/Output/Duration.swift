@@ -1,0 +1,14 @@
+/// How long something has lasted, for a person.
+enum Duration {
+    /// The two largest units: `42s`, `3m07s`, `2h05m`, `4d03h`.
+    static func short(milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1_000
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        switch seconds {
+        case ..<60: return "\(seconds)s"
+        case ..<3_600: return "\(seconds / 60)m\(two(seconds % 60))s"
+        case ..<86_400: return "\(seconds / 3_600)h\(two(seconds / 60 % 60))m"
+        default: return "\(seconds / 86_400)d\(two(seconds / 3_600 % 24))h"
+        }
+    }
+}

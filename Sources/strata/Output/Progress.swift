@@ -1,0 +1,27 @@
+import StrataCore
+
+/// A line on the terminal that says what is being waited for, once that takes
+/// more than a second. Goes to stderr, and only where that is a terminal.
+final class Progress {
+    private let timer: LoopTimer
+    private var isShown = false
+
+    init(_ loop: Loop, _ activity: String) {
+        var seconds = 0
+        var show: () -> Void = {}
+        timer = LoopTimer(loop) { show() }
+        guard StandardError.isTerminal else { return }
+        show = { [unowned self] in
+            seconds += 1
+            isShown = true
+            StandardError.raw("\r\u{1B}[K\(Printable.line(activity)) … \(seconds) s")
+        }
+        timer.start(after: 1_000, every: 1_000)
+    }
+
+    /// Takes the line away.
+    func end() {
+        timer.close()
+        if isShown { StandardError.raw("\r\u{1B}[K") }
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+
+/// A table for a person: columns as wide as what is in them. Where the
+/// terminal is narrower, the flexible columns give way, and their text goes on
+/// in further lines: nothing is cut off.
+struct Table {
+    struct Column {
+        var title: String
+        var isRight = false
+        /// Is made narrower where the terminal isn't wide enough.
+        var isFlexible = false
+
+        init(_ title: String, isRight: Bool = false, isFlexible: Bool = false) {
+            self.title = title
+            self.isRight = isRight
+            self.isFlexible = isFlexible
+        }
+    }
+
+    struct Cell {
+        var text: String
+        var colour: Colour
+
+        init(_ text: String, _ colour: Colour = .plain) {
+            self.text = Printable.line(text)
+            self.colour = colour
+        }
+    }
+
+    private static let narrowest = 8
+    private static let gap = "  "
+
+    private let columns: [Column]
+    private var rows: [[Cell]] = []
+
+    init(columns: [Column]) { self.columns = columns }
+
+    /// A cell for each column.
+    mutating func add(_ cells: [Cell]) {
+        precondition(cells.count == columns.count, "\(cells.count) cells for \(columns.count) columns")
+        rows.append(cells)
+    }
+
+    /// Writes it to stdout, as wide as the terminal is.
+    func print(_ painter: Painter) {
+        for line in lines(width: Self.terminalWidth, painter) { StandardOutput.write(line: line) }
+    }
+
+    /// At least 80.
+    static var terminalWidth: Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return 80 }
+        return max(80, Int(size.ws_col))
+    }
+
+    func lines(width: Int, _ painter: Painter) -> [String] {
+        let widths = widths(fitting: width)
+        let titles = columns.map { Cell($0.title, .dim) }
+        return ([titles] + rows).flatMap { row in
+            let cells = zip(row, widths).map { Self.wrap($0.text, $1) }
+            return (0..<(cells.map(\.count).max() ?? 0)).map { index in
+                line(cells.map { index < $0.count ? $0[index] : "" }, row.map(\.colour), widths, painter)
+            }
+        }
+    }
+
+    private func line(
+        _ texts: [String], _ colours: [Colour], _ widths: [Int], _ painter: Painter
+    ) -> String {
+        var line = ""
+        var waiting = ""
+        for index in columns.indices {
+            if index > 0 { waiting += Self.gap }
+            let room = String(repeating: " ", count: max(0, widths[index] - texts[index].count))
+            if columns[index].isRight { waiting += room }
+            if !texts[index].isEmpty {
+                // Spaces at a line's end are left out.
+                line += waiting + painter.paint(texts[index], colours[index])
+                waiting = ""
+            }
+            if !columns[index].isRight { waiting += room }
+        }
+        return line
+    }
+
+    private func widths(fitting total: Int) -> [Int] {
+        var widths = columns.indices.map { index in
+            max(columns[index].title.count, rows.map { $0[index].text.count }.max() ?? 0)
+        }
+        var excess = widths.reduce(0, +) + Self.gap.count * (columns.count - 1) - total
+        while excess > 0 {
+            // The widest flexible one gives way first.
+            let flexible = widths.indices.filter { columns[$0].isFlexible && widths[$0] > Self.narrowest }
+            guard let widest = flexible.max(by: { widths[$0] < widths[$1] }) else { break }
+            widths[widest] -= 1
+            excess -= 1
+        }
+        return widths
+    }
+
+    /// Breaks at spaces, and inside a word that is too long by itself.
+    private static func wrap(_ text: String, _ width: Int) -> [String] {
+        guard text.count > width else { return [text] }
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            var word = word
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            if !line.isEmpty { line += " " }
+            while word.count > width {
+                lines.append(String(word.prefix(width)))
+                word = word.dropFirst(width)
+            }
+            line += word
+        }
+        if !line.isEmpty { lines.append(line) }
+        return lines
+    }
+}

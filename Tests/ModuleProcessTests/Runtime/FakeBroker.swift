@@ -1,0 +1,196 @@
+import Glibc
+import StrataCore
+import Testing
+
+@testable import Strata
+
+/// A broker that does what a test says, frame by frame. It shares nothing with
+/// the runtime's side but the socket: it reads and writes frames itself.
+@ModuleActor
+final class FakeBroker {
+    let path: String
+    private let listener: Listener
+    private var peers: [FakePeer] = []
+    private var accepted: [FakePeer] = []
+    private var waiter: CheckedContinuation<FakePeer, Never>?
+
+    private static var count = 0
+
+    init() throws {
+        Self.count += 1
+        path = "/tmp/strata-runtime-\(getpid())-\(Self.count).sock"
+        var accept: (Socket) -> Void = { _ in }
+        listener = try Listener(ModuleExecutor.shared.loop, path: path) { accept($0) }
+        accept = { [unowned self] socket in self.accept(socket) }
+    }
+
+    func close() {
+        listener.close()
+        for peer in accepted { peer.close() }
+    }
+
+    /// The next connection.
+    func peer() async -> FakePeer {
+        if !peers.isEmpty { return peers.removeFirst() }
+        return await withCheckedContinuation { waiter = $0 }
+    }
+
+    private func accept(_ socket: Socket) {
+        let peer = FakePeer(socket)
+        accepted.append(peer)
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(returning: peer)
+        } else {
+            peers.append(peer)
+        }
+    }
+}
+
+/// A frame as the fake broker got it.
+struct FakeFrame: Sendable {
+    let header: JSON
+    let body: JSON
+
+    subscript(_ name: String) -> JSON? { header[name] }
+    var kind: String { header["kind"]?.string ?? "" }
+    var id: JSON { header["id"] ?? .null }
+}
+
+/// One connection of a fake broker.
+@ModuleActor
+final class FakePeer {
+    private let socket: Socket
+    private var bytes: [UInt8] = []
+    private var frames: [FakeFrame] = []
+    private var waiter: CheckedContinuation<FakeFrame?, Never>?
+    private var hasEnded = false
+    private var nextID: Int64 = 100
+
+    init(_ socket: Socket) {
+        self.socket = socket
+        socket.setEventHandler { [unowned self] _ in self.read() }
+        socket.watch(.readable)
+    }
+
+    func close() { socket.close() }
+
+    /// The next frame; nil at the connection's end.
+    func frame() async -> FakeFrame? {
+        if !frames.isEmpty { return frames.removeFirst() }
+        if hasEnded { return nil }
+        return await withCheckedContinuation { waiter = $0 }
+    }
+
+    /// The next frame, of that kind.
+    func expect(_ kind: String, _ location: SourceLocation = #_sourceLocation) async throws -> FakeFrame {
+        let frame = try #require(await frame(), "the connection ended", sourceLocation: location)
+        #expect(frame.kind == kind, "got \(frame.header) \(frame.body)", sourceLocation: location)
+        return frame
+    }
+
+    func send(_ header: JSON, _ body: JSON? = nil) {
+        let head = header.encoded()
+        let tail = body?.encoded() ?? []
+        var frame = Self.length(4 + head.count + tail.count) + Self.length(head.count) + head + tail
+        frame.withUnsafeMutableBytes { raw in
+            guard case .moved(let count) = socket.write(UnsafeRawBufferPointer(raw)), count == raw.count else {
+                Issue.record("the fake broker couldn't write a whole frame")
+                return
+            }
+        }
+    }
+
+    /// Calls the module, and gives its answer.
+    func call(_ to: String, _ body: JSON? = nil, _ more: [JSON.Member] = []) async throws -> FakeFrame {
+        let id = send(call: to, body, more)
+        let answer = try #require(await frame())
+        #expect(answer.id == .integer(id))
+        return answer
+    }
+
+    /// Sends a call, and gives its id.
+    func send(call to: String, _ body: JSON? = nil, _ more: [JSON.Member] = []) -> Int64 {
+        nextID += 1
+        let from = to.hasPrefix("module/") ? "bus" : "Tester"
+        let members = [
+            JSON.Member("kind", "call"), JSON.Member("id", .integer(nextID)), JSON.Member("to", .string(to)),
+            JSON.Member("from", .string(from)), JSON.Member("deadline", 30_000), JSON.Member("credit", 16),
+        ]
+        send(.object(members.filter { member in !more.contains { $0.name == member.name } } + more), body)
+        return nextID
+    }
+
+    func reply(_ frame: FakeFrame, _ body: JSON? = [:]) {
+        send(["kind": "reply", "id": frame.id], body)
+    }
+
+    func fail(_ frame: FakeFrame, _ code: String, _ message: String = "no", ran: String = "no", _ body: JSON? = nil) {
+        send(
+            ["kind": "error", "id": frame.id, "code": .string(code), "message": .string(message), "ran": .string(ran)],
+            body)
+    }
+
+    /// Answers hello as a broker would.
+    @discardableResult
+    func welcome() async throws -> FakeFrame {
+        let hello = try await expect("call")
+        #expect(hello["to"] == "bus/hello")
+        let count = hello.body["observes"]?.array?.count ?? 0
+        reply(
+            hello,
+            [
+                "app": "test", "env": "debug", "module": hello.body["module"] ?? .null, "level": "middle", "rank": 1,
+                "levels": ["basic", "middle", "topout"], "schemes": ["test"], "settings": ["size": 3],
+                "launchOptions": [:], "subscriptions": .array((0..<count).map { .integer(Int64($0) + 1) }),
+                "limits": ["frame": 16_777_216, "header": 16_384, "calls": 64, "queue": 8_388_608],
+            ])
+        return hello
+    }
+
+    private func read() {
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { space in
+            switch socket.read(into: space) {
+            case .moved(let count): bytes.append(contentsOf: space[..<count])
+            case .wouldBlock: break
+            case .ended, .failed: end()
+            }
+        }
+        while let frame = nextFrame() {
+            if let waiter {
+                self.waiter = nil
+                waiter.resume(returning: frame)
+            } else {
+                frames.append(frame)
+            }
+        }
+    }
+
+    private func end() {
+        hasEnded = true
+        socket.close()
+        waiter?.resume(returning: nil)
+        waiter = nil
+    }
+
+    private func nextFrame() -> FakeFrame? {
+        guard bytes.count >= 8 else { return nil }
+        let total = 4 + Self.number(bytes[0..<4])
+        let head = Self.number(bytes[4..<8])
+        guard bytes.count >= total else { return nil }
+        let header = try? JSON(parsing: Array(bytes[8..<(8 + head)]))
+        let rest = Array(bytes[(8 + head)..<total])
+        bytes.removeFirst(total)
+        guard let header, let body = rest.isEmpty ? .null : try? JSON(parsing: rest) else {
+            Issue.record("the module sent a frame that isn't JSON")
+            return nil
+        }
+        return FakeFrame(header: header, body: body)
+    }
+
+    private static func length(_ count: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(count).bigEndian) { Array($0) }
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+}

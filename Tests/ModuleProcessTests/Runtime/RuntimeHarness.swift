@@ -1,0 +1,83 @@
+import Glibc
+import StrataCore
+import Testing
+
+@testable import Strata
+
+/// A module under test, its fake broker, and how the module ended.
+@ModuleActor
+final class Harness<M: Module> {
+    let broker: FakeBroker
+    let runtime: ModuleRuntime
+    /// The connection that the module said hello on.
+    var peer: FakePeer!
+    private(set) var exit: (code: Int32, line: String?)?
+    private var exitWaiter: CheckedContinuation<Void, Never>?
+
+    var module: M { runtime.module as! M }  // because the runtime made it of this type
+
+    init(_ type: M.Type, configure: (inout Configuration) -> Void = { _ in }) throws {
+        broker = try FakeBroker()
+        var configuration = Configuration(socket: broker.path)
+        configure(&configuration)
+        var onExit: (Int32, String?) -> Void = { _, _ in }
+        runtime = ModuleRuntime(type, configuration) { onExit($0, $1) }
+        onExit = { [unowned self] code, line in
+            self.exit = (code, line)
+            self.exitWaiter?.resume()
+        }
+    }
+
+    /// Starts the module up to hello's answer.
+    func start() async throws {
+        runtime.start()
+        peer = await broker.peer()
+        try await peer.welcome()
+    }
+
+    /// Does the whole life cycle's start.
+    func startFully() async throws {
+        try await start()
+        for step in ["setUp", "initialize", "didStart"] {
+            #expect(try await peer.call("module/\(step)", ["env": "debug"]).kind == "reply")
+        }
+    }
+
+    func ended() async {
+        if exit == nil { await withCheckedContinuation { exitWaiter = $0 } }
+    }
+}
+
+/// Runs a test on the module's loop, which gets a thread of its own.
+func withModule<M: Module>(
+    _ type: M.Type, configure: @Sendable (inout Configuration) -> Void = { _ in },
+    _ test: @ModuleActor (Harness<M>) async throws -> Void
+) async throws {
+    TestLoop.start
+    try await onLoop(type, configure, test)
+}
+
+@ModuleActor
+private func onLoop<M: Module>(
+    _ type: M.Type, _ configure: @Sendable (inout Configuration) -> Void,
+    _ test: @ModuleActor (Harness<M>) async throws -> Void
+) async throws {
+    let harness = try Harness(type, configure: configure)
+    defer {
+        harness.runtime.end(0, nil)
+        harness.broker.close()
+    }
+    try await test(harness)
+}
+
+enum TestLoop {
+    static let start: Void = {
+        var thread = pthread_t()
+        pthread_create(
+            &thread, nil,
+            { _ in
+                ModuleExecutor.shared.run()
+                return nil
+            }, nil)
+    }()
+}

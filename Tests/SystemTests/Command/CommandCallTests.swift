@@ -1,0 +1,172 @@
+import Glibc
+import Synchronization
+import Testing
+
+/// `strata call` against a bus that answers as it is told.
+@Suite(.timeLimit(.minutes(1)))
+struct CommandCallTests {
+    static let interfaces = """
+        {"interfaces":[{"name":"Catalog","module":"Catalog","instances":"single",\
+        "actions":{"list":{"auth":false},"wipe":{"auth":true}},"urls":[],"requiredBy":[]}]}
+        """
+
+    @Test func replyKeepsItsNumbersAndIsOneLine() async throws {
+        let (run, asked) = try await strata("call", "Catalog/list", #"{"limit": 3.10}"#) { _ in
+            [.reply("{\"n\": 12345678901234567890,\n \"f\": 1.10}")]
+        }
+        #expect(run.output == "{\"n\":12345678901234567890,\"f\":1.10}\n")
+        #expect(run.error == "")
+        #expect(run.status == 0)
+        #expect(asked.map(\.to) == ["Catalog/list"])
+        #expect(asked.first?.body == #"{"limit": 3.10}"#)
+        #expect(asked.first?.deadline == nil)
+    }
+
+    @Test func noParamsAreNoBytesAndNoReplyIsNull() async throws {
+        let (run, asked) = try await strata("call", "Catalog/list") { _ in [.reply("")] }
+        #expect(run.output == "null\n")
+        #expect(asked.first?.body == "")
+    }
+
+    @Test func paramsComeFromStandardInput() async throws {
+        let (run, _) = try await strata("call", "Catalog/echo", "-", input: "[1, 2]\n") { [.reply($0.body)] }
+        #expect(run.output == "[1,2]\n")
+    }
+
+    @Test func partialRepliesAreALineEachAndTheirEndIsNone() async throws {
+        let (run, asked) = try await strata("call", "Catalog/all", "--timeout", "0") { _ in
+            [.partial("1"), .partial("{\"a\":\n2}"), .reply("")]
+        }
+        #expect(run.lines == ["1", #"{"a":2}"#])
+        #expect(asked.first?.deadline == 0)
+        #expect(asked.first?.credit == 16)
+    }
+
+    @Test(arguments: [("500ms", 500), ("2s", 2_000), ("3m", 180_000), ("24h", 86_400_000)] as [(String, Int64)])
+    func timeoutIsTheDeadline(argument: String, milliseconds: Int64) async throws {
+        let (run, asked) = try await strata("call", "A/b", "--timeout", argument) { _ in [.reply("1")] }
+        #expect(run.status == 0)
+        #expect(asked.first?.deadline == milliseconds)
+    }
+
+    @Test(arguments: ["2", "-1s", "1.5s", "s", "25h", "99999999999999999999s", "2 s"])
+    func timeoutThatIsNoneIsBadUsage(argument: String) async throws {
+        let (run, asked) = try await strata("call", "A/b", "--timeout=\(argument)") { _ in [.reply("1")] }
+        #expect(run.status == 2)
+        #expect(run.error.hasPrefix("strata: "))
+        #expect(asked.isEmpty)
+    }
+
+    @Test func errorIsShownWithItsCodeAndExitsWithOne() async throws {
+        let (run, _) = try await strata("call", "Catalog/list") { _ in
+            [.error("Catalog.locked", "somebody else writes", body: #"{"by": "Notes"}"#)]
+        }
+        #expect(run.output == "")
+        #expect(run.error == "strata: Catalog.locked: somebody else writes\n{\"by\":\"Notes\"}\n")
+        #expect(run.status == 1)
+    }
+
+    @Test func whatIsNoJSONIsRefusedBeforeConnecting() async throws {
+        let run = try await CommandRun.of(
+            ["call", "A/b", "[1, 2", "--socket", "/tmp/strata-test-nowhere.sock"])
+        #expect(run.status == 2)
+        #expect(run.error.contains("at byte 5"))
+    }
+
+    @Test func mistypedNamesGetTheNearestOnes() async throws {
+        let script: FakeBus.Script = { asked in
+            switch asked.to {
+            case "bus/interfaces": [.reply(Self.interfaces)]
+            case "Catalog/lits": [.error("unknown-action", "there is none")]
+            default: [.error("unknown-interface", "nobody has it")]
+            }
+        }
+        let (action, _) = try await strata("call", "Catalog/lits", script: script)
+        #expect(action.error == "strata: unknown-action: there is none\nDid you mean Catalog/list?\n")
+        let (interface, _) = try await strata("call", "Catlog/list", script: script)
+        #expect(interface.error == "strata: unknown-interface: nobody has it\nDid you mean Catalog?\n")
+        let (alone, _) = try await strata("call", "Catlog", script: script)
+        #expect(alone.error.hasSuffix("\nDid you mean Catalog?\n"))
+        #expect([action.status, interface.status, alone.status] == [1, 1, 1])
+    }
+
+    @Test func anInterfaceAloneListsItsActions() async throws {
+        let (run, _) = try await strata("call", "CatalogRouter") { _ in [.reply(Self.interfaces)] }
+        #expect(run.lines == [#"{"action":"Catalog/list","auth":false}"#, #"{"action":"Catalog/wipe","auth":true}"#])
+    }
+
+    @Test func lostConnectionIsNoBus() async throws {
+        let (run, _) = try await strata("call", "Catalog/list") { _ in
+            [.farewell("shutting-down", "the app ends"), .close]
+        }
+        #expect(run.status == 3)
+        #expect(run.error.contains("shutting-down: the app ends"))
+    }
+
+    @Test func anAnswerJustBeforeTheEndCounts() async throws {
+        let (run, _) = try await strata("call", "Catalog/list") { _ in [.reply("7"), .close] }
+        #expect(run.output == "7\n")
+        #expect(run.status == 0)
+    }
+
+    @Test func interruptCancelsTheCall() async throws {
+        let process = Mutex<Int32>(0)
+        let (run, asked) = try await strata(
+            "call", "Catalog/list", started: { id in process.withLock { $0 = id } }
+        ) { asked in
+            if asked.kind == .cancel { return [.error("cancelled", "as you wished")] }
+            kill(process.withLock { $0 }, SIGINT)
+            return []
+        }
+        #expect(asked.map(\.kind) == [.call, .cancel])
+        #expect(run.error == "strata: cancelled: as you wished\n")
+        #expect(run.status == 1)
+    }
+
+    @Test func closedPipeIsAQuietEnd() async throws {
+        let (run, _) = try await strata("call", "Catalog/list", output: .closedPipe) { _ in [.reply("1")] }
+        #expect(run.error == "")
+        #expect(run.isSignalled ? run.status == SIGPIPE : run.status == 128 + SIGPIPE)
+    }
+
+    @Test func terminalGetsIndentedColours() async throws {
+        let reply = #"{"n":1.10,"s":"a\u001b","e":[],"l":[true,{"x":null}]}"# + "\n"
+        let (coloured, _) = try await strata("call", "A/b", output: .terminal(columns: 80)) { _ in [.reply(reply)] }
+        #expect(coloured.output.contains("\u{1B}[36m1.10\u{1B}[0m"))
+        let (plain, _) = try await strata(
+            "call", "A/b", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in [.reply(reply)] }
+        #expect(
+            plain.output == """
+                {
+                  "n": 1.10,
+                  "s": "a\\u001b",
+                  "e": [],
+                  "l": [
+                    true,
+                    {
+                      "x": null
+                    }
+                  ]
+                }
+
+                """)
+        let (raw, _) = try await strata("call", "A/b", "--json", output: .terminal(columns: 80)) { _ in [.reply(reply)] }
+        #expect(raw.output == reply)
+    }
+
+    @Test func whatAModuleWroteCanNotSteerTheTerminal() async throws {
+        let (run, _) = try await strata("call", "A/b", output: .terminal(columns: 80)) { _ in
+            [.reply("\"\u{9B}2J\u{202E}\"")]
+        }
+        #expect(run.output.contains("\"\\u009b2J\\u202e\""))
+        let (error, _) = try await strata("call", "A/b") { _ in [.error("A.b", "\u{1B}[2Jx")] }
+        #expect(error.error == "strata: A.b: \\u001b[2Jx\n")
+    }
+
+    @Test func anAnswerThatIsNoJSONIsAnError() async throws {
+        let (run, _) = try await strata("call", "A/b") { _ in [.reply("{oops")] }
+        #expect(run.output == "")
+        #expect(run.status == 1)
+    }
+}

@@ -1,0 +1,86 @@
+import Testing
+
+/// The commands that show what a bus knows.
+@Suite(.timeLimit(.minutes(1)))
+struct CommandStatusTests {
+    static let modules = """
+        {"modules":[{"name":"Storage","level":"basic","priority":10,"state":"ready","pid":77,"since":1,\
+        "restarts":2,"open":3,"waiting":0,"queued":0},\
+        {"name":"Export","level":"topout","priority":0,"state":"absent","pid":0,"since":1,"restarts":0,\
+        "open":0,"waiting":0,"queued":0}]}
+        """
+    static let routes = """
+        {"interfaces":[{"name":"Catalog","module":"Catalog","instances":"single",\
+        "actions":{"list":{"auth":false},"wipe":{"auth":true}},\
+        "urls":[{"host":"item","path":"/:name","to":"Catalog/item"}],"requiredBy":["Notes"]}]}
+        """
+
+    @Test func modulesAreALineEach() async throws {
+        let (run, asked) = try await strata("ps") { _ in [.reply(Self.modules)] }
+        #expect(run.lines.count == 2)
+        #expect(run.lines.first?.hasPrefix(#"{"name":"Storage","level":"basic","#) == true)
+        #expect(asked.map(\.to) == ["bus/modules"])
+    }
+
+    @Test func modulesAreATableOnATerminal() async throws {
+        let (run, _) = try await strata(
+            "ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in [.reply(Self.modules)] }
+        #expect(run.lines.count == 3)
+        #expect(run.lines[0].hasPrefix("MODULE   LEVEL   PRIO  STATE   PID"))
+        #expect(run.lines[1].hasPrefix("Storage  basic     10  ready    77"))
+        #expect(run.lines[2].hasPrefix("Export   topout     0  absent    –"))
+        #expect(!run.output.contains("\u{1B}"))
+    }
+
+    @Test(arguments: [20, 80, 120] as [UInt16])
+    func tablesFitTheTerminal(columns: UInt16) async throws {
+        let names = (1...40).map { "\"Module\($0)\"" }.joined(separator: ",")
+        let (run, _) = try await strata(
+            "levels", environment: ["NO_COLOR": "1"], output: .terminal(columns: columns)
+        ) { _ in [.reply("{\"levels\":[{\"name\":\"basic\",\"rank\":0,\"modules\":[\(names)]}]}")] }
+        let longest = try #require(run.lines.map(\.count).max())
+        #expect(longest <= max(80, Int(columns)))
+        #expect(longest > max(80, Int(columns)) - 12)
+        #expect(run.output.split { $0 == " " || $0 == "\n" }.filter { $0.hasPrefix("Module") }.count == 40)
+    }
+
+    @Test func routesShowInterfacesAndURLs() async throws {
+        let (run, _) = try await strata(
+            "routes", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in [.reply(Self.routes)] }
+        #expect(run.output.contains("Catalog    Catalog  list wipe*  Notes"))
+        #expect(run.output.contains("app://item/:name  Catalog/item"))
+    }
+
+    @Test func monitorShowsFramesUntilInterrupted() async throws {
+        let (run, asked) = try await strata(
+            "monitor", "--module", "Notes", "--bodies", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in
+            [
+                .partial(#"{"at":3723000004,"kind":"call","from":"Notes","to":"Catalog/item","bytes":3,"body":1.10}"#),
+                .partial(#"{"at":0,"kind":"error","from":"bus","to":"Notes","code":"died","bytes":0,"missed":3}"#),
+                .error("cancelled", ""),
+            ]
+        }
+        #expect(asked.first?.body == #"{"module":"Notes","bodies":true}"#)
+        #expect(asked.first?.deadline == 0)
+        #expect(
+            run.lines == [
+                "01:02:03.000004  call       Notes → Catalog/item  3 B",
+                "    1.10",
+                "3 frames were missed here",
+                "00:00:00.000000  error      bus → Notes  died  0 B",
+            ])
+        #expect(run.status == 0)
+    }
+
+    @Test func canOpenSaysNoWithoutAnError() async throws {
+        let (run, asked) = try await strata("can-open", "app://item/x") { _ in
+            [.reply(#"{"open":false,"reason":"unknown-path"}"#)]
+        }
+        #expect(run.output == #"{"open":false,"reason":"unknown-path"}"# + "\n")
+        #expect(run.status == 0)
+        #expect(asked.first?.body == #"{"url":"app://item/x"}"#)
+    }
+}

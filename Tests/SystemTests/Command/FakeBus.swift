@@ -1,0 +1,163 @@
+import Foundation
+import StrataCore
+import Synchronization
+
+/// A broker that knows no rules: a socket of its own on a thread of its own,
+/// which answers hello, and everything else as a test's script says.
+final class FakeBus: Sendable {
+    /// A request as it came.
+    struct Asked: Sendable {
+        var kind: Header.Kind
+        var to: String
+        var name: String
+        var level: String
+        var url: String
+        /// Nil where it was not given.
+        var deadline: Int64?
+        var credit: UInt64?
+        var meta: String
+        var body: String
+    }
+
+    /// What is sent for a request, one after another.
+    enum Said: Sendable {
+        case reply(String)
+        case partial(String)
+        case error(String, String, body: String = "")
+        /// An error without id.
+        case farewell(String, String)
+        /// The connection ends.
+        case close
+        /// The socket ends too.
+        case end
+    }
+
+    typealias Script = @Sendable (Asked) -> [Said]
+
+    let path: String
+    private let wakeUp: Mutex<WakeUp?>
+    private let done = DispatchSemaphore(value: 0)
+    private let log = Mutex<[Asked]>([])
+
+    /// What was asked so far, hello left out.
+    var asked: [Asked] { log.withLock { $0 } }
+
+    init(at path: String, schemes: [String] = ["app"], script: @escaping Script) {
+        self.path = path
+        wakeUp = Mutex(nil)
+        let ready = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [self] in
+            do {
+                let loop = try Loop()
+                let service = try FakeService(loop, path: path, schemes: schemes) { asked in
+                    self.log.withLock { $0.append(asked) }
+                    return script(asked)
+                }
+                let wake = try WakeUp(loop) { loop.stop() }
+                wakeUp.withLock { $0 = wake }
+                ready.signal()
+                loop.run()
+                wakeUp.withLock { $0 = nil }
+                wake.close()
+                service.close()
+                loop.runOnce()
+            } catch {
+                fatalError("no fake bus at \(path): \(error)")
+            }
+            done.signal()
+        }
+        ready.wait()
+    }
+
+    /// Ends it, and waits until its socket is gone.
+    func close() {
+        wakeUp.withLock { $0?.send() }
+        done.wait()
+    }
+}
+
+/// What lives on the fake bus's loop.
+private final class FakeService {
+    private let loop: Loop
+    private let schemes: [String]
+    private let answer: (FakeBus.Asked) -> [FakeBus.Said]
+    private var listener: Listener?
+    private var channels: [FrameChannel] = []
+
+    init(_ loop: Loop, path: String, schemes: [String], answer: @escaping (FakeBus.Asked) -> [FakeBus.Said]) throws {
+        self.loop = loop
+        self.schemes = schemes
+        self.answer = answer
+        listener = try Listener(loop, path: path) { [unowned self] in accept($0) }
+    }
+
+    func close() {
+        listener?.close()
+        listener = nil
+        channels.forEach { $0.close() }
+    }
+
+    private func accept(_ socket: Socket) {
+        let channel = FrameChannel(loop, socket: socket, limits: FrameLimits(frame: 16 << 20, header: 16 << 10))
+        channel.onFrame = { [unowned self, unowned channel] header, body in
+            received(header, body, channel)
+        }
+        channels.append(channel)
+    }
+
+    private func received(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ channel: FrameChannel) {
+        let id = header.id
+        let asked = FakeBus.Asked(
+            kind: header.kind, to: header.to.text, name: header.name.text, level: header.level.text,
+            url: header.url.text, deadline: header.members.contains(.deadline) ? header.deadline : nil,
+            credit: header.members.contains(.credit) ? header.credit : nil,
+            meta: header.meta.text, body: body.text)
+        if asked.to == "bus/hello" {
+            let known = schemes.map { "\"\($0)\"" }.joined(separator: ",")
+            say(
+                .reply(
+                    """
+                    {"app":"fake","levels":["basic","middle","topout"],"schemes":[\(known)],\
+                    "limits":{"frame":16777216,"header":16384}}
+                    """), id, channel)
+            return
+        }
+        if header.kind == .credit { return }
+        for said in answer(asked) { say(said, id, channel) }
+    }
+
+    private func say(_ said: FakeBus.Said, _ id: UInt64, _ channel: FrameChannel) {
+        switch said {
+        case .reply(let body): send(.reply, id, body, channel)
+        case .partial(let body): send(.reply, id, body, channel) { $0.boolean("more", true) }
+        case .error(let code, let message, let body):
+            send(.error, id, body, channel) {
+                $0.string("code", code)
+                $0.string("message", message)
+            }
+        case .farewell(let code, let message):
+            send(.error, nil, "", channel) {
+                $0.string("code", code)
+                $0.string("message", message)
+            }
+        case .close:
+            channel.flush()
+            channel.close()
+        case .end:
+            channel.flush()
+            close()
+        }
+    }
+
+    private func send(
+        _ kind: Header.Kind, _ id: UInt64?, _ body: String, _ channel: FrameChannel,
+        _ write: (inout HeaderWriter) -> Void = { _ in }
+    ) {
+        Array(body.utf8).withUnsafeBytes { bytes in
+            channel.send(kind, room: 4_096, body: bytes) { writer in
+                if let id { writer.integer("id", id) }
+                write(&writer)
+            }
+        }
+    }
+}
