@@ -6,7 +6,7 @@ import Strata
 @ModuleActor
 final class PackageImport {
     /// Packages in a batch: a few hundred KB.
-    private static let batch = 100
+    nonisolated private static let batch = 100
     /// How often a batch is sent again where Storage dies over it; each time it
     /// is waited for.
     private static let patience = 5
@@ -37,12 +37,11 @@ final class PackageImport {
 
     /// Imports the next batch; false where all is done.
     func step() async throws -> Bool {
-        var file = file
-        let (packages, rest) = try await blocking {
-            let packages = try file.next(Self.batch)
-            return (packages, file)
+        let packages: [Package]
+        (packages, file) = try await blocking { [file] in
+            var file = file
+            return (try file.next(Self.batch), file)
         }
-        self.file = rest
         if packages.isEmpty {
             removed = try await Self.insist(on: Storage.CompleteImport(number: number), bus).removed
             return false
