@@ -52,6 +52,11 @@ extension Launcher {
         proceed(order.passed(supervisor.name, at: loop.now))
         sayWhenAllReady()
         supervisorSettled()
+        // Its row went in a reload, and now its process has.
+        if !settings.manifest.table.modules.contains(where: { $0.name == supervisor.name }) {
+            supervisors.removeAll { $0 === supervisor }
+            supervisor.close()
+        }
     }
 
     static func error(of name: String, _ settled: ModuleMachine.Settled) -> BusError {

@@ -51,6 +51,7 @@ extension Launcher {
         keeper?.table = manifest.table
         surroundings.env = manifest.table.env
         let table = manifest.table
+        console.align(to: table.modules.map(\.name))
         var known = supervisors
         var kept: [Supervisor] = []
         var came: [Supervisor] = []
@@ -66,11 +67,16 @@ extension Launcher {
             }
         }
         // A row that went stays known until its process has ended.
+        supervisors = kept + known
         for gone in known {
-            gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
-            if gone.machine.pid == nil { gone.close() } else { kept.append(gone) }
+            switch gone.machine.state {
+            case .untouched, .settled:
+                supervisors.removeAll { $0 === gone }
+                gone.close()
+            case .pending, .running, .stopping:
+                gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
+            }
         }
-        supervisors = kept
         for supervisor in came {
             supervisor.change { $0.busCame(at: loop.now) }
             if supervisor.row.start == .eager || supervisor.row.start == .async {

@@ -170,15 +170,18 @@ public final class Launcher {
         try ProcessControl.becomeSubreaper()
         try ProcessControl.renouncePrivileges()
         ProcessControl.keepDescriptorsToItself()
-        signal(SIGPIPE, SIG_IGN)
         func watch(_ number: Int32, _ body: @escaping () -> Void) throws(SystemError) {
             signals.append(try SignalWatcher(loop, signal: number, onSignal: body))
         }
         try watch(SIGINT) { [unowned self] in self.ordered("SIGINT") }
         try watch(SIGTERM) { [unowned self] in self.ordered("SIGTERM") }
-        try watch(SIGHUP) { [unowned self] in
+        // Under nohup the end of the terminal is not to matter.
+        var hangUp = sigaction()
+        sigaction(SIGHUP, nil, &hangUp)
+        let isIgnored = unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
+        if !isIgnored { try watch(SIGHUP) { [unowned self] in
             if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
-        }
+        } }
         try watch(SIGCHLD) { [unowned self] in self.reapAdopted() }
     }
 

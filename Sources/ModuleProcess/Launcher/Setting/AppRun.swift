@@ -52,6 +52,8 @@ public enum AppRun {
     }
 
     private static func run(_ settings: Launcher.Settings) throws(LaunchError) -> Launcher.Ending {
+        // Who reads the output may go; the app stays.
+        signal(SIGPIPE, SIG_IGN)
         let sink = DescriptorSink(descriptor: STDOUT_FILENO)
         let isTerminal = isatty(STDOUT_FILENO) == 1
         let refused = settings.environment["NO_COLOR"].map { !$0.isEmpty } ?? false

@@ -1,0 +1,157 @@
+import Glibc
+import StrataCore
+import StrataManifest
+
+/// What happens to a module: to its process, to its session, to the bus, in time.
+extension ModuleMachine {
+    // MARK: What became of actions
+
+    mutating func spawned(_ pid: Int32, at now: UInt64) -> [Action] {
+        guard case .pending(_, let reason) = state else {
+            preconditionFailure("illegal transition: \(state), spawned")
+        }
+        state = .running(Run(pid: pid, spawnedAt: now, since: now, deadline: now + policy.startup))
+        return [.tell(ModuleReport(state: .starting, reason: reason))]
+    }
+
+    /// - Parameter isTemporary: whether trying again may help.
+    mutating func couldNotSpawn(_ message: String, isTemporary: Bool, at now: UInt64) -> [Action] {
+        guard case .pending = state else { preconditionFailure("illegal transition: \(state), couldNotSpawn") }
+        guard isTemporary else { return settle(.failed(message)) }
+        return died(message, exit: nil, lastLines: [], spawnedAt: now, readyAt: nil, at: now)
+    }
+
+    /// The broker is done with tearDown, or refused to begin it.
+    mutating func retired(at now: UInt64) -> [Action] {
+        guard case .stopping(var stopping) = state, stopping.step == .retiring else { return [] }
+        return terminate(&stopping, now)
+    }
+
+    // MARK: What happened
+
+    mutating func busCame(at now: UInt64) -> [Action] {
+        hasBus = true
+        return spawnIfDue(now)
+    }
+
+    mutating func busWent(at now: UInt64) -> [Action] {
+        hasBus = false
+        switch state {
+        case .untouched, .settled, .pending: return []
+        case .running(var run):
+            switch run.phase {
+            case .spawned, .joined, .settingUp, .setUp, .initializing, .ready:
+                run.phase = .reconnecting
+                run.deadline = now + Self.reconnect
+                state = .running(run)
+            case .reconnecting, .doomed: break
+            }
+            return []
+        case .stopping: return retired(at: now)
+        }
+    }
+
+    /// What the broker says of the module.
+    /// - Parameter pid: that of its session; 0 where it has none.
+    mutating func saw(_ bus: BusState, pid: Int32, reason: String, at now: UInt64) -> [Action] {
+        guard case .running(var run) = state else { return [] }
+        if case .doomed = run.phase { return [] }
+        let before = run.phase
+        defer { if case .running(var run) = state, run.phase != before { run.since = now; state = .running(run) } }
+        var actions: [Action] = []
+        switch bus {
+        case .starting where pid == run.pid:
+            run.phase = .joined
+            run.deadline = nil
+            state = .running(run)
+            return []
+        case .settingUp, .setUp, .initializing, .ready:
+            // A session of a process that is gone, told late.
+            guard pid == 0 || pid == run.pid else { return [] }
+            run.deadline = nil
+            switch bus {
+            case .settingUp:
+                run.phase = .settingUp
+                run.deadline = now + policy.startup + Self.slack
+            case .setUp: run.phase = .setUp
+            case .initializing:
+                run.phase = .initializing
+                run.deadline = now + policy.startup + Self.slack
+            default: run.phase = .ready
+            }
+            if bus != .settingUp, !run.passedSetUp {
+                run.passedSetUp = true
+                actions.append(.passedSetUp)
+            }
+            if bus == .ready, run.readyAt == nil {
+                run.readyAt = now
+                actions.append(.becameReady(pid: run.pid, milliseconds: now - run.spawnedAt))
+            }
+            state = .running(run)
+            return actions
+        case .absent, .starting, .restarting, .failed:
+            switch run.phase {
+            case .joined, .settingUp, .setUp, .initializing, .ready:
+                if reason == ErrorCode.failed.rawValue, run.readyAt == nil {
+                    return doom(at: now, reason: failedStart(run, now), grace: min(policy.stop, 1_000))
+                }
+                run.phase = .reconnecting
+                run.deadline = now + Self.reconnect
+                state = .running(run)
+            case .spawned, .reconnecting, .doomed: break
+            }
+            return []
+        case .stopping:
+            return []
+        }
+    }
+
+    /// Its process ended.
+    /// - Parameter lastLines: what it wrote last.
+    mutating func exited(_ exit: ChildProcess.Exit, lastLines: [String], at now: UInt64) -> [Action] {
+        switch state {
+        case .untouched, .settled, .pending:
+            preconditionFailure("illegal transition: \(state), exited")
+        case .stopping(let stopping):
+            guard stopping.afterwards == .start else { return settle(.absent(stopping.reason), exit: exit) }
+            state = .pending(at: now, reason: stopping.reason)
+            let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit.description)
+            return [.tell(report)] + spawnIfDue(now)
+        case .running(let run):
+            return ended(run, exit, lastLines, now)
+        }
+    }
+
+    mutating func deadlinePassed(at now: UInt64) -> [Action] {
+        guard let deadline, deadline <= now else { return [] }
+        switch state {
+        case .untouched, .settled: return []
+        case .pending: return spawnIfDue(now)
+        case .running(var run):
+            let grace = min(policy.stop, 1_000)
+            switch run.phase {
+            case .spawned:
+                return doom(at: now, reason: "it did not say hello to the bus within \(seconds(policy.startup))", grace: grace)
+            case .settingUp: return doom(at: now, reason: "it hangs in setUp", grace: grace)
+            case .initializing: return doom(at: now, reason: "it hangs in initialize", grace: grace)
+            case .reconnecting:
+                return doom(at: now, reason: "it lost the bus and did not come back within \(seconds(Self.reconnect))", grace: grace)
+            case .doomed:
+                run.deadline = nil
+                state = .running(run)
+                return [.signal(SIGKILL)]
+            case .joined, .setUp, .ready: return []
+            }
+        case .stopping(var stopping):
+            switch stopping.step {
+            case .retiring: return terminate(&stopping, now)
+            case .terminating:
+                stopping.step = .killing
+                stopping.deadline = nil
+                state = .stopping(stopping)
+                return [.note("it did not end within \(seconds(stopping.times.terminate)) of SIGTERM: it is killed"), .signal(SIGKILL)]
+            case .killing: return []
+            }
+        }
+    }
+}

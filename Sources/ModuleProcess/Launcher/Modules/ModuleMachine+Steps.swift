@@ -1,0 +1,77 @@
+import Glibc
+import StrataCore
+import StrataManifest
+
+/// Steps that several events lead to.
+extension ModuleMachine {
+    /// The broker ended its connection because a step of its start failed.
+    func failedStart(_ run: Run, _ now: UInt64) -> String {
+        let step = run.phase == .initializing ? "initialize" : "setUp"
+        return now - run.since + 100 >= policy.startup
+            ? "it did not answer \(step) within \(seconds(policy.startup))" : "its \(step) failed"
+    }
+
+    mutating func spawnIfDue(_ now: UInt64) -> [Action] {
+        guard hasBus, case .pending(let at, _) = state, at <= now else { return [] }
+        return [.spawn]
+    }
+
+    mutating func settle(_ settled: Settled, exit: ChildProcess.Exit? = nil) -> [Action] {
+        state = .settled(settled)
+        let report =
+            switch settled {
+            case .absent(let reason): ModuleReport(state: .absent, reason: reason, exit: exit?.description)
+            case .failed(let reason): ModuleReport(state: .failed, reason: reason, exit: exit?.description)
+            }
+        return [.tell(report), .settled(settled)]
+    }
+
+    mutating func terminate(_ stopping: inout Stopping, _ now: UInt64) -> [Action] {
+        stopping.step = stopping.times.terminate == 0 ? .killing : .terminating
+        stopping.deadline = stopping.times.terminate == 0 ? nil : now + stopping.times.terminate
+        state = .stopping(stopping)
+        return [.signal(stopping.times.terminate == 0 ? SIGKILL : SIGTERM)]
+    }
+
+    mutating func ended(_ run: Run, _ exit: ChildProcess.Exit, _ lastLines: [String], _ now: UInt64) -> [Action] {
+        var reason = "it ended with \(exit)"
+        if case .doomed(let why) = run.phase {
+            reason = "\(why), and was ended"
+        } else if run.readyAt == nil {
+            reason += " before it was ready"
+        }
+        var isDoomed = false
+        if case .doomed = run.phase { isDoomed = true }
+        // One that ended because its bus did (the broker was told to go) is to
+        // come back with it.
+        let isFailure = isDoomed || exit != .code(0) || run.readyAt == nil || run.phase == .reconnecting
+        switch policy.restart {
+        case .never:
+            return settle(isFailure ? .failed(Self.with(lastLines, reason)) : .absent(reason), exit: exit)
+        case .onFailure where !isFailure:
+            return settle(.absent(reason), exit: exit)
+        case .onFailure, .always:
+            return died(reason, exit: exit, lastLines: lastLines, spawnedAt: run.spawnedAt, readyAt: run.readyAt, at: now)
+        }
+    }
+
+    mutating func died(
+        _ reason: String, exit: ChildProcess.Exit?, lastLines: [String], spawnedAt: UInt64, readyAt: UInt64?, at now: UInt64
+    ) -> [Action] {
+        restarts.backoff = policy.backoff
+        if policy.restart == .never { return settle(.failed(reason), exit: exit) }
+        switch restarts.died(at: now, spawnedAt: spawnedAt, readyAt: readyAt) {
+        case .giveUp:
+            let message = "\(reason); that was the \(RestartPlan.mostQuickDeaths)th time in a row, so it is not started again"
+            return settle(.failed(Self.with(lastLines, message)), exit: exit)
+        case .start(let at):
+            state = .pending(at: at, reason: "it starts again: \(reason)")
+            let report = ModuleReport(state: .restarting, reason: Self.with(lastLines, reason), exit: exit?.description)
+            return [.tell(report), .note("\(reason); it starts again in \(at - now) ms")]
+        }
+    }
+
+    static func with(_ lastLines: [String], _ reason: String) -> String {
+        lastLines.isEmpty ? reason : "\(reason); its last lines: \(lastLines.joined(separator: " | "))"
+    }
+}

@@ -1,0 +1,99 @@
+import Glibc
+import StrataCore
+import StrataManifest
+
+/// What somebody wants of a module: that it runs, or that it doesn't.
+extension ModuleMachine {
+    /// It is wanted: by the order at the start, by a call on demand, by a person.
+    /// - Parameter impatiently: whether a delay after deaths is cut short.
+    mutating func start(at now: UInt64, reason: String, impatiently: Bool = true) -> [Action] {
+        switch state {
+        case .untouched, .settled:
+            restarts.forget()
+            state = .pending(at: now, reason: reason)
+            return spawnIfDue(now)
+        case .pending:
+            guard impatiently else { return [] }
+            restarts.forget()
+            state = .pending(at: now, reason: reason)
+            return spawnIfDue(now)
+        case .running:
+            return []
+        case .stopping(var stopping):
+            stopping.afterwards = .start
+            state = .stopping(stopping)
+            return []
+        }
+    }
+
+    /// - Parameter asksForTearDown: false where the broker did that already, or
+    ///   where the module can't answer.
+    mutating func stop(
+        at now: UInt64, reason: String, then afterwards: Afterwards = .nothing, asksForTearDown: Bool = true,
+        within times: StopTimes? = nil
+    ) -> [Action] {
+        let times = times ?? StopTimes(tearDown: policy.stop, terminate: policy.stop)
+        switch state {
+        case .untouched, .settled:
+            return afterwards == .start ? start(at: now, reason: reason) : []
+        case .pending:
+            if afterwards == .start { return start(at: now, reason: reason) }
+            return settle(.absent(reason))
+        case .running(let run):
+            var stopping = Stopping(
+                pid: run.pid, step: .retiring, deadline: now + times.tearDown, times: times,
+                afterwards: afterwards, reason: reason)
+            let canRetire =
+                switch run.phase {
+                case .joined, .settingUp, .setUp, .initializing, .ready: hasBus && asksForTearDown && times.tearDown > 0
+                case .spawned, .reconnecting, .doomed: false
+                }
+            if canRetire {
+                state = .stopping(stopping)
+                return [.retire]
+            }
+            return terminate(&stopping, now)
+        case .stopping(var stopping):
+            // The later wish wins, and time only gets shorter.
+            stopping.afterwards = afterwards
+            stopping.reason = reason
+            stopping.times.terminate = min(stopping.times.terminate, times.terminate)
+            let wanted = stopping.step == .retiring ? times.tearDown : times.terminate
+            if let deadline = stopping.deadline { stopping.deadline = min(deadline, now + wanted) }
+            state = .stopping(stopping)
+            return []
+        }
+    }
+
+    /// Ends it at once, without asking.
+    mutating func kill(reason: String) -> [Action] {
+        switch state {
+        case .untouched, .settled: return []
+        case .pending: return settle(.absent(reason))
+        case .running(let run):
+            state = .stopping(
+                Stopping(
+                    pid: run.pid, step: .killing, deadline: nil, times: StopTimes(tearDown: 0, terminate: 0),
+                    afterwards: .nothing, reason: reason))
+            return [.signal(SIGKILL)]
+        case .stopping(var stopping):
+            stopping.step = .killing
+            stopping.deadline = nil
+            stopping.afterwards = .nothing
+            state = .stopping(stopping)
+            return [.signal(SIGKILL)]
+        }
+    }
+
+    /// A running process must go, and counts as having failed: it uses too much
+    /// memory, or doesn't answer.
+    /// - Parameter grace: milliseconds between SIGTERM and SIGKILL; 0 is SIGKILL.
+    mutating func doom(at now: UInt64, reason: String, grace: UInt64) -> [Action] {
+        guard case .running(var run) = state else { return [] }
+        if case .doomed = run.phase { return [] }
+        run.phase = .doomed(reason)
+        run.deadline = grace == 0 ? nil : now + grace
+        state = .running(run)
+        return [.note("\(reason): it is \(grace == 0 ? "killed" : "ended")"), .signal(grace == 0 ? SIGKILL : SIGTERM)]
+    }
+}

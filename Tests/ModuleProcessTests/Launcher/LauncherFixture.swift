@@ -1,0 +1,111 @@
+import Glibc
+import StrataCore
+import StrataManifest
+import Testing
+
+@testable import StrataLauncher
+
+/// A launcher on a loop of its own, with a fake broker and modules that are shell
+/// scripts in a folder of its own.
+final class LauncherFixture: LineSink {
+    let loop: Loop
+    let broker: FakeLaunchBroker
+    let folder: String
+    private(set) var lines: [String] = []
+    private(set) var ending: Launcher.Ending?
+    private var launcher: Launcher?
+    private var table = AppTable(app: "test")
+    private var processes: [ModuleProcess] = []
+    private var files: [String] = []
+
+    init() throws {
+        var template = Array("/tmp/strata-launcher-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        loop = try Loop()
+        broker = try FakeLaunchBroker(loop, path: folder + "/bus.sock")
+        table.startup = 30_000
+    }
+
+    deinit { for path in files.reversed() { unlink(path) } }
+
+    /// A module that stays until the launcher's end or SIGTERM, after `script`.
+    func module(
+        _ name: String, _ script: String = "", rank: Int = 0, stays: Bool = true,
+        _ change: (inout AppTable.Row, inout ModuleProcess) -> Void = { _, _ in }
+    ) throws {
+        let path = "\(folder)/\(name).sh"
+        let text = "#!/bin/sh\n\(script)\n" + (stays ? "exec cat <&3\n" : "")
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        fclose(file)
+        chmod(path, 0o755)
+        files.append(path)
+        var row = AppTable.Row(name: name)
+        row.rank = rank
+        row.stop = 1_000
+        var process = ModuleProcess(name: name, folder: folder)
+        process.run = [path]
+        process.executable = path
+        change(&row, &process)
+        table.modules.append(row)
+        processes.append(process)
+    }
+
+    func start() throws {
+        let manifest = Manifest(path: "test.yaml", folder: folder, table: table, processes: processes)
+        var settings = Launcher.Settings(
+            manifest: manifest, socket: broker.path, broker: .running, environment: ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1"])
+        settings.ownsProcess = false
+        let launcher = try Launcher(loop, settings, console: Console(self, isColoured: false))
+        launcher.onEnd = { [unowned self] in self.ending = $0 }
+        self.launcher = launcher
+        try launcher.start()
+    }
+
+    func write(line: [UInt8]) { lines.append(String(decoding: line, as: UTF8.self)) }
+
+    func said(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+
+    /// Runs the loop until something is so; the test's time limit is the bound.
+    func until(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
+        let limit = loop.now + 20_000
+        let wake = LoopTimer(loop) {}
+        wake.start(after: 0, every: 500)
+        defer { wake.close() }
+        while !condition() {
+            loop.runOnce(waiting: true)
+            try #require(loop.now < limit, "it did not come about; lines: \(lines)", sourceLocation: location)
+        }
+    }
+
+    /// Lets a module's session have got ready.
+    func getReady(_ name: String) throws {
+        try until { broker.pid(of: name) != nil }
+        broker.tell(name, "ready", pid: broker.pid(of: name))
+        try until { lines.contains { $0.hasPrefix(name) && $0.contains("ready after") } }
+    }
+
+    func ask(_ action: String, _ body: JSON = .object([])) throws -> Result<JSON, BusError> {
+        var answer: Result<JSON, BusError>?
+        broker.ask(action, body) { answer = $0 }
+        try until { answer != nil }
+        return try #require(answer)
+    }
+
+    func order(_ text: String) { launcher?.ordered(text) }
+
+    func end() throws {
+        order("test")
+        try until { ending != nil }
+        broker.close()
+        loop.runOnce()
+        rmdirLater()
+    }
+
+    private func rmdirLater() {
+        for path in files.reversed() { unlink(path) }
+        files = []
+        rmdir(folder)
+    }
+}

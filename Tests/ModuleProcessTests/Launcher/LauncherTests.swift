@@ -1,0 +1,202 @@
+import Glibc
+import StrataCore
+import Testing
+
+@testable import StrataLauncher
+
+/// The launcher with real processes, and a broker that plays its part.
+@Suite(.timeLimit(.minutes(1)))
+struct LauncherTests {
+    @Test func nextLevelStartsWhenTheOneBeforeDidSetUp() throws {
+        let app = try LauncherFixture()
+        try app.module("Store")
+        try app.module("Shop", rank: 2)
+        try app.start()
+        try app.until { app.broker.pid(of: "Store") != nil }
+        #expect(app.broker.calls.first?.action == "hello")
+        #expect(app.broker.reports(of: "Store") == ["starting"])
+        #expect(app.broker.pid(of: "Shop") == nil)
+        app.broker.tell("Store", "setUp", pid: app.broker.pid(of: "Store"))
+        try app.until { app.broker.pid(of: "Shop") != nil }
+        try app.end()
+    }
+
+    @Test func processHasWhatItNeedsAndNothingOfAnotherBus() throws {
+        let app = try LauncherFixture()
+        try app.module("Env", "env; pwd; test -p /proc/self/fd/3 && echo lifeline-$STRATA_LIFELINE") { _, process in
+            process.env["MINE"] = "yes"
+        }
+        try app.start()
+        try app.until { app.said("lifeline-3") }
+        #expect(app.said("| STRATA_MODULE=Env") && app.said("| STRATA_SOCKET=\(app.broker.path)"))
+        #expect(app.said("| STRATA_ENV=release") && app.said("| MINE=yes") && app.said("| \(app.folder)"))
+        #expect(!app.said("STRATA_OLD"))
+        let token = app.broker.calls.first { $0.action == "vouch" }?.body["token"]?.string
+        #expect(app.said("| STRATA_TOKEN=\(token ?? "?")"))
+        try app.end()
+    }
+
+    @Test func limitOnFilesHoldsFromTheStart() throws {
+        let app = try LauncherFixture()
+        // Until the limit is set it may run for a moment.
+        try app.module("Small", "while [ $(ulimit -n) -ne 77 ]; do :; done; echo limit $(ulimit -n)") { _, process in
+            process.limits.files = 77
+        }
+        try app.start()
+        try app.until { app.said("limit 77") }
+        try app.end()
+    }
+
+    @Test func killedModuleIsBackAndVouchedForAnew() throws {
+        let app = try LauncherFixture()
+        try app.module("Shop", "echo here")
+        try app.start()
+        try app.getReady("Shop")
+        let first = try #require(app.broker.pid(of: "Shop"))
+        let start = app.loop.now
+        kill(Int32(first), SIGKILL)
+        try app.until { app.broker.pid(of: "Shop") != first }
+        #expect(app.loop.now - start < 1_000)
+        #expect(app.broker.reports(of: "Shop") == ["starting", "restarting", "starting"])
+        try app.end()
+    }
+
+    @Test func lastWordsComeBeforeTheNewsOfTheEnd() throws {
+        let app = try LauncherFixture()
+        try app.module("Dead", "echo one; printf 'last words' >&2; exit 5", stays: false) { row, _ in row.restart = .never }
+        try app.start()
+        try app.until { app.said("failed") }
+        let words = try #require(app.lines.firstIndex { $0.contains("| last words") })
+        let end = try #require(app.lines.firstIndex { $0.contains("failed: it ended with exit code 5") })
+        #expect(words < end)
+        #expect(app.lines[end].contains("its last lines:"))
+        try app.end()
+    }
+
+    @Test func programThatCannotRunHarmsNobodyElse() throws {
+        let app = try LauncherFixture()
+        try app.module("Broken") { _, process in process.executable = "/nowhere/x" }
+        try app.module("NoRight") { _, process in chmod(process.executable ?? "", 0o644) }
+        try app.module("Good", rank: 1)
+        try app.start()
+        try app.until { app.broker.pid(of: "Good") != nil }
+        #expect(app.said("/nowhere/x isn't there; build it, or mend `run`"))
+        #expect(app.said("is not executable; run chmod +x"))
+        #expect(app.broker.reports(of: "Broken") == ["failed"])
+        try app.end()
+    }
+
+    @Test func floodOfOutputHoldsUpNothing() throws {
+        let app = try LauncherFixture()
+        try app.module("Flood", "i=0; while [ $i -lt 3000 ]; do echo $i xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; i=$((i+1)); done")
+        try app.start()
+        try app.until { app.said("| 2999 ") }
+        try app.end()
+    }
+
+    @Test func startOnDemandIsAnsweredWhenReady() throws {
+        let app = try LauncherFixture()
+        try app.module("Export") { row, _ in row.start = .onDemand }
+        try app.start()
+        try app.until { app.broker.calls.contains { $0.action == "watch" } }
+        #expect(app.broker.pid(of: "Export") == nil)
+        var answer: Result<JSON, BusError>?
+        app.broker.ask("start", ["module": "Export"], from: "bus") { answer = $0 }
+        try app.until { app.broker.pid(of: "Export") != nil }
+        #expect(answer == nil)
+        try app.getReady("Export")
+        try app.until { answer != nil }
+        #expect(throws: Never.self) { try answer?.get() }
+        #expect(throws: Never.self) { try app.ask("stop", ["module": "Export"]).get() }
+        #expect(app.broker.calls.contains { $0.action == "retire" })
+        #expect(app.broker.reports(of: "Export") == ["starting", "absent"])
+        try app.end()
+    }
+
+    @Test func restartEndsTheOldProcessFirst() throws {
+        let app = try LauncherFixture()
+        try app.module("Store")
+        try app.start()
+        try app.getReady("Store")
+        let first = app.broker.pid(of: "Store")
+        var answer: Result<JSON, BusError>?
+        app.broker.ask("restart", ["module": "Store"]) { answer = $0 }
+        try app.until { app.broker.pid(of: "Store") != first }
+        #expect(kill(Int32(first ?? 0), 0) != 0)
+        app.broker.tell("Store", "ready", pid: app.broker.pid(of: "Store"))
+        try app.until { answer != nil }
+        #expect(throws: Never.self) { try answer?.get() }
+        try app.end()
+    }
+
+    @Test func mistypedModuleGetsTheNearestName() throws {
+        let app = try LauncherFixture()
+        try app.module("Storage")
+        try app.start()
+        try app.until { app.broker.pid(of: "Storage") != nil }
+        guard case .failure(let error) = try app.ask("stop", ["module": "Storge"]) else { Issue.record("no error"); return }
+        #expect(error.code == .unknownModule && error.message.contains("did you mean Storage?"))
+        guard case .failure(let other) = try app.ask("start", ["name": 3]) else { Issue.record("no error"); return }
+        #expect(other.code == .badParams)
+        try app.end()
+    }
+
+    @Test func newBrokerHearsOfTheProcessesBeforeAnythingElse() throws {
+        let app = try LauncherFixture()
+        try app.module("A")
+        try app.module("B", "exit 1", stays: false) { row, _ in row.restart = .never }
+        try app.start()
+        try app.getReady("A")
+        try app.until { app.broker.reports(of: "B").last == "failed" }
+        let (pid, seen) = (app.broker.pid(of: "A"), app.broker.calls.count)
+        app.broker.die()
+        try app.until { app.said("no connection to the broker") }
+        try app.broker.listen()
+        try app.until { app.broker.calls.dropFirst(seen).contains { $0.action == "watch" } }
+        let actions = app.broker.calls.dropFirst(seen).map(\.action)
+        #expect(actions == ["hello", "vouch", "moduleState", "moduleState", "watch"])
+        #expect(app.broker.pid(of: "A") == pid)
+        #expect(app.broker.reports(of: "B").last == "failed")
+        try app.end()
+    }
+
+    @Test func endIsInReverseOrderAndLeavesNothing() throws {
+        let app = try LauncherFixture()
+        try app.module("Store")
+        try app.module("Shop", rank: 1)
+        try app.start()
+        try app.getReady("Store")
+        try app.getReady("Shop")
+        let pids = [app.broker.pid(of: "Store"), app.broker.pid(of: "Shop")].compactMap { $0 }
+        try app.end()
+        #expect(app.ending == Launcher.Ending(code: 0, message: "test"))
+        let retired = app.broker.calls.filter { $0.action == "retire" }.compactMap { $0.body["module"]?.string }
+        #expect(retired == ["Shop", "Store"])
+        for pid in pids { #expect(kill(Int32(pid), 0) != 0) }
+    }
+
+    @Test func secondOrderKillsWhatHangs() throws {
+        let app = try LauncherFixture()
+        try app.module("Hang", "trap '' TERM; echo trapped; while :; do read x <&3; done", stays: false) { row, _ in
+            row.stop = 60_000
+        }
+        try app.start()
+        try app.until { app.said("trapped") }
+        app.order("once")
+        #expect(app.ending == nil)
+        app.order("twice")
+        try app.until { app.ending != nil }
+        try app.end()
+    }
+
+    @Test func downIsAnsweredBeforeTheEnd() throws {
+        let app = try LauncherFixture()
+        try app.module("A")
+        try app.start()
+        try app.getReady("A")
+        #expect(throws: Never.self) { try app.ask("down").get() }
+        try app.until { app.ending != nil }
+        #expect(app.ending?.code == 0)
+        try app.end()
+    }
+}

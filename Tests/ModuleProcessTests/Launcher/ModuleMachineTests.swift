@@ -1,0 +1,251 @@
+import Glibc
+import StrataCore
+import Testing
+
+@testable import StrataLauncher
+
+@Suite(.timeLimit(.minutes(1)))
+struct ModuleMachineTests {
+    private typealias Machine = ModuleMachine
+
+    private func machine(_ restart: AppTable.Restart = .onFailure, bus: Bool = true) -> ModuleMachine {
+        var machine = ModuleMachine(Machine.Policy(restart: restart, stop: 5_000, startup: 30_000))
+        if bus { _ = machine.busCame(at: 0) }
+        return machine
+    }
+
+    /// One whose process 7 was started at 1,000.
+    private func started(_ restart: AppTable.Restart = .onFailure) -> ModuleMachine {
+        var machine = machine(restart)
+        #expect(machine.start(at: 1_000, reason: "test") == [.spawn])
+        #expect(machine.spawned(7, at: 1_000) == [.tell(ModuleReport(state: .starting, reason: "test"))])
+        return machine
+    }
+
+    /// One that got ready at 1,200.
+    private func ready(_ restart: AppTable.Restart = .onFailure) -> ModuleMachine {
+        var machine = started(restart)
+        _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_050)
+        _ = machine.saw(.ready, pid: 7, reason: "", at: 1_200)
+        #expect(machine.isReady)
+        return machine
+    }
+
+    @Test func noProcessIsStartedWithoutABus() {
+        var machine = machine(bus: false)
+        #expect(machine.start(at: 0, reason: "test").isEmpty)
+        #expect(machine.deadline == nil)
+        #expect(machine.busCame(at: 10) == [.spawn])
+    }
+
+    @Test func statesOfItsSessionAreMilestonesOnce() {
+        var machine = started()
+        #expect(machine.saw(.starting, pid: 7, reason: "", at: 1_010).isEmpty)
+        #expect(machine.saw(.settingUp, pid: 7, reason: "", at: 1_020).isEmpty)
+        #expect(machine.saw(.setUp, pid: 7, reason: "", at: 1_030) == [.passedSetUp])
+        #expect(machine.saw(.initializing, pid: 7, reason: "", at: 1_040).isEmpty)
+        #expect(machine.saw(.ready, pid: 7, reason: "", at: 1_050) == [.becameReady(pid: 7, milliseconds: 50)])
+        #expect(machine.saw(.ready, pid: 7, reason: "", at: 1_060).isEmpty)
+        #expect(machine.deadline == nil)
+    }
+
+    @Test func mergedStatesLoseNoMilestone() {
+        var machine = started()
+        #expect(
+            machine.saw(.ready, pid: 7, reason: "", at: 1_100) == [
+                .passedSetUp, .becameReady(pid: 7, milliseconds: 100),
+            ])
+    }
+
+    @Test func statesOfAnotherProcessAreNotItsOwn() {
+        var machine = started()
+        #expect(machine.saw(.ready, pid: 6, reason: "", at: 1_100).isEmpty)
+        #expect(!machine.isReady)
+    }
+
+    @Test func killedModuleIsStartedAgainAfterTheFirstDelay() {
+        var machine = ready()
+        let actions = machine.exited(.signal(SIGKILL), lastLines: [], at: 90_000)
+        guard case .tell(let report) = actions.first else { Issue.record("told \(actions)"); return }
+        #expect(report.state == .restarting)
+        #expect(report.exit == "signal 9 (Killed)")
+        #expect(machine.deadline == 90_100)
+        #expect(machine.deadlinePassed(at: 90_099).isEmpty)
+        #expect(machine.deadlinePassed(at: 90_100) == [.spawn])
+    }
+
+    @Test func cleanExitOfAReadyModuleIsItsEnd() {
+        var machine = ready()
+        _ = machine.exited(.code(0), lastLines: [], at: 2_000)
+        #expect(machine.state == .settled(.absent("it ended with exit code 0")))
+    }
+
+    @Test func cleanExitBeforeItWasReadyIsAFailure() {
+        var machine = started()
+        _ = machine.exited(.code(0), lastLines: [], at: 2_000)
+        #expect(machine.deadline == 2_100)
+    }
+
+    @Test func cleanExitWhileTheBusIsGoneIsAFailure() {
+        var machine = ready()
+        _ = machine.busWent(at: 2_000)
+        _ = machine.exited(.code(0), lastLines: [], at: 2_010)
+        guard case .pending = machine.state else { Issue.record("is \(machine.state)"); return }
+        #expect(machine.busCame(at: 3_000) == [.spawn])
+    }
+
+    @Test func moduleThatIsAlwaysRestartedComesBackAfterACleanExit() {
+        var machine = ready(.always)
+        _ = machine.exited(.code(0), lastLines: [], at: 2_000)
+        #expect(machine.deadline != nil)
+    }
+
+    @Test func moduleThatIsNeverRestartedFailsWithItsLastLines() {
+        var machine = started(.never)
+        let actions = machine.exited(.code(3), lastLines: ["no such table"], at: 2_000)
+        let reason = "it ended with exit code 3 before it was ready; its last lines: no such table"
+        #expect(
+            actions == [
+                .tell(ModuleReport(state: .failed, reason: reason, exit: "exit code 3")), .settled(.failed(reason)),
+            ])
+    }
+
+    @Test func crashLoopEndsAsFailed() {
+        var machine = machine()
+        var actions = machine.start(at: 0, reason: "test")
+        var now: UInt64 = 0
+        var starts = 0
+        while actions.contains(.spawn) {
+            starts += 1
+            _ = machine.spawned(Int32(starts), at: now)
+            _ = machine.exited(.code(1), lastLines: ["boom"], at: now)
+            guard let deadline = machine.deadline else { break }
+            now = deadline
+            actions = machine.deadlinePassed(at: now)
+        }
+        #expect(starts == RestartPlan.mostQuickDeaths)
+        guard case .settled(.failed(let reason)) = machine.state else { Issue.record("is \(machine.state)"); return }
+        #expect(reason.contains("exit code 1") && reason.contains("boom"))
+        #expect(machine.start(at: now, reason: "by hand") == [.spawn])
+    }
+
+    @Test func programThatIsNotThereFailsAtOnce() {
+        var machine = machine()
+        _ = machine.start(at: 0, reason: "test")
+        let actions = machine.couldNotSpawn("bin/x isn't there", isTemporary: false, at: 0)
+        #expect(actions.contains(.settled(.failed("bin/x isn't there"))))
+    }
+
+    @Test func processThatNeverSaysHelloIsEndedAndStartedAgain() {
+        var machine = started()
+        #expect(machine.deadline == 31_000)
+        #expect(machine.deadlinePassed(at: 31_000).contains(.signal(SIGTERM)))
+        #expect(machine.deadlinePassed(at: 32_000) == [.signal(SIGKILL)])
+        _ = machine.exited(.signal(SIGKILL), lastLines: [], at: 32_001)
+        #expect(machine.deadline == 32_101)
+    }
+
+    @Test func failedSetUpEndsTheProcess() {
+        var machine = started()
+        _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_100)
+        let actions = machine.saw(.restarting, pid: 0, reason: "failed", at: 1_200)
+        #expect(actions == [.note("its setUp failed: it is ended"), .signal(SIGTERM)])
+        // Exit code 0 is no success then.
+        _ = machine.exited(.code(0), lastLines: [], at: 1_300)
+        guard case .pending = machine.state else { Issue.record("is \(machine.state)"); return }
+    }
+
+    @Test func hangingSetUpIsNamedAsThat() {
+        var machine = started()
+        _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_100)
+        let actions = machine.saw(.restarting, pid: 0, reason: "failed", at: 31_100)
+        #expect(actions.first == .note("it did not answer setUp within 30 s: it is ended"))
+    }
+
+    @Test func lostSessionHasTimeToComeBack() {
+        var machine = ready()
+        #expect(machine.saw(.restarting, pid: 0, reason: "slow-consumer", at: 5_000).isEmpty)
+        #expect(machine.saw(.ready, pid: 7, reason: "", at: 5_500).isEmpty)
+        #expect(machine.isReady && machine.deadline == nil)
+        _ = machine.saw(.restarting, pid: 0, reason: "closed", at: 6_000)
+        #expect(machine.deadlinePassed(at: 6_000 + ModuleMachine.reconnect).contains(.signal(SIGTERM)))
+    }
+
+    @Test func brokersRestartLeavesTheProcessAlone() {
+        var machine = ready()
+        #expect(machine.busWent(at: 2_000).isEmpty)
+        #expect(machine.report?.state == .starting)
+        #expect(machine.busCame(at: 2_100).isEmpty)
+        #expect(machine.saw(.starting, pid: 0, reason: "", at: 2_110).isEmpty)
+        #expect(machine.saw(.ready, pid: 7, reason: "", at: 2_120).isEmpty)
+        #expect(machine.isReady)
+    }
+
+    @Test func stoppingIsTearDownThenTermThenKill() {
+        var machine = ready()
+        #expect(machine.stop(at: 10_000, reason: "by hand") == [.retire])
+        #expect(machine.deadline == 15_000)
+        #expect(machine.deadlinePassed(at: 15_000) == [.signal(SIGTERM)])
+        #expect(machine.deadline == 20_000)
+        #expect(machine.deadlinePassed(at: 20_000).last == .signal(SIGKILL))
+        #expect(machine.deadline == nil)
+        let actions = machine.exited(.signal(SIGKILL), lastLines: [], at: 20_010)
+        #expect(actions.last == .settled(.absent("by hand")))
+    }
+
+    @Test func tearDownThatIsDoneIsNotWaitedFor() {
+        var machine = ready()
+        _ = machine.stop(at: 10_000, reason: "by hand")
+        #expect(machine.retired(at: 10_005) == [.signal(SIGTERM)])
+        #expect(machine.retired(at: 10_006).isEmpty)
+    }
+
+    @Test func moduleWithoutSessionGetsSIGTERMAtOnce() {
+        var machine = started()
+        #expect(machine.stop(at: 1_500, reason: "by hand") == [.signal(SIGTERM)])
+    }
+
+    @Test func restartStartsWhenTheOldOneHasEnded() {
+        var machine = ready()
+        #expect(machine.stop(at: 10_000, reason: "by hand", then: .start) == [.retire])
+        _ = machine.retired(at: 10_001)
+        let actions = machine.exited(.code(0), lastLines: [], at: 10_002)
+        #expect(actions.last == .spawn)
+    }
+
+    @Test func startDuringAStopComesAfterIt() {
+        var machine = ready()
+        _ = machine.stop(at: 10_000, reason: "idle", asksForTearDown: false)
+        #expect(machine.start(at: 10_001, reason: "wanted").isEmpty)
+        #expect(machine.exited(.code(0), lastLines: [], at: 10_002).last == .spawn)
+    }
+
+    @Test func stopDuringABackoffIsAtOnce() {
+        var machine = started()
+        _ = machine.exited(.code(1), lastLines: [], at: 2_000)
+        #expect(machine.stop(at: 2_010, reason: "by hand").last == .settled(.absent("by hand")))
+    }
+
+    @Test func someoneWhoWaitsCutsABackoffShort() {
+        var machine = started()
+        _ = machine.exited(.code(1), lastLines: [], at: 2_000)
+        #expect(machine.start(at: 2_010, reason: "the bus", impatiently: false).isEmpty)
+        #expect(machine.start(at: 2_020, reason: "by hand") == [.spawn])
+    }
+
+    @Test func tooMuchMemoryIsADeathWithoutGrace() {
+        var machine = ready()
+        #expect(machine.doom(at: 5_000, reason: "it uses 2 GiB", grace: 0).last == .signal(SIGKILL))
+        #expect(machine.doom(at: 5_001, reason: "it uses 2 GiB", grace: 0).isEmpty)
+        let actions = machine.exited(.signal(SIGKILL), lastLines: [], at: 5_010)
+        guard case .tell(let report) = actions.first else { Issue.record("told \(actions)"); return }
+        #expect(report.reason == "it uses 2 GiB, and was ended")
+    }
+
+    @Test func killTakesNoTime() {
+        var machine = ready()
+        _ = machine.stop(at: 10_000, reason: "end")
+        #expect(machine.kill(reason: "end") == [.signal(SIGKILL)])
+        #expect(machine.deadline == nil)
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import StrataLauncher
+
+@Suite(.timeLimit(.minutes(1)))
+struct OutputTests {
+    private func lines(_ pieces: [String]) -> [String] {
+        var splitter = LineSplitter()
+        var lines: [String] = []
+        for piece in pieces {
+            Array(piece.utf8).withUnsafeBytes { bytes in
+                splitter.take(bytes) { lines.append(String(decoding: $0, as: UTF8.self)) }
+            }
+        }
+        splitter.finish { lines.append(String(decoding: $0, as: UTF8.self)) }
+        return lines
+    }
+
+    @Test func linesComeWholeHoweverTheirBytesCome() {
+        let text = "one\ntwo\r\n\nlast"
+        #expect(lines([text]) == ["one", "two", "", "last"])
+        #expect(lines(text.map(String.init)) == ["one", "two", "", "last"])
+    }
+
+    @Test func longLinesAreSplitAtTheBound() {
+        let long = String(repeating: "x", count: 2 * LineSplitter.longest + 5)
+        #expect(lines([long + "\nnext"]).map(\.utf8.count) == [LineSplitter.longest, LineSplitter.longest, 5, 4])
+    }
+
+    @Test func charactersAreNotSplit() {
+        let long = String(repeating: "é", count: LineSplitter.longest)
+        let lines = lines(["a" + long])
+        #expect(lines.joined() == "a" + long)
+        #expect(lines.allSatisfy { $0.utf8.count <= LineSplitter.longest })
+    }
+
+    @Test func lastLinesAreFewAndCannotSteerATerminal() {
+        var last = LastLines()
+        for word in ["a", "b", "  ", "c", "d", "e\u{1B}[31m"] { last.add(Array(word.utf8)) }
+        #expect(last.lines == ["b", "c", "d", "e [31m"])
+    }
+
+    @Test func consoleNamesEachLine() {
+        final class Lines: LineSink {
+            var all: [String] = []
+            func write(line: [UInt8]) { all.append(String(decoding: line, as: UTF8.self)) }
+        }
+        let lines = Lines()
+        let console = Console(lines, isColoured: false)
+        console.align(to: ["Storage", "Log"])
+        console.say("two\nlines")
+        console.line(of: "Log", Array("hello".utf8))
+        console.say(of: "Storage", "ready")
+        #expect(lines.all == ["strata    two", "strata    lines", "Log     | hello", "Storage   ready"])
+    }
+
+    @Test func slowStartIsToldAtGrowingIntervals() {
+        var progress = Progress()
+        func tick(_ now: UInt64) -> [String] {
+            progress.tick([("A", "in its setUp", 500)], at: now).map(\.text)
+        }
+        #expect(tick(1_000).isEmpty)
+        #expect(tick(2_000) == ["waits in its setUp, 1.5 s by now"])
+        #expect(tick(3_000).isEmpty)
+        #expect(tick(4_000) == ["waits in its setUp, 3.5 s by now"])
+        #expect(tick(6_000).isEmpty)
+        #expect(tick(10_000) == ["waits in its setUp, 9.5 s by now"])
+    }
+}

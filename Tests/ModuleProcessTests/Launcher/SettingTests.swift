@@ -1,0 +1,64 @@
+import StrataCore
+import StrataManifest
+import Testing
+
+@testable import StrataLauncher
+
+@Suite(.timeLimit(.minutes(1)))
+struct SettingTests {
+    @Test func launchOptionsAreJSONWhereTheyReadAsIt() throws {
+        let options = try LaunchOptions.adding(["a=3", "b=x=y", "c={\"d\":true}", "e=", "old=new"], to: ["old": "1", "kept": 2])
+        #expect(options == ["kept": 2, "a": 3, "b": "x=y", "c": ["d": true], "e": "", "old": "new"])
+    }
+
+    @Test func wordThatIsNoPairIsRefused() {
+        #expect(throws: LaunchError.self) { try LaunchOptions.adding(["debug"], to: .object([])) }
+        #expect(throws: LaunchError.self) { try LaunchOptions.adding(["=1"], to: .object([])) }
+        #expect(throws: LaunchError.self) { try LaunchOptions.adding(["a=1"], to: 3) }
+    }
+
+    @Test func socketIsAbsoluteAndFits() throws {
+        let table = AppTable(app: "test")
+        #expect(try SocketChoice(table, given: "here.sock").path.hasSuffix("/here.sock"))
+        #expect(try SocketChoice(table, given: "here.sock").path.hasPrefix("/"))
+        let long = "/" + String(repeating: "x", count: 107)
+        #expect(throws: LaunchError.self) { try SocketChoice(table, given: long) }
+    }
+
+    @Test func suggestionsComeFromTheAppItself() {
+        var table = AppTable(app: "test")
+        table.schemes = ["shop"]
+        var row = AppTable.Row(name: "Catalog")
+        row.urls = [
+            AppTable.URLMapping(host: "item", path: "/:name", to: "Catalog/item"),
+            AppTable.URLMapping(host: "search", path: "/", to: "Catalog/search"),
+        ]
+        table.modules = [row]
+        let interfaces: JSON = [
+            [
+                "name": "Catalog", "instances": "single",
+                "actions": [["name": "add", "auth": false], ["name": "list", "auth": false], ["name": "drop", "auth": true]],
+            ]
+        ]
+        #expect(
+            Suggestions.commands(table, interfaces: interfaces) == [
+                "strata call Catalog/list", "strata open 'shop://search/'", "strata ps",
+            ])
+        #expect(Suggestions.commands(AppTable(app: "bare"), interfaces: nil).count == 3)
+    }
+
+    @Test func environmentKeepsNothingOfAnotherBus() {
+        let inherited = ProcessEnvironment.inherited(["PATH": "/bin", "STRATA_TOKEN": "old", "STRATA_SOCKET": "/x"])
+        #expect(inherited == ["PATH": "/bin"])
+        var process = ModuleProcess(name: "A", folder: "/")
+        process.env = ["PATH": "/mine", "STRATA_TOKEN": "forged"]
+        let all = ProcessEnvironment.module(process, inherited: inherited, user: nil, bus: ["STRATA_TOKEN": "true"])
+        #expect(all == ["PATH=/mine", "STRATA_TOKEN=true"])
+    }
+
+    @Test func tokensAreLongAndNeverTwiceTheSame() {
+        let tokens = Set((0..<100).map { _ in Token.make() })
+        #expect(tokens.count == 100)
+        #expect(tokens.allSatisfy { $0.utf8.count == 32 })
+    }
+}

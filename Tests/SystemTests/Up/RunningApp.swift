@@ -1,0 +1,124 @@
+import Glibc
+import StrataCore
+import Testing
+
+/// The built `strata` with a manifest and shell scripts in a folder of its own,
+/// as a process: what it wrote so far, and how it ended.
+final class RunningApp {
+    let loop: Loop
+    let folder: String
+    private(set) var lines: [String] = []
+    private(set) var exit: ChildProcess.Exit?
+    private var child: ChildProcess?
+    private var pending: [UInt8] = []
+    private var files: [String] = []
+    private var openOutputs = 0
+
+    var socket: String { folder + "/app.sock" }
+    var manifest: String { folder + "/strata.yaml" }
+    var pid: Int32 { child?.pid ?? 0 }
+
+    init(_ manifest: String, scripts: [String: String] = [:]) throws {
+        var template = Array("/tmp/strata-up-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        loop = try Loop()
+        try write("strata.yaml", manifest, mode: 0o644)
+        for (name, text) in scripts { try write(name, "#!/bin/sh\n\(text)\n", mode: 0o755) }
+    }
+
+    func write(_ name: String, _ text: String, mode: mode_t) throws {
+        let path = "\(folder)/\(name)"
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        fclose(file)
+        chmod(path, mode)
+        files.append(path)
+    }
+
+    /// Starts `strata COMMAND MANIFEST --socket SOCKET`.
+    func start(_ command: String = "up", _ more: [String] = [], socket: String? = nil) throws {
+        let program = try #require(realpath("/proc/self/exe", nil))
+        defer { free(program) }
+        let path = String(cString: program)
+        let executable = path[..<(path.lastIndex(of: "/") ?? path.endIndex)] + "/strata"
+        var command = ChildProcess.Command(
+            arguments: [String(executable), command, manifest, "--socket", socket ?? self.socket] + more,
+            environment: ["PATH=/usr/bin:/bin", "HOME=/tmp"], folder: folder)
+        let (output, errors) = (try Pipe(), try Pipe())
+        command.descriptors = [nil, output.writing, errors.writing]
+        exit = nil
+        child = try ChildProcess(loop, command) { [unowned self] in self.exit = $0 }
+        for pipe in [output, errors] {
+            pipe.closeWriting()
+            openOutputs += 1
+            _ = try OutputReader(
+                loop, descriptor: pipe.reading, onBytes: { [unowned self] in self.take($0) },
+                onEnd: { [unowned self] in self.openOutputs -= 1 })
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        pending += bytes
+        while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(String(decoding: pending[..<end], as: UTF8.self))
+            pending.removeFirst(end + 1)
+        }
+    }
+
+    func said(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
+    func signal(_ number: Int32) { child?.kill(number) }
+
+    /// Runs the loop until something is so.
+    func until(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
+        let limit = loop.now + 30_000
+        let wake = LoopTimer(loop) {}
+        // Some conditions, such as a file's end, bring no event along.
+        wake.start(after: 0, every: 20)
+        defer { wake.close() }
+        while !condition() {
+            loop.runOnce(waiting: true)
+            try #require(loop.now < limit, "it did not come about; lines: \(lines)", sourceLocation: location)
+        }
+    }
+
+    /// Waits for its end, and for the last of its output.
+    func ended() throws -> ChildProcess.Exit {
+        try until { exit != nil && openOutputs == 0 }
+        return try #require(exit)
+    }
+
+    /// The processes whose parent is `strata`.
+    func children() -> [Int32] {
+        Self.text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { Int32($0) }
+    }
+
+    /// The broker's process.
+    func broker() throws -> Int32 {
+        try #require(children().first { pid in
+            Self.text(of: "/proc/\(pid)/comm").hasPrefix("strata-broker")
+        })
+    }
+
+    /// A small file's text; empty where it can't be read.
+    static func text(of path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    static func lives(_ pid: Int32) -> Bool { kill(pid, 0) == 0 }
+
+    /// Nothing of it is left; call it last.
+    func cleanUp() {
+        if exit == nil, let child { child.kill(SIGKILL) }
+        for path in files { unlink(path) }
+        unlink(socket)
+        rmdir(folder)
+    }
+}

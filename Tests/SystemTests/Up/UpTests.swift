@@ -1,0 +1,147 @@
+import Glibc
+import StrataCore
+import Testing
+
+/// `strata up` with the real broker and processes that are killed.
+@Suite(.timeLimit(.minutes(1)))
+struct UpTests {
+    /// Stays until the launcher is gone or it is ended.
+    private static let stays = "echo here; exec cat <&3"
+
+    @Test func ctrlCEndsEveryProcessAndRemovesTheSocket() throws {
+        let app = try RunningApp(
+            """
+            app: test
+            modules:
+              A: {run: [a.sh], stop: 500ms}
+              B: {run: [a.sh], stop: 500ms}
+            """, scripts: ["a.sh": Self.stays])
+        defer { app.cleanUp() }
+        try app.start()
+        try app.until { app.said("A      | here") && app.said("B      | here") }
+        #expect(app.said("strata   test on \(app.socket)"))
+        #expect(app.isThere(app.socket))
+        let children = app.children()
+        #expect(children.count == 3)
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+        #expect(app.said("nothing of it is left"))
+        for pid in children { #expect(!RunningApp.lives(pid)) }
+        #expect(!app.isThere(app.socket))
+    }
+
+    @Test func nothingThatAModuleStartsOutlivesTheApp() throws {
+        let app = try RunningApp(
+            "{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}",
+            scripts: ["a.sh": "(setsid sh -c 'echo $$ >orphan; sleep 1000' </dev/null >/dev/null 2>&1 &)\nexec cat <&3"])
+        defer { app.cleanUp() }
+        try app.start()
+        let file = app.folder + "/orphan"
+        var orphan: Int32 = 0
+        try app.until {
+            orphan = Int32(RunningApp.text(of: file).split(separator: "\n").first ?? "") ?? 0
+            return orphan > 0
+        }
+        unlink(file)
+        #expect(RunningApp.lives(orphan))
+        app.signal(SIGTERM)
+        #expect(try app.ended() == .code(0))
+        #expect(!RunningApp.lives(orphan))
+    }
+
+    @Test func killedBrokerIsStartedAgainAndTheModulesStay() throws {
+        let app = try RunningApp("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
+        defer { app.cleanUp() }
+        try app.start()
+        try app.until { app.said("| here") }
+        let old = try app.broker()
+        let module = app.children().filter { $0 != old }
+        kill(old, SIGKILL)
+        try app.until { app.said("the broker is back after") }
+        #expect(try app.broker() != old)
+        #expect(module.allSatisfy(RunningApp.lives))
+        #expect(app.lines.count { $0.contains("| here") } == 1)
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+        #expect(!app.isThere(app.socket))
+    }
+
+    @Test func killedLauncherTakesTheWholeAppWithIt() throws {
+        let app = try RunningApp("{app: test, modules: {A: {run: [a.sh]}}}", scripts: ["a.sh": Self.stays])
+        defer { app.cleanUp() }
+        try app.start()
+        try app.until { app.said("| here") }
+        let children = app.children()
+        app.signal(SIGKILL)
+        #expect(try app.ended() == .signal(SIGKILL))
+        // They are another's children now, and known by their absence.
+        try app.until { !children.contains(where: Self.runs) && !app.isThere(app.socket) }
+    }
+
+    @Test func badModulesAreNamedAndTheRestRuns() throws {
+        let app = try RunningApp(
+            """
+            app: test
+            startup: 500ms
+            modules:
+              Missing: {run: [bin/nothing]}
+              Plain: {run: [plain]}
+              Quits: {run: [quits.sh], restart: never}
+              Silent: {run: [a.sh], restart: never, stop: 100ms}
+              Good: {level: topout, run: [a.sh], stop: 100ms}
+            """, scripts: ["a.sh": Self.stays, "quits.sh": "echo 'no configuration' >&2; exit 9"])
+        defer { app.cleanUp() }
+        try app.write("plain", "text", mode: 0o644)
+        try app.start()
+        try app.until { app.said("Good    | here") && app.said("Silent    failed") }
+        #expect(app.said("Missing   failed: \(app.folder)/bin/nothing isn't there; build it, or mend `run`"))
+        #expect(app.said("Plain     failed: \(app.folder)/plain is not executable; run chmod +x"))
+        #expect(app.said("Quits     failed: it ended with exit code 9 before it was ready; its last lines: no configuration"))
+        #expect(app.said("it did not say hello to the bus within 500 ms"))
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+    }
+
+    @Test func socketThatIsTakenIsRefused() throws {
+        let app = try RunningApp("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
+        let second = try RunningApp("{app: test, modules: {}}")
+        defer {
+            second.cleanUp()
+            app.cleanUp()
+        }
+        try app.start()
+        try app.until { app.said("| here") }
+        for command in ["up", "broker"] {
+            try second.start(command, socket: app.socket)
+            #expect(try second.ended() == .code(3))
+            #expect(second.lines.last?.contains("runs on \(app.socket) already") == true)
+        }
+        try second.start("launch", socket: app.socket)
+        #expect(try second.ended() == .code(3))
+        #expect(second.lines.last?.contains("another launcher") == true)
+        app.signal(SIGINT)
+        _ = try app.ended()
+    }
+
+    @Test func badManifestAndBadPathAreExitCode2() throws {
+        let app = try RunningApp("app: TEST\nmodules:\n  A: {level: nowhere, restart: sometimes}\n")
+        defer { app.cleanUp() }
+        try app.start()
+        #expect(try app.ended() == .code(2))
+        #expect(app.lines.count == 3)
+        let long = try RunningApp("{app: test, modules: {}}")
+        defer { long.cleanUp() }
+        try long.start(socket: "/tmp/" + String(repeating: "x", count: 120))
+        #expect(try long.ended() == .code(2))
+        #expect(long.said("a socket's path may have 107"))
+        try long.start("launch")
+        #expect(try long.ended() == .code(3))
+        #expect(long.said("no broker listens on"))
+    }
+
+    /// Neither gone nor a zombie that somebody else has to wait for.
+    private static func runs(_ pid: Int32) -> Bool {
+        let state = RunningApp.text(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first
+        return state != nil && state != "Z" && state != "X"
+    }
+}
