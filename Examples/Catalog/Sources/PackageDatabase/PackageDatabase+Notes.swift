@@ -13,16 +13,23 @@ extension PackageDatabase {
         }
     }
 
-    public func notes(on item: String) throws -> [Note] {
+    /// The newest ones, the oldest of them first.
+    /// - Parameter item: what they are about; nil for anything.
+    public func notes(on item: String?, limit: Int) throws -> [Note] {
         try pool.read { db in
-            try Note.fetchAll(db, sql: "SELECT * FROM note WHERE item = ? ORDER BY id", arguments: [item])
+            let condition = item == nil ? "" : "WHERE item = ?"
+            let notes = try Note.fetchAll(
+                db, sql: "SELECT * FROM note \(condition) ORDER BY id DESC LIMIT ?",
+                arguments: (item.map { [$0] } ?? []) + [limit])
+            return notes.reversed()
         }
     }
 
-    public func strayNotes() throws -> [Note] {
+    public func strayNotes(limit: Int) throws -> [Note] {
         try pool.read { db in
             try Note.fetchAll(
-                db, sql: "SELECT * FROM note WHERE item NOT IN (SELECT name FROM package) ORDER BY id LIMIT 500")
+                db, sql: "SELECT * FROM note WHERE item NOT IN (SELECT name FROM package) ORDER BY id DESC LIMIT ?",
+                arguments: [limit])
         }
     }
 }

@@ -107,12 +107,13 @@ import Testing
         _ = try database.addNote(on: "a", "drei")
         #expect(try database.addNote(on: "c", "x") == nil)
         #expect(first.at.count == 20)
-        #expect(try database.notes(on: "a").map(\.text) == ["eins – “zwei”", "drei"])
-        #expect(try database.notes(on: "a").first == first)
-        #expect(try database.notes(on: "b").isEmpty)
-        #expect(try database.strayNotes().isEmpty)
+        #expect(try database.notes(on: "a", limit: 9).map(\.text) == ["eins – “zwei”", "drei"])
+        #expect(try database.notes(on: nil, limit: 9).first == first)
+        #expect(try database.notes(on: "b", limit: 9).isEmpty)
+        #expect(try database.strayNotes(limit: 9).isEmpty)
+        #expect(try database.notes(on: "a", limit: 1).map(\.text) == ["drei"])
         _ = try fill([package("b")], stamp: "2")
-        #expect(try database.strayNotes().map(\.text) == ["eins – “zwei”", "drei"])
+        #expect(try database.strayNotes(limit: 9).map(\.text) == ["drei", "eins – “zwei”"])
     }
 
     @Test func snapshotStaysAsItWas() throws {

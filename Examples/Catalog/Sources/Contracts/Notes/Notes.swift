@@ -22,13 +22,14 @@ public enum Notes: Interface {
         }
     }
 
-    /// The notes about a package, the oldest first; also about one that was
-    /// removed since.
+    /// The newest notes, the oldest of them first: about a package, also one that
+    /// was removed since, or about all of them.
     public struct List: Action {
         public static let name = action("list")
         public typealias Reply = [Note]
-        public var item: String
+        /// The package's name; all where it isn't said.
+        public var item: String?
 
-        public init(item: String) { self.item = item }
+        public init(item: String? = nil) { self.item = item }
     }
 }

@@ -14,16 +14,17 @@ extension Storage {
         }
     }
 
-    /// The notes about a package, the oldest first.
-    public struct NotesOn: Action {
-        public static let name = action("notesOn")
+    /// The newest notes, `Storage.mostAtOnce` at most, the oldest of them first.
+    public struct Notes: Action {
+        public static let name = action("notes")
         public typealias Reply = [Note]
-        public var item: String
+        /// The package that they are about; nil for any.
+        public var item: String?
 
-        public init(item: String) { self.item = item }
+        public init(on item: String? = nil) { self.item = item }
     }
 
-    /// The notes about packages that have been removed since.
+    /// The newest notes about packages that have been removed since.
     public struct StrayNotes: Action {
         public static let name = action("strayNotes")
         public typealias Reply = [Note]

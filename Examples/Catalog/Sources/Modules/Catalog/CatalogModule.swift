@@ -30,6 +30,7 @@ final class CatalogModule: Module {
         exports.action(Catalog.Item.self, perform: item)
         exports.action(Catalog.Search.self, perform: search)
         exports.action(Catalog.Refresh.self) { _ in try await self.refresh() }
+        exports.url("list", "/", to: Catalog.List.self)
         exports.url("item", "/:name", to: Catalog.Item.self)
         exports.url("search", "/", to: Catalog.Search.self)
         exports.observe(StorageChanged.self, keep: .latest) { self.total = $0.counts.packages }
@@ -49,7 +50,10 @@ final class CatalogModule: Module {
     /// Storage is in an earlier level: it is ready by now.
     func initialize() async throws {
         do {
-            guard let running = try await beginImport() else { return }
+            guard let running = try await beginImport() else {
+                bus.log("\(statusFile) is as it was at the last import")
+                return
+            }
             let end = bus.now + Self.patience
             while try await running.step() {
                 guard bus.now < end else {

@@ -36,9 +36,9 @@ final class NotesModule: Module {
     }
 
     private func list(_ request: Notes.List) async throws -> [Note] {
-        let notes = try await bus.call(Storage.NotesOn(item: request.item))
-        if notes.isEmpty, try await bus.call(Storage.Find(name: request.item)) == nil {
-            throw noSuchItem(request.item)
+        let notes = try await bus.call(Storage.Notes(on: request.item))
+        if notes.isEmpty, let item = request.item, try await bus.call(Storage.Find(name: item)) == nil {
+            throw noSuchItem(item)
         }
         return notes
     }

@@ -63,10 +63,12 @@ final class StorageModule: Module {
             if note != nil { try await self.changed(.notes) }
             return note
         }
-        exports.action(Storage.NotesOn.self) { request in
-            try await self.read { try $0.notes(on: request.item) }
+        exports.action(Storage.Notes.self) { request in
+            try await self.read { try $0.notes(on: request.item, limit: Storage.mostAtOnce) }
         }
-        exports.action(Storage.StrayNotes.self) { _ in try await self.read { try $0.strayNotes() } }
+        exports.action(Storage.StrayNotes.self) { _ in
+            try await self.read { try $0.strayNotes(limit: Storage.mostAtOnce) }
+        }
     }
 
     func setUp(_ context: Context) async throws {
@@ -79,6 +81,13 @@ final class StorageModule: Module {
                 throw ModuleError("Storage.no-database", "\(path) can't be opened: \(error)")
             }
         }
+    }
+
+    func tearDown() async throws {
+        guard let database else { return }
+        self.database = nil
+        // Reads that still run keep the file open; the process's end closes it.
+        try? await blocking(label: "write") { try database.close() }
     }
 
     private func changed(_ part: StorageChanged.Part, removed: Int = 0) async throws {
@@ -101,7 +110,7 @@ final class StorageModule: Module {
     private func run<Result: Sendable>(
         label: String?, _ work: @escaping @Sendable (PackageDatabase) throws -> Result
     ) async throws -> Result {
-        guard let database else { throw ModuleError("Storage.no-database", "the database isn't open yet") }
+        guard let database else { throw ModuleError("Storage.no-database", "the database isn't open: Storage ends") }
         return try await blocking(label: label) { try work(database) }
     }
 
