@@ -8,7 +8,7 @@ public struct StatusFile: Sendable {
     /// and when it was changed last.
     public let stamp: String
 
-    private let path: String
+    let path: String
     private let descriptor: Int32
     private var parser = StatusParser()
     /// What was read and not handed out yet.
@@ -59,6 +59,9 @@ public struct StatusFileError: Error, CustomStringConvertible {
     /// Whether there is no such file: this machine has another package manager.
     public let isMissing: Bool
     public let description: String
+
+    /// The file was read, and there was none in it: it is of another format.
+    public init(noPackagesIn file: StatusFile) { self.init(file.path, "holds no installed package") }
 
     init(_ path: String, _ problem: String) {
         isMissing = false

@@ -18,8 +18,12 @@ public final class PackageDatabase: Sendable {
         try Schema.migrator.migrate(pool)
     }
 
-    /// Closes the file, and puts what was written last from the log into it.
-    public func close() throws { try pool.close() }
+    /// Closes the file, and puts what was written last from the log into it: a
+    /// reader that is the last to close could not.
+    public func close() throws {
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try pool.close()
+    }
 
     /// All of it as it is now, for who reads it bit by bit.
     public func snapshot() throws -> PackageSnapshot { try PackageSnapshot(pool.makeSnapshot()) }

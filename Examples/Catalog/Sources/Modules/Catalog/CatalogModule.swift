@@ -114,7 +114,6 @@ final class CatalogModule: Module {
             error.isMissing
             ? "this machine has no dpkg, so nothing is imported; the setting catalog.status names a file to import"
             : "nothing is imported"
-        print("\(error): \(advice)")
         bus.log("\(error): \(advice)")
     }
 

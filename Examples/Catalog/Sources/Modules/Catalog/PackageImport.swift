@@ -43,6 +43,7 @@ final class PackageImport {
             return (try file.next(Self.batch), file)
         }
         if packages.isEmpty {
+            guard count > 0 else { throw StatusFileError(noPackagesIn: file) }
             removed = try await Self.insist(on: Storage.CompleteImport(number: number), bus).removed
             return false
         }
