@@ -1,10 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("ExistentialAny"),
-]
+/// Set by the repository's scripts/check: there a warning is an error.
+let strict = Context.environment["STRATA_STRICT"] != nil
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
 let strata = Target.Dependency.product(name: "Strata", package: "strata")
 

@@ -6,7 +6,11 @@ extension Bus {
     public func log(_ text: String) {
         do {
             try background("a line for Log") {
-                do { try await self.report(LogLine(text), to: Log.name) } catch { print("\(text) (not logged: \(error))") }
+                do {
+                    try await self.report(LogLine(text), to: Log.name)
+                } catch {
+                    print("\(text) (not logged: \(error))")
+                }
             }
         } catch {
             print("\(text) (not logged: \(error))")

@@ -134,7 +134,8 @@ final class CatalogModule: Module {
 
     private func search(_ request: Catalog.Search) async throws -> Catalog.Search.Reply {
         guard request.q.contains(where: { $0.isLetter || $0.isNumber }) else {
-            throw ModuleError("Catalog.empty-query", "the query has no word: say what to look for, as in {\"q\":\"editor\"}")
+            throw ModuleError(
+                "Catalog.empty-query", "the query has no word: say what to look for, as in {\"q\":\"editor\"}")
         }
         let found = try await bus.call(
             Storage.Search(text: request.q, limit: try limit(request.limit), offset: request.offset ?? 0))
