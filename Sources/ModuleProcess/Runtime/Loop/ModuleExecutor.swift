@@ -106,6 +106,8 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             batches += 1
         }
         for (_, body) in afterJobs { body() }
+        // What was written may have made jobs; the loop must not wait then.
+        if !jobs.isEmpty { wake.send() }
     }
 
     private func takeForeign() {

@@ -13,12 +13,19 @@ final class ConnectionGate {
     init() {}
 
     /// Waits for a connection.
-    /// - Parameter deadline: milliseconds; nil is the bus's default.
-    func wait(for what: String, deadline: UInt64?) async throws {
+    /// - Parameters:
+    ///   - deadline: milliseconds; nil is the bus's default.
+    ///   - isConnected: asked in the same step that begins to wait: the
+    ///     connection may have come since the caller looked.
+    func wait(for what: String, deadline: UInt64?, unless isConnected: () -> Bool) async throws {
         let key = nextKey
         nextKey += 1
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+                if isConnected() {
+                    continuation.resume()
+                    return
+                }
                 guard !isOver, waiters.count < Self.most, !Task.isCancelled else {
                     continuation.resume(
                         throwing: Task.isCancelled
