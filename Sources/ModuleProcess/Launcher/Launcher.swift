@@ -179,9 +179,11 @@ public final class Launcher {
         var hangUp = sigaction()
         sigaction(SIGHUP, nil, &hangUp)
         let isIgnored = unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
-        if !isIgnored { try watch(SIGHUP) { [unowned self] in
-            if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
-        } }
+        if !isIgnored {
+            try watch(SIGHUP) { [unowned self] in
+                if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
+            }
+        }
         try watch(SIGCHLD) { [unowned self] in self.reapAdopted() }
     }
 

@@ -65,7 +65,8 @@ public enum AppRun {
             launcher.onEnd = { ending = $0 }
             console.say("\(settings.manifest.table.app) on \(settings.socket)")
             try launcher.start()
-            loop.run()
+            // Its callbacks hold it unowned, and nothing here names it again.
+            withExtendedLifetime(launcher) { loop.run() }
             if ending.code == 0 { console.say("the app has ended; nothing of it is left") }
         } catch {
             sink.finish(within: 1_000)
