@@ -178,7 +178,8 @@ public final class Launcher {
         // Under nohup the end of the terminal is not to matter.
         var hangUp = sigaction()
         sigaction(SIGHUP, nil, &hangUp)
-        let isIgnored = unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
+        let isIgnored =
+            unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
         if !isIgnored {
             try watch(SIGHUP) { [unowned self] in
                 if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }

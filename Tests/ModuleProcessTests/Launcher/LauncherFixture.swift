@@ -67,7 +67,8 @@ final class LauncherFixture: LineSink {
 
     func start() throws {
         var settings = Launcher.Settings(
-            manifest: manifest, socket: broker.path, broker: .running, environment: ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1"])
+            manifest: manifest, socket: broker.path, broker: .running,
+            environment: ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1"])
         settings.ownsProcess = false
         settings.reload = { [unowned self] in self.reloadFails.map { .failure($0) } ?? .success(self.manifest) }
         let launcher = try Launcher(loop, settings, console: Console(self, isColoured: false))

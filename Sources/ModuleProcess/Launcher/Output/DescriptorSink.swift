@@ -31,10 +31,12 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let status = pthread_create(&thread, nil, { context -> UnsafeMutableRawPointer? in
-            Unmanaged<DescriptorSink>.fromOpaque(context!).takeUnretainedValue().run()
-            return nil
-        }, context)
+        let status = pthread_create(
+            &thread, nil,
+            { context -> UnsafeMutableRawPointer? in
+                Unmanaged<DescriptorSink>.fromOpaque(context!).takeUnretainedValue().run()
+                return nil
+            }, context)
         if status == 0 { pthread_detach(thread) } else { isBroken = true }
     }
 

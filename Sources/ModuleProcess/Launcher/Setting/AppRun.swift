@@ -35,7 +35,9 @@ public enum AppRun {
             try socket.prepare(table)
         } else if SocketAddress.occupant(socket.path) != .live {
             throw LaunchError(
-                3, "no broker listens on \(socket.path); start one with `strata broker \(path)`, or everything with `strata up`")
+                3,
+                "no broker listens on \(socket.path); start one with `strata broker \(path)`, or everything with `strata up`"
+            )
         }
         var settings = Launcher.Settings(
             manifest: manifest, socket: socket.path, broker: keepsBroker ? .program(try Programs.broker()) : .running,
