@@ -55,6 +55,8 @@ let package = Package(
         .executableTarget(
             name: "StrataBrokerCommand", dependencies: ["StrataCore", "StrataBus"],
             path: "Sources/strata-broker", swiftSettings: settings),
+        .executableTarget(
+            name: "StrataFixture", dependencies: ["Strata"], path: "Tests/Fixture", swiftSettings: settings),
         .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
         .testTarget(
             name: "BusTests", dependencies: ["StrataCore", "StrataBus", "StrataTesting"],
@@ -64,7 +66,7 @@ let package = Package(
             dependencies: ["StrataCore", "Strata", "StrataManifest", "StrataLauncher", "StrataTesting"],
             swiftSettings: settings),
         .testTarget(
-            name: "SystemTests", dependencies: ["StrataCore", "StrataTesting"], swiftSettings: settings),
+            name: "SystemTests", dependencies: ["StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

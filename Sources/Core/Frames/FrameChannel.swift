@@ -28,13 +28,15 @@ public final class FrameChannel {
     public var onDrained: () -> Void = {}
 
     private let socket: Socket
-    private var assembler: FrameAssembler
-    private var outbox = Outbox(pool: OutboxPool())
+    // Unchecked exclusivity: used for each frame, on one thread, and no call
+    // holds them while the owner runs.
+    @exclusivity(unchecked) private var assembler: FrameAssembler
+    @exclusivity(unchecked) private var outbox = Outbox(pool: OutboxPool())
     private let buffer = ReadBuffer()
     private let scanner = HeaderScanner()
     private var hook: RoundHook?
-    private var isWaitingToWrite = false
-    public private(set) var isClosed = false
+    @exclusivity(unchecked) private var isWaitingToWrite = false
+    @exclusivity(unchecked) public private(set) var isClosed = false
 
     /// - Parameter limits: those of the broker; a client takes 1 KiB more.
     public init(_ loop: Loop, socket: Socket, limits: FrameLimits) {

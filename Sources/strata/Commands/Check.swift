@@ -12,7 +12,9 @@ struct Check: ParsableCommand {
               strata check
               strata check app/strata.yaml --static
 
-            All errors are shown at once, each with its file, line and key.
+            Shows all errors of the manifest at once, each with its file, line and key; then \
+            requirements that nobody meets, calls and reports to a later level, and \
+            executables that can't be run.
             """)
 
     @Argument(help: "The manifest.")
@@ -32,10 +34,9 @@ struct Check: ParsableCommand {
         } catch {
             try refuse(error.errors)
         }
-        if !`static` {
-            let errors = loaded.processes.compactMap { Self.executableError($0, manifest: manifest) }
-            if !errors.isEmpty { try refuse(errors) }
-        }
+        var errors = ManifestReview(loaded).errors
+        if !`static` { errors += loaded.processes.compactMap { Self.executableError($0, manifest: manifest) } }
+        if !errors.isEmpty { try refuse(errors) }
         let answer = Answer(output)
         let count = loaded.table.modules.count
         if answer.isForPrograms {

@@ -4,8 +4,9 @@ import StrataCore
 struct InterfaceActions {
     private let name: String
     private let module: String
-    /// Nil where the interface lists none, and so takes any.
-    private let actions: [JSON.Member]?
+    /// None where the interface lists none and so takes any, and where its
+    /// module has not run yet.
+    private let actions: [JSON.Member]
 
     /// Asks the bus.
     /// - Throws: `answer` for an interface that isn't there, with the names
@@ -20,20 +21,21 @@ struct InterfaceActions {
         }
         self.name = name
         module = found["module"]?.string ?? ""
-        actions = found["actions"].flatMap(Self.members)
+        actions = found["actions"].map(Self.members) ?? []
     }
 
     func show(_ answer: Answer) throws(Failure) {
         if answer.isForPrograms {
-            for action in actions ?? [] {
+            for action in actions {
                 var line: [JSON.Member] = [JSON.Member("action", .string("\(name)/\(action.name)"))]
-                line += action.value.object ?? []
+                line += (action.value.object ?? []).filter { $0.name != "name" }
                 try answer.show(.object(line))
             }
             return
         }
-        guard let actions else {
-            StandardOutput.write(line: "\(name), of \(module), lists no actions: any is passed on to it.")
+        guard !actions.isEmpty else {
+            StandardOutput.write(
+                line: Printable.line("\(name), of \(module), lists no actions: any is passed on, once the module runs."))
             return
         }
         var table = Table(columns: [.init("ACTION"), .init("NEEDS", isFlexible: true)])
@@ -59,7 +61,7 @@ struct InterfaceActions {
             near = nearestNames(to: interface, in: known.compactMap { $0["name"]?.string })
         } else {
             let found = known.first { $0["name"]?.string == interface }
-            near = nearestNames(to: action, in: found?["actions"].flatMap(members)?.map(\.name) ?? [])
+            near = nearestNames(to: action, in: found?["actions"].map(members)?.map(\.name) ?? [])
         }
         near.removeAll { failure.message.contains($0) || $0 == interface }
         var failure = failure
@@ -89,10 +91,11 @@ struct InterfaceActions {
         ["name": "launcher", "module": "the launcher", "actions": ["down", "reload", "restart", "start", "stop"]],
     ]
 
-    /// Actions come as an object, as in hello, or as an array of names.
-    static func members(_ actions: JSON) -> [JSON.Member]? {
+    /// Actions by their names: from an array of objects with a name, or from an
+    /// object as in hello.
+    static func members(_ actions: JSON) -> [JSON.Member] {
         if let members = actions.object { return members }
-        return actions.array?.compactMap { action in
+        return (actions.array ?? []).compactMap { action in
             (action.string ?? action["name"]?.string).map { JSON.Member($0, action) }
         }
     }

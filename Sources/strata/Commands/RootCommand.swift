@@ -1,4 +1,5 @@
 import ArgumentParser
+import StrataCore
 
 /// `strata` itself: says which commands there are.
 struct RootCommand: ParsableCommand {
@@ -22,9 +23,10 @@ struct RootCommand: ParsableCommand {
             """,
         version: "strata \(version)",
         groupedSubcommands: [
-            CommandGroup(name: "App", subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Reload.self, Down.self]),
-            CommandGroup(name: "Module", subcommands: [
-Start.self, Stop.self, Restart.self]),
+            CommandGroup(
+                name: "App",
+                subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Reload.self, Down.self]),
+            CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
             CommandGroup(
                 name: "Status", subcommands: [ProcessStatus.self, Levels.self, Routes.self, Monitor.self]),
             CommandGroup(
@@ -41,7 +43,7 @@ Start.self, Stop.self, Restart.self]),
             let message = fullMessage(for: error)
             // --help and --version are thrown too.
             guard exitCode(for: error) == .success else {
-                StandardError.write(message)
+                StandardError.write(unknownCommand(CommandLine.arguments.dropFirst().first) ?? message)
                 exitNow(.usage)
             }
             StandardOutput.write(line: message)
@@ -64,5 +66,14 @@ Start.self, Stop.self, Restart.self]),
             if !message.isEmpty { StandardError.write(message) }
             exitNow(code == .validationFailure ? .usage : Failure.Status(rawValue: code.rawValue) ?? .answer)
         }
+    }
+
+    /// What is said of a command that isn't there; nil for one that is, and
+    /// for an option.
+    private static func unknownCommand(_ name: String?) -> String? {
+        let known = configuration.subcommands.map { $0._commandName } + ["help"]
+        guard let name, !name.hasPrefix("-"), !known.contains(name) else { return nil }
+        let near = InterfaceActions.hint(nearestNames(to: name, in: known))
+        return "strata: there is no command \(name)\(near)\n`strata --help` shows those there are."
     }
 }

@@ -9,6 +9,8 @@ struct Routes: ParsableCommand {
             EXAMPLE
               strata routes
               strata routes --json | jq -r .name
+
+            Actions with * need authorization; an interface with # has instances.
             """)
 
     @OptionGroup var output: OutputOption
@@ -40,14 +42,14 @@ struct Routes: ParsableCommand {
     }
 
     private static func row(_ interface: JSON) -> [Table.Cell] {
-        let actions = InterfaceActions.members(interface["actions"] ?? .null)?.map { action in
+        let actions = InterfaceActions.members(interface["actions"] ?? .null).map { action in
             action.value["auth"]?.bool == true ? "\(action.name)*" : action.name
         }
         let isMultiple = interface["instances"]?.string == "multiple"
         return [
             .init((interface["name"]?.string ?? "?") + (isMultiple ? "#" : ""), .bold),
             .init(interface["module"]?.string ?? "–"),
-            .init(actions?.joined(separator: " ") ?? "any", actions == nil ? .dim : .plain),
+            .init(actions.isEmpty ? "any" : actions.joined(separator: " "), actions.isEmpty ? .dim : .plain),
             .init(interface["requiredBy"]?.array?.compactMap(\.string).joined(separator: " ") ?? ""),
         ]
     }

@@ -17,8 +17,9 @@ struct CommandRun: Sendable {
         case pipe
         /// A terminal of so many columns.
         case terminal(columns: UInt16)
-        /// A pipe that nobody reads.
-        case closedPipe
+        /// A pipe that nobody reads; writing to it ends the process, unless it
+        /// was started with SIGPIPE ignored.
+        case closedPipe(ignoringSignal: Bool)
     }
 
     /// The executable beside the test's own.
@@ -53,6 +54,10 @@ struct CommandRun: Sendable {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
+        if case .closedPipe(ignoringSignal: true) = output {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", "trap '' PIPE; exec \"$0\" \"$@\"", executable.path] + arguments
+        }
         process.environment = environment
         let (stdin, stdout, stderr) = (Pipe(), try Outlet(output), Pipe())
         // A pipe that the command doesn't read could end before it is written.

@@ -11,7 +11,7 @@ struct CommandStatusTests {
         """
     static let routes = """
         {"interfaces":[{"name":"Catalog","module":"Catalog","instances":"single",\
-        "actions":{"list":{"auth":false},"wipe":{"auth":true}},\
+        "actions":[{"name":"list","auth":false},{"name":"wipe","auth":true}],\
         "urls":[{"host":"item","path":"/:name","to":"Catalog/item"}],"requiredBy":["Notes"]}]}
         """
 
@@ -31,6 +31,15 @@ struct CommandStatusTests {
         #expect(run.lines[1].hasPrefix("Storage  basic     10  ready    77"))
         #expect(run.lines[2].hasPrefix("Export   topout     0  absent    –"))
         #expect(!run.output.contains("\u{1B}"))
+    }
+
+    @Test func aReasonIsShownWhereThereIsOne() async throws {
+        let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 100)) { _ in
+            [.reply(#"{"modules":[{"name":"A","state":"failed","reason":"exited with 1"},{"name":"B"}]}"#)]
+        }
+        #expect(run.lines[0].hasSuffix("QUEUED  REASON"))
+        #expect(run.lines[1].hasSuffix("0  exited with 1"))
+        #expect(run.lines[2].hasSuffix("0"))
     }
 
     @Test(arguments: [20, 80, 120] as [UInt16])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The commands that make something happen, and those that need no bus.
+/// The commands that make something happen, and what each of them prints of itself.
 @Suite(.timeLimit(.minutes(1)))
 struct CommandSteeringTests {
     @Test(arguments: ["start", "stop", "restart"])
@@ -72,31 +72,6 @@ struct CommandSteeringTests {
         #expect(asked.isEmpty)
     }
 
-    @Test func checkNamesFileLineAndKeyOfEachError() async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.file("bad.yaml", "app: Moments!\nmodules:\n  X:\n    restart: sometimes\n    what: 1\n")
-        let run = try await CommandRun.of(["check", path])
-        #expect(run.status == 2)
-        for place in ["\(path):1: app: ", "\(path):4: modules.X.restart: ", "\(path):5: modules.X.what: "] {
-            #expect(run.error.contains(place))
-        }
-        #expect(run.lines.count == 3)
-        #expect(run.lines.allSatisfy { $0.hasPrefix(#"{"file":""#) })
-    }
-
-    @Test func checkLooksAtExecutablesUnlessItIsStatic() async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.file("app.yaml", "app: moments\nmodules:\n  X:\n    run: [absent]\n")
-        let whole = try await CommandRun.of(["check", path])
-        #expect(whole.status == 2)
-        #expect(whole.error.contains("modules.X.run"))
-        let still = try await CommandRun.of(["check", path, "--static"])
-        #expect(still.status == 0)
-        #expect(still.output == "{\"file\":\"\(path)\",\"app\":\"moments\",\"modules\":1}\n")
-        let missing = try await CommandRun.of(["check", "\(folder.path)/none.yaml"])
-        #expect(missing.status == 2)
-    }
-
     @Test func usageErrorsExitWithTwoAndHelpWithNone() async throws {
         for arguments in [["bogus"], ["call"], ["ps", "--colour"], ["emit", "x", "--policy", "most"]] {
             let run = try await CommandRun.of(arguments)
@@ -107,6 +82,12 @@ struct CommandSteeringTests {
         let version = try await CommandRun.of(["--version"])
         #expect(version.output.hasPrefix("strata "))
         #expect(version.status == 0)
+    }
+
+    @Test func aMistypedCommandGetsTheNearest() async throws {
+        let run = try await CommandRun.of(["cal", "Catalog/list"])
+        #expect(run.error == "strata: there is no command cal\nDid you mean call?\n`strata --help` shows those there are.\n")
+        #expect(run.status == 2)
     }
 
     @Test(arguments: [

@@ -23,6 +23,12 @@ public final class Bus {
     /// `Call.deadline` is on.
     public var now: UInt64 { ModuleExecutor.shared.loop.now }
 
+    /// What is left of the time that the present handler has; nil where it has
+    /// no end, and outside of handlers.
+    public var remaining: Duration? {
+        CallScope.current?.remaining.map { .milliseconds(Int64($0)) }
+    }
+
     /// Whether there is a connection at the moment. Requests made without one
     /// wait for it within their deadline; notifications fail.
     public var isConnected: Bool { runtime.session != nil }
@@ -32,9 +38,12 @@ public final class Bus {
     /// Calls an action, and waits for its reply.
     /// - Parameter deadline: what it may take; the bus's default is 30 s, and
     ///   within a handler it is at most what the handler has left.
+    /// - Parameter auth: `skip` is for modules that their row trusts.
     @discardableResult
-    public func call<A: Action>(_ action: A, deadline: Duration? = nil) async throws -> A.Reply {
-        let outgoing = Outgoing.call(A.name.destination, deadline: deadline)
+    public func call<A: Action>(_ action: A, deadline: Duration? = nil, auth: Authorization = .asked) async throws
+        -> A.Reply
+    {
+        let outgoing = Outgoing.call(A.name.destination, deadline: deadline, auth: auth)
         let body = try encode(action, for: outgoing)
         return try decode(A.Reply.self, try await runtime.request(outgoing, body), from: outgoing)
     }
@@ -42,8 +51,10 @@ public final class Bus {
     /// Calls an action without a contract: JSON in, JSON out.
     /// - Parameter destination: `Interface/action`.
     @discardableResult
-    public func call(_ destination: String, _ params: JSON = nil, deadline: Duration? = nil) async throws -> JSON {
-        let outgoing = Outgoing.call(destination, deadline: deadline)
+    public func call(
+        _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked
+    ) async throws -> JSON {
+        let outgoing = Outgoing.call(destination, deadline: deadline, auth: auth)
         let body: Body = params == .null ? .none : .bytes(params.encoded())
         return try json(try await runtime.request(outgoing, body), from: outgoing)
     }
@@ -103,4 +114,11 @@ public final class Bus {
             throw BusError(.failed, "the reply of \(outgoing.what) is no JSON: \(error)", ran: .yes)
         }
     }
+}
+
+/// Whether the app's authorizer is asked about a call to an `auth` action.
+public enum Authorization: Sendable {
+    case asked
+    /// Allowed to modules that the app's manifest trusts; `forbidden` to others.
+    case skip
 }

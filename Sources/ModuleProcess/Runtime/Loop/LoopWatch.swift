@@ -10,10 +10,10 @@ final class LoopWatch {
     /// Nanoseconds from which on it is said.
     static let longest: UInt64 = 100_000_000
 
-    private var began: UInt64 = 0
-    private var name: String?
+    @exclusivity(unchecked) private var began: UInt64 = 0
+    @exclusivity(unchecked) private var name: String?
     /// A job may start a handler inline, and that one another.
-    private var depth = 0
+    @exclusivity(unchecked) private var depth = 0
     /// Gets the name and the milliseconds; set by tests.
     var onHeld: (String, UInt64) -> Void = { name, milliseconds in
         ModuleLog.logger.warning(

@@ -19,8 +19,11 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     let loop: Loop
     /// The loop's thread; 0 before there is one.
     private let thread = Atomic<UInt>(0)
-    private var jobs: [UnownedJob] = []
-    private var batch: [UnownedJob] = []
+    // Unchecked exclusivity, here and in what each message passes: these are
+    // on one thread, no call holds one across another, and the checks cost more
+    // than the work.
+    @exclusivity(unchecked) private var jobs: [UnownedJob] = []
+    @exclusivity(unchecked) private var batch: [UnownedJob] = []
     /// Jobs that other threads enqueued.
     private let foreign = Mutex<[UnownedJob]>([])
     private let hasForeign = Atomic<Bool>(false)
@@ -28,7 +31,7 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var hook: RoundHook?
     /// Called after each drain: what jobs have sent is written here, since the
     /// order of one round's hooks isn't ours to choose.
-    private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
+    @exclusivity(unchecked) private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
     let watch = LoopWatch()
 
     private init() {

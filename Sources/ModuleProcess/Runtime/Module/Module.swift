@@ -46,6 +46,7 @@ public protocol Module: AnyObject, SendableMetatype {
 
 extension Module {
     public static var level: String? { nil }
+    public func register(_ exports: inout Exports) throws {}
     public func setUp(_ context: Context) async throws {}
     public func initialize() async throws {}
     public func didStart() async throws {}

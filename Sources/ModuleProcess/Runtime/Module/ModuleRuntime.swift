@@ -89,9 +89,17 @@ final class ModuleRuntime {
     func watchSignals() {
         for signal in [SIGTERM, SIGINT] {
             let watcher = try? SignalWatcher(ModuleExecutor.shared.loop, signal: signal) { [weak self] in
-                self?.shutDown()
+                self?.signalled()
             }
             if let watcher { watchers.append(watcher) }
+        }
+    }
+
+    private func signalled() {
+        if phase == .ending {
+            end(1, "ended by a second signal, before tearDown was done")
+        } else {
+            shutDown()
         }
     }
 

@@ -10,13 +10,13 @@ final class CallScope {
     nonisolated let name: String
     /// The id of the call being handled. Nil where there is none to name: for
     /// notices, and where the connection that the call came on is gone.
-    private(set) var parent: UInt64?
+    @exclusivity(unchecked) private(set) var parent: UInt64?
     /// On the loop's clock, in milliseconds; nil for none.
     let deadline: UInt64?
     /// JSON, with its quotes; empty for none.
     let trace: [UInt8]
     /// False once the handler has returned.
-    private(set) var isOpen = true
+    @exclusivity(unchecked) private(set) var isOpen = true
 
     init(name: String, parent: UInt64?, deadline: UInt64?, trace: [UInt8]) {
         self.name = name

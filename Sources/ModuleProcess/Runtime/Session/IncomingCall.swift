@@ -9,11 +9,11 @@ final class IncomingCall {
     let scope: CallScope
     /// Nil once the connection is gone: then the answer goes nowhere.
     private weak var session: Session?
-    private var task: Task<Void, Never>?
-    private(set) var isOpen = true
-    private(set) var isCancelled = false
+    @exclusivity(unchecked) private var task: Task<Void, Never>?
+    @exclusivity(unchecked) private(set) var isOpen = true
+    @exclusivity(unchecked) private(set) var isCancelled = false
     /// Partial replies that the caller still takes.
-    private var credit: UInt64
+    @exclusivity(unchecked) private var credit: UInt64
     private var creditWaiter: UnsafeContinuation<Void, Never>?
     /// A step of the life cycle ends with the process alone.
     let outlivesConnection: Bool

@@ -51,8 +51,9 @@ struct Outgoing: Sendable {
 }
 
 extension Outgoing {
-    static func call(_ to: String, deadline: Duration? = nil) -> Outgoing {
-        Outgoing(kind: .call, to: to, deadline: deadline?.wireMilliseconds)
+    static func call(_ to: String, deadline: Duration? = nil, auth: Authorization = .asked) -> Outgoing {
+        Outgoing(
+            kind: .call, to: to, deadline: deadline?.wireMilliseconds, skipsAuthorizer: auth == .skip)
     }
 
     static func open(_ url: String, deadline: Duration? = nil) -> Outgoing {

@@ -23,10 +23,10 @@ final class Session {
     var limits = SessionLimits() {
         didSet { channel.setLimits(limits.ofFrames) }
     }
-    private(set) var isOpen = true
+    @exclusivity(unchecked) private(set) var isOpen = true
     private let channel: FrameChannel
-    private var requests = RequestTable()
-    private var incoming: [UInt64: IncomingCall] = [:]
+    @exclusivity(unchecked) private var requests = RequestTable()
+    @exclusivity(unchecked) private var incoming: [UInt64: IncomingCall] = [:]
     private var farewell: BusError?
 
     init(_ channel: FrameChannel) {

@@ -1,0 +1,38 @@
+internal import Glibc
+internal import StrataCore
+
+/// A broker as a process of its own: `strata-broker --table 3 --socket PATH`.
+final class BrokerProgram {
+    let child: ChildProgram
+
+    init(_ executable: String, _ table: AppTable, path: String, folder: String) throws {
+        let file = "\(folder)/table"
+        let descriptor = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw TestFailure.system("make \(file)", errno) }
+        defer { close(descriptor) }
+        unlink(file)
+        var rest = table.json().bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw TestFailure.system("write \(file)", errno) }
+            rest = rest.dropFirst(count)
+        }
+        lseek(descriptor, 0, SEEK_SET)
+        child = try ChildProgram(executable, ["--table", "3", "--socket", path], third: descriptor, label: "the broker")
+        try awaitSocket(path)
+    }
+
+    /// A socket's file is there before somebody listens on it, and nothing
+    /// tells when: so connecting is tried again, each millisecond.
+    private func awaitSocket(_ path: String) throws {
+        let deadline = Deadline(.seconds(10))
+        while SocketAddress.occupant(path) != .live {
+            var wanted = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&wanted, 1, 1) > 0 { child.output.read() }
+            guard !child.output.isAtEnd, !deadline.hasPassed else {
+                let end = try? child.wait(within: .seconds(1))
+                throw TestFailure("no broker listens on \(path) (\(end.map { "\($0)" } ?? "it runs")): \(child.outputText)")
+            }
+        }
+    }
+}

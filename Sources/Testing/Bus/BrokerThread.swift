@@ -1,0 +1,84 @@
+internal import Glibc
+internal import StrataBus
+internal import StrataCore
+
+/// A broker in this process, on a thread and a loop of its own.
+final class BrokerThread {
+    /// What the broker's thread and the test's share.
+    ///
+    /// `@unchecked Sendable` because `failure` and `wake` are written before
+    /// the byte that says so is sent, and read after it was received.
+    private final class Shared: @unchecked Sendable {
+        let table: AppTable
+        let path: String
+        let report: Int32
+        var failure: TestFailure?
+        var wake: WakeUp?
+
+        init(table: AppTable, path: String, report: Int32) {
+            self.table = table
+            self.path = path
+            self.report = report
+        }
+    }
+
+    private let shared: Shared
+    private var thread = pthread_t()
+    /// The broker's thread writes one byte when it listens, and closes its end
+    /// when it has ended.
+    private let reports: Int32
+
+    init(_ table: AppTable, path: String) throws {
+        let ends = try SocketPair.make()
+        reports = ends.reading
+        shared = Shared(table: table, path: path, report: ends.writing)
+        let argument = Unmanaged.passRetained(shared).toOpaque()
+        let status = pthread_create(&thread, nil, { argument in
+            BrokerThread.run(Unmanaged<Shared>.fromOpaque(argument!).takeRetainedValue())
+            return nil
+        }, argument)
+        guard status == 0 else { throw TestFailure.system("start a thread", status) }
+        var byte: UInt8 = 0
+        guard awaitReport(.seconds(5)), read(reports, &byte, 1) == 1 else {
+            pthread_join(thread, nil)
+            close(reports)
+            throw shared.failure ?? TestFailure("the broker's thread ended before it listened")
+        }
+    }
+
+    private static func run(_ shared: Shared) {
+        defer { close(shared.report) }
+        do {
+            let loop = try Loop()
+            let broker = try Broker(loop, table: shared.table, path: shared.path)
+            shared.wake = try WakeUp(loop) {
+                broker.shutDown { shared.wake?.close() }
+            }
+            var byte: UInt8 = 1
+            write(shared.report, &byte, 1)
+            loop.run()
+        } catch {
+            shared.failure = TestFailure("the broker did not start: \(error)")
+        }
+    }
+
+    /// Begins the orderly end.
+    func beginShutDown() { shared.wake?.send() }
+
+    /// Waits for the end of the thread; false where it does not come.
+    func join(within time: Duration) -> Bool {
+        guard awaitReport(time) else { return false }
+        pthread_join(thread, nil)
+        close(reports)
+        return true
+    }
+
+    private func awaitReport(_ time: Duration) -> Bool {
+        let deadline = Deadline(time)
+        while true {
+            var wanted = pollfd(fd: reports, events: Int16(POLLIN), revents: 0)
+            if poll(&wanted, 1, deadline.milliseconds) > 0 { return true }
+            if deadline.hasPassed { return false }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+internal import Glibc
+public import StrataCore
+
+/// A real broker on a socket of its own, for one test: on a thread of this
+/// process, or as a given executable.
+///
+/// The process of the test is all its peers: modules are connected by hand
+/// (`module`, `play`), as real executables (`start`), or with no manners at all
+/// (`connect`). `run` ends everything, also where the test throws.
+public final class TestBus {
+    public let table: AppTable
+    /// The broker's socket.
+    public let path: String
+    /// A folder of this bus's own, for whatever a test needs.
+    public var folder: String { temporary.path }
+
+    let group = PeerGroup()
+    private let temporary: TemporaryFolder
+    private var thread: BrokerThread?
+    private var program: BrokerProgram?
+    private(set) var programs: [ChildProgram] = []
+    private var knownLauncher: RawPeer?
+    private var knownOperator: RawPeer?
+    private var nextToken = 1
+
+    /// Starts a broker.
+    /// - Parameter executable: `strata-broker`; nil runs it in this process.
+    public init(_ table: AppTable, executable: String? = nil) throws {
+        self.table = table
+        temporary = try TemporaryFolder()
+        path = "\(temporary.path)/bus"
+        do {
+            if let executable {
+                program = try BrokerProgram(executable, table, path: path, folder: temporary.path)
+                group.add(program!.child.output)  // because it was just made
+            } else {
+                thread = try BrokerThread(table, path: path)
+            }
+        } catch {
+            temporary.remove()
+            throw error
+        }
+    }
+
+    deinit { try? stop() }
+
+    /// Runs a test on a bus, and ends the bus: also where the test throws.
+    /// Fails where a played module's script has not come to its end.
+    @discardableResult
+    public static func run<Result>(
+        _ table: AppTable, executable: String? = nil, _ test: (TestBus) throws -> Result
+    ) throws -> Result {
+        let bus = try TestBus(table, executable: executable)
+        let result: Result
+        do {
+            result = try test(bus)
+            try bus.finishScripts()
+        } catch {
+            try? bus.stop()
+            throw error
+        }
+        try bus.stop()
+        return result
+    }
+
+    /// Waits until every played module's script is at its end.
+    public func finishScripts(within time: Duration = .seconds(5)) throws {
+        let deadline = Deadline(time)
+        while true {
+            try group.pumpWhatIsThere()
+            try group.throwScriptFailure()
+            let unfinished = group.unfinishedScripts
+            if unfinished.isEmpty { return }
+            try group.pump(until: deadline)
+            guard !deadline.hasPassed else {
+                throw TestFailure("\(unfinished.joined(separator: "; "))\(group.outputText)")
+            }
+        }
+    }
+
+    // MARK: peers
+
+    /// A connection that has said nothing yet.
+    public func connect(_ label: String = "a connection", answersLifecycle: Bool = false) throws -> RawPeer {
+        try RawPeer(path: path, label: label, answersLifecycle: answersLifecycle, group: group)
+    }
+
+    /// A module that has said hello and is ready; it answers its life cycle.
+    /// - Parameters:
+    ///   - hello: members of hello's body beside `protocol` and `module`.
+    ///   - waits: false where its start waits for others.
+    public func module(
+        _ name: String, _ hello: JSON = [:], waits: Bool = true, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> RawPeer {
+        let peer = try connect(name, answersLifecycle: true)
+        try peer.hello(name, hello, file: file, line: line)
+        if waits { try peer.becomeReady(file: file, line: line) }
+        return peer
+    }
+
+    /// A module that provides these interfaces and does what a script says.
+    @discardableResult
+    public func play(
+        _ name: String, provides interfaces: [String] = [], _ hello: JSON = [:], file: StaticString = #fileID,
+        line: UInt = #line, _ write: (ModuleScript) -> Void
+    ) throws -> RawPeer {
+        let provided: JSON = .object([.init("interfaces", .object(interfaces.map { .init($0, [:]) }))])
+        let script = ModuleScript()
+        write(script)
+        let peer = try connect(name, answersLifecycle: true)
+        peer.script = script
+        try peer.hello(name, provided.adding(hello), file: file, line: line)
+        try peer.becomeReady(file: file, line: line)
+        return peer
+    }
+
+    /// An operator's tool; the same one each time.
+    public func `operator`() throws -> RawPeer {
+        if let knownOperator, !knownOperator.isClosed { return knownOperator }
+        let peer = try connect("operator")
+        try peer.hello(role: "operator")
+        knownOperator = peer
+        return peer
+    }
+
+    /// The launcher, played by this process; the same one each time. While it
+    /// is connected, rows that are not `manual` count as startable.
+    public func launcher() throws -> RawPeer {
+        if let knownLauncher, !knownLauncher.isClosed { return knownLauncher }
+        let peer = try connect("launcher")
+        try peer.hello(role: "launcher")
+        knownLauncher = peer
+        return peer
+    }
+
+    /// Lets the launcher vouch for a process as a module.
+    /// - Parameter pid: nil is this process, whose connections are the module's then.
+    /// - Returns: the token, for hello.
+    @discardableResult
+    public func vouch(for module: String, pid: Int32? = nil, token: String? = nil) throws -> String {
+        let token = token ?? makeToken()
+        try launcher().asked(
+            "bus/vouch",
+            ["module": .string(module), "token": .string(token), "pid": .integer(Int64(pid ?? getpid()))])
+        return token
+    }
+
+    func makeToken() -> String {
+        defer { nextToken += 1 }
+        return "token-\(nextToken)"
+    }
+
+    /// What `bus/modules` says of a module's state.
+    public func state(of module: String) throws -> String {
+        let answer = try `operator`().asked("bus/modules")
+        let row = answer["modules"]?.array?.first { $0["name"]?.string == module }
+        return row?["state"]?.string ?? "unknown"
+    }
+
+    // MARK: the end
+
+    /// Begins the broker's orderly end, as SIGTERM does.
+    public func beginShutDown() {
+        thread?.beginShutDown()
+        program?.child.send(signal: SIGTERM)
+    }
+
+    /// Waits until the broker has ended by itself.
+    public func waitUntilEnded(within time: Duration = .seconds(10)) throws {
+        if let running = program {
+            let end = try running.child.wait(within: time)
+            program = nil
+            guard end == .exit(0) else { throw TestFailure("the broker ended with \(end): \(running.child.outputText)") }
+        }
+        if let running = thread {
+            guard running.join(within: time) else { throw TestFailure("the broker did not end within \(time)") }
+            thread = nil
+        }
+    }
+
+    /// Kills the broker, where it is a process of its own.
+    public func killBroker() {
+        program?.child.kill()
+        program = nil
+    }
+
+    /// Closes every peer, ends the processes and the broker, and removes what
+    /// they leave. Throws where the broker does not end, or leaves its socket.
+    /// Twice is once.
+    public func stop() throws {
+        group.closeAll()
+        for program in programs { program.kill() }
+        defer { temporary.remove() }
+        guard thread != nil || program != nil else { return }
+        defer {
+            thread = nil
+            program?.child.kill()
+            program = nil
+        }
+        beginShutDown()
+        try waitUntilEnded()
+        guard access(path, F_OK) != 0 else { throw TestFailure("the broker ended and left its socket \(path)") }
+    }
+
+    func keep(_ program: ChildProgram) {
+        programs.append(program)
+        group.add(program.output)
+    }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+
+/// A process that a test started, ended by its number and reaped.
+public final class ChildProgram {
+    /// How it ended.
+    public enum End: Sendable, Equatable, CustomStringConvertible {
+        case exit(Int32)
+        case signal(Int32)
+
+        public var description: String {
+            switch self {
+            case .exit(let code): "exit code \(code)"
+            case .signal(let signal): "signal \(signal)"
+            }
+        }
+    }
+
+    public let pid: Int32
+    /// Once it has ended and was waited for.
+    public private(set) var end: End?
+    let output: ProcessOutput
+
+    /// What it wrote to its standard output and error, as far as it was read.
+    public var outputText: String { output.text }
+
+    /// Starts a program. Its output is read by the harness, its input is empty.
+    /// - Parameters:
+    ///   - environment: beside this process's own, without its `STRATA_…`.
+    ///   - third: a descriptor that becomes its descriptor 3.
+    public init(
+        _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], third: Int32? = nil,
+        label: String? = nil
+    ) throws {
+        let ends = try SocketPair.make()
+        output = ProcessOutput(ends.reading, label: label ?? executable)
+        defer { close(ends.writing) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, ends.writing, 1)
+        posix_spawn_file_actions_adddup2(&actions, ends.writing, 2)
+        if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
+        let words = Self.strings([executable] + arguments)
+        let variables = Self.strings(Self.environment(environment))
+        defer { (words + variables).forEach { free($0) } }
+        var pid: pid_t = 0
+        let status = posix_spawn(&pid, executable, &actions, nil, words, variables)
+        guard status == 0 else { throw TestFailure.system("start \(executable)", status) }
+        self.pid = pid
+    }
+
+    deinit { kill() }
+
+    /// Sends a signal.
+    public func send(signal: Int32) {
+        if end == nil { Glibc.kill(pid, signal) }
+    }
+
+    /// Kills it, and reaps it. Twice is once.
+    public func kill() {
+        guard end == nil else { return }
+        Glibc.kill(pid, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        end = Self.end(status)
+    }
+
+    /// Waits until it has ended by itself.
+    @discardableResult
+    public func wait(
+        within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+    ) throws -> End {
+        if let end { return end }
+        let deadline = Deadline(time)
+        // Its output's end comes with its own, but where it handed that on.
+        _ = output.waitForEnd(deadline)
+        var status: Int32 = 0
+        while waitpid(pid, &status, WNOHANG) == 0 {
+            guard !deadline.hasPassed else {
+                throw TestFailure("\(output.label) (process \(pid)) did not end within \(time)\n\(outputText)", file: file, line: line)
+            }
+            poll(nil, 0, 1)
+        }
+        let end = Self.end(status)
+        self.end = end
+        return end
+    }
+
+    private static func end(_ status: Int32) -> End {
+        status & 0x7F == 0 ? .exit((status >> 8) & 0xFF) : .signal(status & 0x7F)
+    }
+
+    private static func environment(_ added: [String: String]) -> [String] {
+        var own: [String] = []
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            let name = text.prefix { $0 != "=" }
+            if !name.hasPrefix("STRATA_"), added[String(name)] == nil { own.append(text) }
+            next += 1
+        }
+        return own + added.map { "\($0.key)=\($0.value)" }
+    }
+
+    private static func strings(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        strings.map { strdup($0) } + [nil]
+    }
+}

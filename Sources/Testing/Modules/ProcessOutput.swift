@@ -1,0 +1,54 @@
+internal import Glibc
+
+/// The reading end of a child's output.
+final class ProcessOutput {
+    let label: String
+    private(set) var descriptor: Int32
+    private(set) var isAtEnd = false
+    private var bytes: [UInt8] = []
+    /// The last so many bytes are kept.
+    private static let kept = 64 << 10
+
+    init(_ descriptor: Int32, label: String) {
+        self.descriptor = descriptor
+        self.label = label
+    }
+
+    deinit { close() }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// Reads once; called where `poll` said so.
+    func read() {
+        guard !isAtEnd else { return }
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
+            let count = Glibc.read(descriptor, space.baseAddress, space.count)
+            if count > 0 {
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: space[..<count]))
+                if bytes.count > 2 * Self.kept { bytes.removeFirst(bytes.count - Self.kept) }
+            } else if count == 0 || errno != EINTR {
+                isAtEnd = true
+            }
+        }
+    }
+
+    /// Waits until the child has closed it.
+    func waitForEnd(_ deadline: Deadline) -> Bool {
+        while !isAtEnd {
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&wanted, 1, deadline.milliseconds) > 0 else {
+                if deadline.hasPassed { return false }
+                continue
+            }
+            read()
+        }
+        return true
+    }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
+        descriptor = -1
+        isAtEnd = true
+    }
+}

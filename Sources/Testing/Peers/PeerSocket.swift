@@ -1,0 +1,99 @@
+internal import Glibc
+
+/// A connected Unix socket with poll's timeouts, and the frames that arrive on
+/// it. Never blocks longer than it is told to.
+final class PeerSocket {
+    private(set) var descriptor: Int32
+    /// The other side has ended, or this side has closed.
+    private(set) var isAtEnd = false
+    private var input: [UInt8] = []
+    private var consumed = 0
+
+    init(path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { throw TestFailure.system("make a socket", errno) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < room else { throw TestFailure("the socket path \(path) is too long") }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let status = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard status == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            descriptor = -1
+            throw TestFailure.system("connect to \(path)", code)
+        }
+    }
+
+    deinit { close() }
+
+    /// Sends all of it, or says how much went before the deadline passed or the
+    /// broker closed.
+    func send(_ bytes: [UInt8], until deadline: Deadline) -> Int {
+        var sent = 0
+        while sent < bytes.count, descriptor >= 0 {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            if count > 0 {
+                sent += count
+            } else if errno == EAGAIN {
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                if deadline.hasPassed || poll(&wanted, 1, deadline.milliseconds) == 0 { return sent }
+            } else if errno != EINTR {
+                return sent
+            }
+        }
+        return sent
+    }
+
+    /// Reads what is there. Called where `poll` said so.
+    func read() {
+        guard descriptor >= 0, !isAtEnd else { return }
+        withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
+            let count = recv(descriptor, space.baseAddress, space.count, 0)
+            if count > 0 {
+                input.append(contentsOf: UnsafeRawBufferPointer(rebasing: space[..<count]))
+            } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
+                isAtEnd = true
+            }
+        }
+    }
+
+    /// The next whole frame of what was read.
+    func nextFrame() throws -> ReceivedFrame? {
+        guard input.count - consumed >= 8 else { return nil }
+        let length = FrameBytes.integer(input, at: consumed)
+        let header = FrameBytes.integer(input, at: consumed + 4)
+        guard length >= 4, header <= length - 4 else {
+            throw TestFailure("the broker sent a frame of \(length) bytes with a header of \(header)")
+        }
+        guard input.count - consumed >= 4 + length else { return nil }
+        let start = consumed + 8
+        let frame = try ReceivedFrame(
+            header: Array(input[start..<(start + header)]), body: Array(input[(start + header)..<(start + length - 4)]))
+        consumed += 4 + length
+        if consumed == input.count || consumed > 1 << 20 {
+            input.removeFirst(consumed)
+            consumed = 0
+        }
+        return frame
+    }
+
+    /// Bytes of a frame that is not whole yet.
+    var unfinished: Int { input.count - consumed }
+
+    func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        Glibc.close(descriptor)
+        descriptor = -1
+        isAtEnd = true
+    }
+}

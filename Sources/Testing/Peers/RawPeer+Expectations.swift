@@ -1,0 +1,176 @@
+public import StrataCore
+
+/// What a test waits for. Each has a deadline, and says what came instead.
+extension RawPeer {
+    /// The next frame matches: its header has these members, its body these.
+    @discardableResult
+    public func expect(
+        _ header: JSON, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let what = describe(header, body)
+        let frame = try nextFrame(what, time, file, line)
+        guard frame.matches(header, body: body) else {
+            throw failure("expected \(what), and came\n    \(frame)", file, line)
+        }
+        return frame
+    }
+
+    /// The next frame, whatever it is.
+    public func next(
+        within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        try nextFrame("a frame", time, file, line)
+    }
+
+    /// The first frame that matches; those before it stay in the inbox.
+    @discardableResult
+    public func find(
+        _ header: JSON, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let index = try wait(describe(header, body), time, file, line) { self.inbox.firstIndex { $0.matches(header, body: body) } }
+        return inbox.remove(at: index)
+    }
+
+    /// The final answer to a request; frames before it stay in the inbox.
+    public func answer(
+        to id: UInt64, within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let index = try wait("the answer to \(id)", time, file, line) {
+            self.inbox.firstIndex { ($0.kind == "reply" || $0.kind == "error") && $0.id == id && !$0.isPartial }
+        }
+        return inbox.remove(at: index)
+    }
+
+    /// The request is answered by a reply with these members in its body.
+    @discardableResult
+    public func expectReply(
+        to id: UInt64, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let frame = try answer(to: id, within: time, file: file, line: line)
+        guard frame.matches(["kind": "reply"], body: body) else {
+            throw failure("expected \(describe(["kind": "reply", "id": id.json], body)), and came\n    \(frame)", file, line)
+        }
+        return frame
+    }
+
+    /// The request is answered by an error of this code, and of this `ran`.
+    @discardableResult
+    public func expectError(
+        to id: UInt64, _ code: String, ran: String? = nil, within time: Duration = .seconds(5),
+        file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let frame = try answer(to: id, within: time, file: file, line: line)
+        guard frame.kind == "error", frame.code == code, ran == nil || frame.ran == ran else {
+            let wanted = "the error \(code)\(ran.map { ", ran \($0)," } ?? "") to \(id)"
+            throw failure("expected \(wanted), and came\n    \(frame)", file, line)
+        }
+        return frame
+    }
+
+    /// The next frame is an error without id that leaves the connection as it is.
+    @discardableResult
+    public func expectRemark(
+        _ code: String, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let frame = try expect(["kind": "error", "code": .string(code)], file: file, line: line)
+        guard frame["id"] == nil else { throw failure("expected \(code) without id, and came\n    \(frame)", file, line) }
+        return frame
+    }
+
+    /// The connection ends, nothing coming before.
+    public func expectEnd(
+        within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+    ) throws {
+        try waitForEnd(time, file, line)
+        guard inbox.isEmpty else { throw failure("expected the connection's end, and before it \(whatCame)", file, line) }
+    }
+
+    /// The connection ends, and its last frame is an error of this code without
+    /// id.
+    /// - Returns: that error; the frames before it stay in the inbox.
+    @discardableResult
+    public func expectEnd(
+        _ code: String, within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        try waitForEnd(time, file, line)
+        guard let last = inbox.last, last.kind == "error", last.code == code, last["id"] == nil else {
+            throw failure("expected the connection's end with \(code), and \(whatCame)", file, line)
+        }
+        return inbox.removeLast()
+    }
+
+    /// A round trip: everything that the broker had for this peer comes before
+    /// the answer to a ping, and everything that this peer sent is handled.
+    /// - Returns: the frames that came before the answer, in order.
+    @discardableResult
+    public func settle(file: StaticString = #fileID, line: UInt = #line) throws -> [ReceivedFrame] {
+        let id = newSettlingID()
+        try send(["kind": "call", "id": id.json, "to": "bus/ping"])
+        let index = try wait("the answer to a ping", .seconds(5), file, line) {
+            self.inbox.firstIndex { $0.id == id && ($0.kind == "reply" || $0.kind == "error") }
+        }
+        guard inbox[index].kind == "reply" else {
+            throw failure("a settling ping was answered with \(inbox[index])", file, line)
+        }
+        let before = Array(inbox[..<index])
+        inbox.removeFirst(index + 1)
+        return before
+    }
+
+    /// After a round trip nothing has come.
+    public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
+        let frames = try settle(file: file, line: line)
+        guard frames.isEmpty else {
+            throw failure("expected nothing, and came\(frames.map { "\n    \($0)" }.joined())", file, line)
+        }
+    }
+
+    // MARK: waiting
+
+    private func nextFrame(
+        _ what: String, _ time: Duration, _ file: StaticString, _ line: UInt
+    ) throws -> ReceivedFrame {
+        _ = try wait(what, time, file, line) { self.inbox.isEmpty ? nil : 0 }
+        return inbox.removeFirst()
+    }
+
+    /// Reads until `found` says where in the inbox it is.
+    func wait<Found>(
+        _ what: String, _ time: Duration, _ file: StaticString, _ line: UInt, _ found: () throws -> Found?
+    ) throws -> Found {
+        let deadline = Deadline(time)
+        while true {
+            try group.throwScriptFailure()
+            if let found = try found() { return found }
+            guard !socket.isAtEnd else { throw failure("expected \(what), and \(whatCame)", file, line) }
+            guard try group.pump(until: deadline, for: self) || !deadline.hasPassed else {
+                throw failure("expected \(what) within \(time), and \(whatCame)", file, line)
+            }
+        }
+    }
+
+    private func waitForEnd(_ time: Duration, _ file: StaticString, _ line: UInt) throws {
+        let deadline = Deadline(time)
+        while !socket.isAtEnd {
+            try group.throwScriptFailure()
+            guard try group.pump(until: deadline, for: self) || !deadline.hasPassed else {
+                throw failure("expected the connection's end within \(time), and \(whatCame)", file, line)
+            }
+        }
+        guard socket.unfinished == 0 else {
+            throw failure("the connection ended within a frame: \(socket.unfinished) bytes of it had come", file, line)
+        }
+    }
+
+    private func describe(_ header: JSON, _ body: JSON?) -> String {
+        body.map { "\(header) + \($0)" } ?? "\(header)"
+    }
+}
+
+extension UInt64 {
+    /// As a number in a frame.
+    var json: JSON { .integer(Int64(clamping: self)) }
+}

@@ -1,0 +1,122 @@
+public import StrataCore
+
+/// Frames that are well formed: requests, answers and notifications.
+extension RawPeer {
+    /// Calls an action.
+    /// - Parameter members: further members of the header, `deadline` or `parent`.
+    /// - Returns: the request's id.
+    @discardableResult
+    public func call(_ to: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil) throws -> UInt64 {
+        try request(["kind": "call", "to": .string(to)], body, members, id)
+    }
+
+    /// Opens a URL.
+    @discardableResult
+    public func open(_ url: String, _ members: JSON = [:], id: UInt64? = nil) throws -> UInt64 {
+        try request(["kind": "open", "url": .string(url)], nil, members, id)
+    }
+
+    /// Reports to a module.
+    @discardableResult
+    public func report(
+        _ name: String, to module: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil
+    ) throws -> UInt64 {
+        try request(["kind": "report", "to": .string(module), "name": .string(name)], body, members, id)
+    }
+
+    /// Broadcasts, asking how many notices were queued.
+    @discardableResult
+    public func broadcast(
+        _ name: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil
+    ) throws -> UInt64 {
+        try request(["kind": "broadcast", "name": .string(name)], body, members, id)
+    }
+
+    /// Broadcasts and waits for the number of recipients.
+    public func recipients(
+        ofBroadcast name: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws -> Int {
+        let answer = try expectReply(to: try broadcast(name, body, members), file: file, line: line)
+        return Int(answer.json["recipients"]?.integer ?? -1)
+    }
+
+    /// Calls and waits for the final answer, be it a reply or an error.
+    public func ask(
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = .seconds(5),
+        file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        try answer(to: try call(to, body, members), within: time, file: file, line: line)
+    }
+
+    /// Calls, and the answer is a reply: its body.
+    @discardableResult
+    public func asked(
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+    ) throws -> JSON {
+        try expectReply(to: try call(to, body, members), file: file, line: line).json
+    }
+
+    /// Calls, and the answer is an error of this code.
+    @discardableResult
+    public func refused(
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], _ code: String, ran: String? = "no",
+        file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        try expectError(to: try call(to, body, members), code, ran: ran, file: file, line: line)
+    }
+
+    /// The next frame is a call of this action.
+    @discardableResult
+    public func expectCall(
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let header: JSON = ["kind": "call", "to": .string(to)]
+        return try expect(header.adding(members), body: body, file: file, line: line)
+    }
+
+    /// The next frame is a notice of this name.
+    @discardableResult
+    public func expectNotice(
+        _ name: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+    ) throws -> ReceivedFrame {
+        let header: JSON = ["kind": "notice", "name": .string(name)]
+        return try expect(header.adding(members), body: body, file: file, line: line)
+    }
+
+    /// Answers a call or a report's notice.
+    public func reply(to frame: ReceivedFrame, _ body: JSON = [:], _ members: JSON = [:]) throws {
+        let header: JSON = ["kind": "reply", "id": frame.id.json]
+        try send(header.adding(members), body: body)
+    }
+
+    /// A partial reply: others follow.
+    public func partialReply(to frame: ReceivedFrame, _ body: JSON = [:]) throws {
+        try reply(to: frame, body, ["more": true])
+    }
+
+    /// Answers with an error.
+    public func fail(
+        _ frame: ReceivedFrame, _ code: String, _ message: String = "as the test wanted", _ members: JSON = [:],
+        body: JSON? = nil
+    ) throws {
+        let header: JSON = [
+            "kind": "error", "id": frame.id.json, "code": .string(code), "message": .string(message),
+        ]
+        try send(header.adding(members), body: body)
+    }
+
+    public func cancel(_ id: UInt64) throws { try send(["kind": "cancel", "id": id.json]) }
+
+    public func credit(_ id: UInt64, _ credit: Int64) throws {
+        try send(["kind": "credit", "id": id.json, "credit": .integer(credit)])
+    }
+
+    private func request(_ header: JSON, _ body: JSON?, _ members: JSON, _ id: UInt64?) throws -> UInt64 {
+        let id = id ?? newID()
+        let numbered: JSON = .object([.init("kind", header["kind"] ?? .null), .init("id", id.json)])
+        let rest: JSON = .object((header.object ?? []).filter { $0.name != "kind" })
+        try send(numbered.adding(rest).adding(members), body: body)
+        return id
+    }
+}

@@ -1,0 +1,19 @@
+internal import Glibc
+
+/// The executables of the package that the running tests belong to.
+public enum BuiltExecutable {
+    /// The path of an executable product or target, beside the running test
+    /// program: where SwiftPM puts both.
+    public static func path(_ name: String) throws -> String {
+        var space = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &space, space.count)
+        guard count > 0 else { throw TestFailure.system("read /proc/self/exe", errno) }
+        let program = String(decoding: space[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let folder = program[..<(program.lastIndex(of: "/") ?? program.startIndex)]
+        let path = "\(folder)/\(name)"
+        guard access(path, X_OK) == 0 else {
+            throw TestFailure("no executable \(name) stands beside the tests, in \(folder): is it built by this package?")
+        }
+        return path
+    }
+}

@@ -1,0 +1,21 @@
+import StrataCore
+import StrataTesting
+
+extension AppTable {
+    /// Two modules of each level, connected by hand. Their names share no text
+    /// with the levels', so that messages can be searched for both.
+    static func sixModules(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
+        let rows: [Row] = ["Ant", "Bee", "Cat"].enumerated().flatMap { rank, name in
+            [Row.manual(name, rank: rank), Row.manual("\(name)2", rank: rank)]
+        }
+        return .testing(rows, with: change)
+    }
+}
+
+/// One level's two modules of `sixModules`, by rank.
+let firstOfLevel = ["Ant", "Bee", "Cat"]
+let secondOfLevel = ["Ant2", "Bee2", "Cat2"]
+let levelNames = ["basic", "middle", "topout"]
+
+/// Every pair of ranks.
+let rankPairs: [(Int, Int)] = (0..<3).flatMap { one in (0..<3).map { (one, $0) } }

@@ -1,0 +1,78 @@
+import Glibc
+import Strata
+
+/// The module that the system tests run under several names: it provides an
+/// interface of its row's name, and misbehaves as `FIXTURE` says.
+@main
+final class FixtureModule: Module {
+    static let name = "Fixture"
+
+    private let bus: Bus
+    private let interface = environment("STRATA_MODULE") ?? name
+    private let behaviour = environment("FIXTURE") ?? ""
+    private var setUps = 0
+    private var resumes = 0
+    private var notices: [JSON] = []
+
+    init(bus: Bus) throws {
+        self.bus = bus
+        if behaviour == "exits at once" {
+            print("no disk, no fun")
+            exit(7)
+        }
+        if behaviour == "ignores SIGTERM" { signal(SIGTERM, SIG_IGN) }
+        if behaviour == "leaves a child" { leaveChild() }
+    }
+
+    func register(_ exports: inout Exports) {
+        exports.bytes("\(interface)/echo") { call in call.body }
+        exports.action("\(interface)/hang") { _ in
+            while true { try await Strata.sleep(milliseconds: 3_600_000) }
+        }
+        exports.action("\(interface)/facts") { [self] _ in
+            [
+                "pid": .integer(Int64(getpid())), "setUps": .integer(Int64(setUps)),
+                "resumes": .integer(Int64(resumes)), "notices": .array(notices),
+            ]
+        }
+        exports.action("\(interface)/call") { [bus] call in
+            let params = try call.params
+            return try await bus.call(params["to"]?.string ?? "", params["body"] ?? .null)
+        }
+        exports.action("\(interface)/broadcast") { [bus] call in
+            try bus.broadcast(try call.params["name"]?.string ?? "")
+            return true
+        }
+        exports.action("\(interface)/report") { [bus] call in
+            let params = try call.params
+            let observers = try await bus.report(params["name"]?.string ?? "", to: params["to"]?.string ?? "")
+            return .integer(Int64(observers))
+        }
+        exports.url("\(interface.lowercased()).fixture", "/show/:what", to: "\(interface)/echo")
+        exports.observe("news") { [self] delivery in
+            notices.append(["name": .string(delivery.name), "from": .string(delivery.from)])
+        }
+    }
+
+    func setUp(_ context: Context) async throws {
+        setUps += 1
+        print("setUp \(interface)")
+        if behaviour == "hangs in setUp" { try await Strata.sleep(milliseconds: 3_600_000) }
+    }
+
+    func tearDown() async throws {
+        print("tearDown \(interface)")
+        if behaviour == "hangs in tearDown" { try await Strata.sleep(milliseconds: 3_600_000) }
+    }
+
+    func resumed() async throws { resumes += 1 }
+
+    /// A process of a session of its own, which nobody but a subreaper finds.
+    private func leaveChild() {
+        var pid: pid_t = 0
+        let words: [UnsafeMutablePointer<CChar>?] = ["setsid", "sleep", "3600"].map { (word: String) in strdup(word) } + [nil]
+        posix_spawnp(&pid, "setsid", nil, nil, words, environ)
+    }
+}
+
+private func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
