@@ -45,7 +45,16 @@ public final class ChildProgram {
         let variables = Self.strings(Self.environment(environment))
         defer { (words + variables).forEach { free($0) } }
         var pid: pid_t = 0
-        let status = posix_spawn(&pid, executable, &actions, nil, words, variables)
+        // A test's thread may block signals, which a child would inherit: then
+        // SIGTERM would never reach it.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let status = posix_spawn(&pid, executable, &actions, &attributes, words, variables)
         guard status == 0 else { throw TestFailure.system("start \(executable)", status) }
         self.pid = pid
     }

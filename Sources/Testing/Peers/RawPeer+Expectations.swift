@@ -102,30 +102,38 @@ extension RawPeer {
         return inbox.removeLast()
     }
 
-    /// A round trip: everything that the broker had for this peer comes before
-    /// the answer to a ping, and everything that this peer sent is handled.
-    /// - Returns: the frames that came before the answer, in order.
-    @discardableResult
-    public func settle(file: StaticString = #fileID, line: UInt = #line) throws -> [ReceivedFrame] {
+    /// A round trip: everything that this peer sent is handled, and everything
+    /// that the broker had for it has come, and stands in the inbox. What takes
+    /// the place of sleeping.
+    public func settle(file: StaticString = #fileID, line: UInt = #line) throws {
+        _ = try roundTrip(file, line)
+    }
+
+    /// A round trip, and everything that came before its end, in order.
+    public func drain(file: StaticString = #fileID, line: UInt = #line) throws -> [ReceivedFrame] {
+        let count = try roundTrip(file, line)
+        defer { inbox.removeFirst(count) }
+        return Array(inbox.prefix(count))
+    }
+
+    /// After a round trip nothing has come.
+    public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
+        let frames = try drain(file: file, line: line)
+        guard frames.isEmpty else {
+            throw failure("expected nothing, and came\(frames.map { "\n    \($0)" }.joined())", file, line)
+        }
+    }
+
+    /// - Returns: how many frames of the inbox came before the answer.
+    private func roundTrip(_ file: StaticString, _ line: UInt) throws -> Int {
         let id = newSettlingID()
         try send(["kind": "call", "id": id.json, "to": "bus/ping"])
         let index = try wait("the answer to a ping", .seconds(5), file, line) {
             self.inbox.firstIndex { $0.id == id && ($0.kind == "reply" || $0.kind == "error") }
         }
-        guard inbox[index].kind == "reply" else {
-            throw failure("a settling ping was answered with \(inbox[index])", file, line)
-        }
-        let before = Array(inbox[..<index])
-        inbox.removeFirst(index + 1)
-        return before
-    }
-
-    /// After a round trip nothing has come.
-    public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
-        let frames = try settle(file: file, line: line)
-        guard frames.isEmpty else {
-            throw failure("expected nothing, and came\(frames.map { "\n    \($0)" }.joined())", file, line)
-        }
+        let answer = inbox.remove(at: index)
+        guard answer.kind == "reply" else { throw failure("a settling ping was answered with \(answer)", file, line) }
+        return index
     }
 
     // MARK: waiting

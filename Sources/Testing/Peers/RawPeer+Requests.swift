@@ -60,8 +60,8 @@ extension RawPeer {
     /// Calls, and the answer is an error of this code.
     @discardableResult
     public func refused(
-        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], _ code: String, ran: String? = "no",
-        file: StaticString = #fileID, line: UInt = #line
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], with code: String,
+        ran: String? = "no", file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         try expectError(to: try call(to, body, members), code, ran: ran, file: file, line: line)
     }

@@ -42,8 +42,6 @@ extension RawPeer {
     /// Waits until its start is done: it has answered `module/didStart`.
     public func becomeReady(file: StaticString = #fileID, line: UInt = #line) throws {
         _ = try wait("the end of the start", .seconds(5), file, line) { self.lifecycle.contains("didStart") ? true : nil }
-        let id = newSettlingID()
-        try send(["kind": "call", "id": id.json, "to": "bus/ping"])
-        _ = try answer(to: id, file: file, line: line)
+        try settle(file: file, line: line)
     }
 }

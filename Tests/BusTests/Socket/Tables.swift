@@ -19,3 +19,18 @@ let levelNames = ["basic", "middle", "topout"]
 
 /// Every pair of ranks.
 let rankPairs: [(Int, Int)] = (0..<3).flatMap { one in (0..<3).map { (one, $0) } }
+
+extension TestBus {
+    /// A module that provides one interface and is asked by hand.
+    func provider(
+        _ module: String, _ interface: String, _ hello: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+    ) throws -> RawPeer {
+        let interfaces: JSON.Member = .init("interfaces", .object([.init(interface, [:])]))
+        return try self.module(module, .object([interfaces] + (hello.object ?? [])), file: file, line: line)
+    }
+}
+
+extension JSON {
+    /// A string of so many bytes.
+    static func filler(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
+}

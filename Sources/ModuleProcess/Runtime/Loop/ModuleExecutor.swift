@@ -25,7 +25,7 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @exclusivity(unchecked) private var batch: [UnownedJob] = []
     /// Jobs that other threads enqueued.
-    private let foreign = Mutex<[UnownedJob]>([])
+    private let foreign = Locked<[UnownedJob]>([])
     private let hasForeign = Atomic<Bool>(false)
     private var wake: WakeUp!
     private var hook: RoundHook?

@@ -1,0 +1,111 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 10: what the bus says of itself.
+@Suite(.timeLimit(.minutes(1)))
+struct DescriptionTests {
+    @Test func levelsListsModulesInStartOrder() throws {
+        let table = AppTable.testing(
+            .manual("B"), .manual("A") { $0.priority = 1 }, .manual("C", rank: 2))
+        try TestBus.run(table) { bus in
+            let expected: JSON = [
+                "levels": [
+                    ["name": "basic", "rank": 0, "modules": ["A", "B"]], ["name": "middle", "rank": 1, "modules": []],
+                    ["name": "topout", "rank": 2, "modules": ["C"]],
+                ]
+            ]
+            let levels = try bus.operator().asked("bus/levels")
+            #expect(levels == expected)
+        }
+    }
+
+    @Test func modulesSaysWhoIsThereAndWhatIsOpen() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            try caller.call("Test/act")
+            try callee.expectCall("Test/act")
+            let modules = try caller.asked("bus/modules")["modules"]?.array ?? []
+            #expect(modules.map { $0["name"]?.string } == ["Ant", "Ant2", "Bee", "Bee2", "Cat", "Cat2"])
+            let live: JSON = [
+                "level": "basic", "priority": 0, "state": "ready", "pid": .integer(Int64(getpid())),
+                "uid": .integer(Int64(geteuid())), "restarts": 0, "open": 1, "waiting": 0, "queued": 0,
+            ]
+            #expect(modules[0].matches(live), "\(modules[0])")
+            #expect(modules[1].matches(["state": "absent", "pid": nil, "uid": nil]), "\(modules[1])")
+        }
+    }
+
+    @Test func restartsAreCounted() throws {
+        try TestBus.run(.sixModules()) { bus in
+            for _ in 0..<2 {
+                try bus.module("Ant").close()
+                try bus.waitUntil("Ant", is: "absent")
+            }
+            _ = try bus.module("Ant")
+            let ant = try bus.operator().asked("bus/modules")["modules"]?.array?.first
+            #expect(ant?["restarts"] == 2)
+        }
+    }
+
+    @Test func interfacesListsActionsURLsAndWhoRequiresThem() throws {
+        let table = AppTable.sixModules {
+            $0.modules[0].provides = ["Stored"]
+            $0.modules[2].requires = ["Shop"]
+        }
+        try TestBus.run(table) { bus in
+            _ = try bus.module(
+                "Cat",
+                [
+                    "interfaces": ["Shop": ["actions": ["item": ["auth": true]]]],
+                    "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
+                ])
+            _ = try bus.module("Bee2", ["requires": ["ShopRouter"]])
+            let interfaces = try bus.operator().asked("bus/interfaces")["interfaces"]?.array ?? []
+            #expect(interfaces.map { $0["name"]?.string } == ["Shop", "Stored"])
+            let shop: JSON = [
+                "module": "Cat", "instances": "single", "actions": [["name": "item", "auth": true]],
+                "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]], "requiredBy": ["Bee", "Bee2"],
+            ]
+            #expect(interfaces[0].matches(shop), "\(interfaces[0])")
+            #expect(interfaces[1].matches(["module": "Ant"]))
+        }
+    }
+
+    @Test func statsCountsWhatPassed() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let tool = try bus.operator()
+            func counters() throws -> [String: Int64] {
+                let members = try tool.asked("bus/stats")["counters"]?.object ?? []
+                return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value.integer ?? -1) })
+            }
+            let callee = try bus.provider("Ant", "Test", ["observes": ["news"]])
+            let caller = try bus.module("Cat", ["observes": ["news"]])
+            let before = try counters()
+            let id = try caller.call("Test/act")
+            try callee.reply(to: try callee.expectCall("Test/act"))
+            try caller.expectReply(to: id)
+            #expect(try callee.recipients(ofBroadcast: "news") == 1)
+            let bad = try callee.report("news", to: "Cat")
+            try callee.expectError(to: bad, "level-violation")
+            let good = try caller.report("news", to: "Ant")
+            try callee.reply(to: try callee.expectNotice("news"))
+            try caller.expectReply(to: good)
+            let after = try counters()
+            func grown(_ name: String) -> Int64 { after[name, default: -1] - before[name, default: 0] }
+            #expect(grown("broadcasts") == 1)
+            #expect(grown("notices") == 2)
+            #expect(grown("reports") == 1)
+            #expect(grown("violations") == 1)
+            for name in ["calls", "replies", "errors", "dropped", "slowConsumers", "badFrames"] {
+                #expect(after[name] != nil, "\(name)")
+            }
+            #expect(grown("calls") == 2, "one and the second bus/stats")
+            let times = try tool.asked("bus/stats")["callMicroseconds"]
+            #expect(times?["count"] == 1)
+            #expect((times?["max"]?.integer ?? -1) >= (times?["p50"]?.integer ?? 0))
+        }
+    }
+}

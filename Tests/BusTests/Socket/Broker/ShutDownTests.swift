@@ -1,0 +1,102 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 11: the orderly end, in this process and of the
+/// daemon at SIGTERM.
+@Suite(.timeLimit(.minutes(1)))
+struct ShutDownTests {
+    @Test func tearDownGoesInReverseOrderEqualsAtOnce() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let peers = try ["Ant", "Ant2", "Bee", "Cat"].map { try bus.module($0) }
+            for peer in peers { peer.answersLifecycle = false }
+            bus.beginShutDown()
+            let cat = try peers[3].expectCall("module/tearDown", nil, ["from": "bus"])
+            for peer in peers[..<3] { try peer.expectNothing() }
+            try peers[3].reply(to: cat)
+            let bee = try peers[2].expectCall("module/tearDown")
+            for peer in peers[..<2] { try peer.expectNothing() }
+            try peers[2].fail(bee, "Bee.broken")
+            let both = try [peers[0].expectCall("module/tearDown"), peers[1].expectCall("module/tearDown")]
+            try peers[0].reply(to: both[0])
+            try peers[0].settle()
+            try peers[1].fail(both[1], "unknown-action")
+            for peer in peers { try peer.expectEnd("shutting-down") }
+            try bus.waitUntilEnded()
+        }
+    }
+
+    @Test func openRequestsAreAnsweredBeforeTheFarewell() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let tool = try bus.operator()
+            let id = try caller.call("Test/act")
+            try callee.expectCall("Test/act")
+            let watch = try tool.call("bus/watch", nil, ["credit": 0])
+            try tool.settle()
+            bus.beginShutDown()
+            try caller.expectError(to: id, "shutting-down", ran: "maybe")
+            try caller.expectEnd("shutting-down")
+            try tool.expectError(to: watch, "shutting-down")
+            try tool.expectEnd("shutting-down")
+            try callee.expectEnd("shutting-down")
+            try bus.waitUntilEnded()
+        }
+    }
+
+    @Test func callsStillPassWhileModulesAreTornDown() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let storage = try bus.provider("Ant", "Storage")
+            let shop = try bus.module("Cat")
+            shop.answersLifecycle = false
+            bus.beginShutDown()
+            let tearDown = try shop.expectCall("module/tearDown")
+            let save = try shop.call("Storage/save")
+            try storage.reply(to: try storage.expectCall("Storage/save"))
+            try shop.expectReply(to: save)
+            try shop.reply(to: tearDown)
+            try shop.expectEnd("shutting-down")
+        }
+    }
+
+    @Test func aTearDownThatHangsHoldsNobodyUpForever() throws {
+        try TestBus.run(.sixModules { $0.modules[4].stop = 30 }) { bus in
+            let hanging = try bus.module("Cat")
+            hanging.answersLifecycle = false
+            bus.beginShutDown()
+            try hanging.expectCall("module/tearDown")
+            try hanging.expectEnd("shutting-down")
+            try bus.waitUntilEnded()
+        }
+    }
+
+    @Test func aPeerThatReadsNothingHoldsNobodyUpForever() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let slow = try bus.module("Cat", ["observes": ["news"]])
+            slow.isPaused = true
+            let sender = try bus.module("Ant")
+            for _ in 0..<10 { #expect(try sender.recipients(ofBroadcast: "news", .filler(100_000)) == 1) }
+            slow.answersLifecycle = false
+            // It never reads its tearDown; its row gives it 5 s.
+            slow.close()
+            bus.beginShutDown()
+            try bus.waitUntilEnded()
+        }
+    }
+
+    @Test func theDaemonEndsInOrderAtSIGTERM() throws {
+        try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let id = try caller.call("Test/act")
+            try callee.expectCall("Test/act")
+            bus.beginShutDown()
+            try caller.expectError(to: id, "shutting-down", ran: "maybe")
+            try caller.expectEnd("shutting-down")
+            try callee.expectEnd("shutting-down")
+            #expect(callee.lifecycle.last == "tearDown")
+            try bus.waitUntilEnded()
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 11: the order at the app's start, over eager rows
+/// that this process plays and vouches for.
+@Suite(.timeLimit(.minutes(1)))
+struct BarrierTests {
+    /// Two in the first level, equal in priority; one before them; one later.
+    private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
+        .testing(
+            .eager("Late", rank: 2), .eager("One", rank: 0), .eager("Two", rank: 0),
+            .eager("First", rank: 0, priority: 5), .manual("Hand"), with: change)
+    }
+
+    private func arrive(_ bus: TestBus, _ name: String, _ hello: JSON = [:]) throws -> RawPeer {
+        let token = try bus.vouch(for: name)
+        let peer = try bus.connect(name)
+        let credentials: JSON = .object([.init("token", .string(token))] + (hello.object ?? []))
+        try peer.hello(name, credentials)
+        return peer
+    }
+
+    private func done(_ peer: RawPeer, _ step: String) throws {
+        try peer.reply(to: try peer.expectCall("module/\(step)"))
+        try peer.settle()
+    }
+
+    @Test func modulesStartByLevelThenPriorityAndEqualsAtOnce() throws {
+        try TestBus.run(table()) { bus in
+            let late = try arrive(bus, "Late")
+            let one = try arrive(bus, "One")
+            let two = try arrive(bus, "Two")
+            for peer in [late, one, two] { try peer.expectNothing() }
+            let first = try arrive(bus, "First")
+            let setUp = try first.expectCall("module/setUp")
+            for peer in [late, one, two] { try peer.expectNothing() }
+            try first.reply(to: setUp)
+            let both = try [one.expectCall("module/setUp"), two.expectCall("module/setUp")]
+            try one.reply(to: both[0])
+            try one.settle()
+            try late.expectNothing()
+            try two.reply(to: both[1])
+            let lateSetUp = try late.expectCall("module/setUp")
+            // Nobody initializes before every one has been set up.
+            for peer in [first, one, two] { try peer.expectNothing() }
+            try late.reply(to: lateSetUp)
+            let initialize = try first.expectCall("module/initialize")
+            for peer in [one, two, late] { try peer.expectNothing() }
+            try first.reply(to: initialize)
+            try done(one, "initialize")
+            try late.expectNothing()
+            try done(two, "initialize")
+            // didStart comes when all have initialized.
+            for peer in [first, one, two] { try peer.expectNothing() }
+            #expect(try bus.state(of: "First") == "ready")
+            try late.reply(to: try late.expectCall("module/initialize"))
+            for peer in [first, one, two, late] { try peer.reply(to: try peer.expectCall("module/didStart")) }
+            for name in ["First", "One", "Two", "Late"] { #expect(try bus.state(of: name) == "ready") }
+        }
+    }
+
+    @Test func aFailedStartLeavesTheBarrierOnceTheLauncherSaysSo() throws {
+        try TestBus.run(table()) { bus in
+            let one = try arrive(bus, "One")
+            let first = try arrive(bus, "First")
+            try first.fail(try first.expectCall("module/setUp"), "First.broken")
+            try first.expectEnd("failed")
+            // It may come again; the others wait for it.
+            try one.expectNothing()
+            try bus.launcher().asked("bus/moduleState", ["module": "First", "state": "failed", "reason": "crash loop"])
+            try one.expectCall("module/setUp")
+            #expect(try bus.state(of: "First") == "failed")
+        }
+    }
+
+    @Test func aModuleThatDiedBeforeItWasReadyIsWaitedForAgain() throws {
+        try TestBus.run(table()) { bus in
+            let one = try arrive(bus, "One")
+            let first = try arrive(bus, "First")
+            try first.expectCall("module/setUp")
+            first.close()
+            try one.expectNothing()
+            let again = try arrive(bus, "First")
+            try done(again, "setUp")
+            try one.expectCall("module/setUp")
+        }
+    }
+
+    @Test func aStartThatTakesLongerThanStartupLeavesTheBarrier() throws {
+        try TestBus.run(table { $0.startup = 100 }) { bus in
+            let one = try arrive(bus, "One")
+            // First, Two and Late never come.
+            let setUp = try one.expectCall("module/setUp")
+            try one.reply(to: setUp)
+            try one.reply(to: try one.expectCall("module/initialize"))
+            try one.expectCall("module/didStart")
+        }
+    }
+
+    @Test func manualAndAsynchronousModulesAreWaitedForByNobodyAndWaitForNobody() throws {
+        let table = AppTable.testing(
+            .eager("First"), .manual("Hand"), .eager("Async") { $0.start = .async })
+        try TestBus.run(table) { bus in
+            _ = try bus.launcher()
+            for name in ["Hand", "Async"] {
+                let peer = try arrive(bus, name)
+                try done(peer, "setUp")
+                try done(peer, "initialize")
+                try done(peer, "didStart")
+            }
+            let first = try arrive(bus, "First")
+            for step in ["setUp", "initialize", "didStart"] { try done(first, step) }
+        }
+    }
+
+    @Test func aModuleThatJoinsLateGetsAllThreeAtOnce() throws {
+        let table = AppTable.testing(.eager("First"), .eager("Second"))
+        try TestBus.run(table) { bus in
+            let first = try arrive(bus, "First")
+            let second = try arrive(bus, "Second")
+            for step in ["setUp", "initialize", "didStart"] {
+                let calls = try [first, second].map { ($0, try $0.expectCall("module/\(step)")) }
+                for (peer, call) in calls { try peer.reply(to: call) }
+            }
+            second.close()
+            try bus.waitUntil("Second", is: "restarting")
+            let again = try arrive(bus, "Second")
+            for step in ["setUp", "initialize", "didStart"] { try done(again, step) }
+            try first.expectNothing()
+        }
+    }
+
+    @Test func aResumedModuleCountsAsStartedForTheOthers() throws {
+        let table = AppTable.testing(.eager("First", priority: 1), .eager("Second"))
+        try TestBus.run(table) { bus in
+            let first = try arrive(bus, "First", ["resumed": true])
+            let second = try arrive(bus, "Second")
+            for step in ["setUp", "initialize", "didStart"] { try done(second, step) }
+            try first.expectNothing()
+        }
+    }
+
+    @Test func aRequestMadeInInitializeToALaterOneIsUnavailableAtOnce() throws {
+        let table = AppTable.testing(.eager("First", priority: 1), .eager("Second", provides: ["Test"]))
+        try TestBus.run(table) { bus in
+            let first = try arrive(bus, "First")
+            let second = try arrive(bus, "Second", ["interfaces": ["Test": [:]]])
+            try done(first, "setUp")
+            try done(second, "setUp")
+            let initialize = try first.expectCall("module/initialize")
+            let error = try first.refused("Test/act", nil, ["parent": initialize["id"] ?? .null], with: "unavailable")
+            #expect(error.message.contains("initialize"))
+        }
+    }
+}

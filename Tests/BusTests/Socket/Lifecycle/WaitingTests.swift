@@ -1,0 +1,240 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 6: requests that wait for a module, and section 10's
+/// `retire` and `moduleState`.
+@Suite(.timeLimit(.minutes(1)))
+struct WaitingTests {
+    private func table(_ change: (inout AppTable.Row) -> Void = { _ in }) -> AppTable {
+        .testing(.eager("Login", rank: 1, provides: ["Login"], with: change), .manual("Hand", rank: 2), .manual("Hand2", rank: 2))
+    }
+
+    private func arrive(_ bus: TestBus, _ hello: JSON = [:]) throws -> RawPeer {
+        let token = try bus.vouch(for: "Login")
+        return try bus.provider("Login", "Login", .object([.init("token", .string(token))] + (hello.object ?? [])))
+    }
+
+    @Test func requestsWaitForAModuleThatWillStartAndKeepTheirOrder() throws {
+        try TestBus.run(table()) { bus in
+            _ = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let ids = try (0..<5).map { try caller.call("Login/act", .integer($0)) }
+            try caller.expectNothing()
+            let login = try arrive(bus)
+            for (number, id) in ids.enumerated() {
+                try login.reply(to: try login.expectCall("Login/act", .integer(Int64(number))))
+                try caller.expectReply(to: id)
+            }
+        }
+    }
+
+    @Test func withoutLauncherNobodyCanStartIt() throws {
+        try TestBus.run(table()) { bus in
+            let caller = try bus.module("Hand")
+            let error = try caller.refused("Login/act", with: "unavailable")
+            #expect(error.message.contains("Login"))
+        }
+    }
+
+    @Test func theLaunchersEndEndsWhatWaits() throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let id = try caller.call("Login/act")
+            try caller.expectNothing()
+            launcher.close()
+            try caller.expectError(to: id, "unavailable", ran: "no")
+        }
+    }
+
+    @Test(arguments: ["failed", "absent"])
+    func whatTheLauncherSaysEndsWhatWaits(state: String) throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let id = try caller.call("Login/act")
+            try caller.expectNothing()
+            try launcher.asked("bus/moduleState", ["module": "Login", "state": .string(state), "reason": "it crashed"])
+            #expect(try caller.expectError(to: id, "unavailable", ran: "no").message.contains("it crashed"))
+            try caller.refused("Login/act", with: "unavailable")
+            try launcher.asked("bus/moduleState", ["module": "Login", "state": "restarting", "reason": ""])
+            try caller.call("Login/act")
+            try caller.expectNothing()
+        }
+    }
+
+    @Test func aWaitingRequestsDeadlineAndCancelMeanThatItDidNotRun() throws {
+        try TestBus.run(table()) { bus in
+            _ = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let late = try caller.call("Login/act", nil, ["deadline": 20])
+            try caller.expectError(to: late, "deadline-exceeded", ran: "no")
+            let given = try caller.call("Login/act")
+            try caller.cancel(given)
+            try caller.expectError(to: given, "cancelled", ran: "no")
+            let login = try arrive(bus)
+            try login.expectNothing()
+        }
+    }
+
+    @Test func checksOnActionsAreMadeWhenItIsReady() throws {
+        let table = AppTable.testing(.eager("Login", provides: ["Login"]), .manual("Hand", rank: 2))
+        try TestBus.run(table) { bus in
+            _ = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let good = try caller.call("Login/act")
+            let bad = try caller.call("Login/other")
+            try caller.expectNothing()
+            let token = try bus.vouch(for: "Login")
+            let interfaces: JSON = ["Login": ["actions": ["act": [:]]]]
+            let login = try bus.module("Login", ["token": .string(token), "interfaces": interfaces])
+            try login.reply(to: try login.expectCall("Login/act"))
+            try caller.expectReply(to: good)
+            try caller.expectError(to: bad, "unknown-action", ran: "no")
+        }
+    }
+
+    @Test func requestsWaitAgainAfterADeathThatTheLauncherMends() throws {
+        try TestBus.run(table()) { bus in
+            let caller = try bus.module("Hand")
+            let first = try arrive(bus)
+            let open = try caller.call("Login/act")
+            try first.expectCall("Login/act")
+            first.close()
+            try caller.expectError(to: open, "died", ran: "maybe")
+            let waiting = try caller.call("Login/act")
+            try caller.expectNothing()
+            let second = try arrive(bus)
+            try second.reply(to: try second.expectCall("Login/act"))
+            try caller.expectReply(to: waiting)
+        }
+    }
+
+    @Test func afterADeathUnderRestartNeverNobodyWaits() throws {
+        try TestBus.run(table { $0.restart = .never }) { bus in
+            let caller = try bus.module("Hand")
+            try arrive(bus).close()
+            try bus.waitUntil("Login", is: "absent")
+            try caller.refused("Login/act", with: "unavailable")
+        }
+    }
+
+    @Test func aFailedStartLetsRequestsWaitOn() throws {
+        try TestBus.run(table()) { bus in
+            let caller = try bus.module("Hand")
+            let token = try bus.vouch(for: "Login")
+            let first = try bus.connect("Login")
+            try first.hello("Login", ["token": .string(token), "interfaces": ["Login": [:]]])
+            let id = try caller.call("Login/act")
+            try caller.expectNothing()
+            try first.fail(try first.expectCall("module/setUp"), "Login.broken")
+            try first.expectEnd("failed")
+            try caller.expectNothing()
+            let second = try arrive(bus)
+            try second.reply(to: try second.expectCall("Login/act"))
+            try caller.expectReply(to: id)
+        }
+    }
+
+    @Test func moreThanMayWaitAreOverloaded() throws {
+        var table = table()
+        table.limits.waiting = 2
+        table.limits.held = 100_000
+        try TestBus.run(table) { bus in
+            _ = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let other = try bus.module("Hand2")
+            // One alone may exceed what one sender may have waiting.
+            let large = try caller.call("Login/act", .filler(200_000))
+            try caller.expectNothing()
+            try caller.refused("Login/act", 1, with: "overloaded")
+            let second = try other.call("Login/act", 2)
+            try other.expectNothing()
+            #expect(try other.refused("Login/act", 3, with: "overloaded").message.contains("Login"))
+            let login = try arrive(bus)
+            for id in [(caller, large), (other, second)] {
+                try login.reply(to: try login.expectCall("Login/act"))
+                try id.0.expectReply(to: id.1)
+            }
+        }
+    }
+
+    @Test func onDemandIsStartedByTheFirstRequest() throws {
+        try TestBus.run(table { $0.start = .onDemand }) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let first = try caller.call("Login/act", 1)
+            let second = try caller.call("Login/act", 2)
+            let start = try launcher.expectCall("launcher/start", ["module": "Login"], ["from": "bus"])
+            try caller.expectNothing()
+            try launcher.expectNothing()
+            let login = try arrive(bus)
+            try launcher.reply(to: start)
+            for (id, number) in [(first, 1), (second, 2)] as [(UInt64, JSON)] {
+                try login.reply(to: try login.expectCall("Login/act", number))
+                try caller.expectReply(to: id)
+            }
+        }
+    }
+
+    @Test func whereTheLauncherCannotStartItTheRequestIsUnavailable() throws {
+        try TestBus.run(table { $0.start = .onDemand }) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let id = try caller.call("Login/act")
+            try launcher.fail(try launcher.expectCall("launcher/start"), "failed", "no such file")
+            #expect(try caller.expectError(to: id, "unavailable", ran: "no").message.contains("no such file"))
+        }
+    }
+
+    @Test func aRetiredModuleFinishesWhatItHasAndGetsNothingNew() throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.provider("Login", "Login", ["token": .string(token)])
+            login.answersLifecycle = false
+            let old = try caller.call("Login/act", 1)
+            let call = try login.expectCall("Login/act", 1)
+            let retire = try launcher.call("bus/retire", ["module": "Login"])
+            let tearDown = try login.expectCall("module/tearDown", nil, ["from": "bus"])
+            let new = try caller.call("Login/act", 2)
+            try caller.expectNothing()
+            try launcher.expectNothing()
+            #expect(try bus.state(of: "Login") == "stopping")
+            try login.expectNothing()
+            try login.reply(to: call)
+            try caller.expectReply(to: old)
+            try login.reply(to: tearDown)
+            try launcher.expectReply(to: retire)
+            login.close()
+            try caller.expectNothing()
+            let next = try arrive(bus)
+            try next.reply(to: try next.expectCall("Login/act", 2))
+            try caller.expectReply(to: new)
+        }
+    }
+
+    @Test func aTearDownThatHangsEndsAtStop() throws {
+        try TestBus.run(table { $0.stop = 40 }) { bus in
+            let launcher = try bus.launcher()
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            let retire = try launcher.call("bus/retire", ["module": "Login"])
+            try login.expectCall("module/tearDown")
+            try launcher.expectReply(to: retire)
+        }
+    }
+
+    @Test func whatIsNotThereCannotBeRetiredOrSpokenOf() throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            try launcher.refused("bus/retire", ["module": "Login"], with: "unavailable")
+            try launcher.refused("bus/retire", ["module": "Nobody"], with: "unknown-module")
+            try launcher.refused("bus/moduleState", ["module": "Login", "state": "happy"], with: "bad-params")
+            try launcher.refused("bus/vouch", ["module": "Login", "token": "t"], with: "bad-params")
+            try launcher.refused("Login/act", with: "forbidden")
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 7: observations, and how broadcasts are kept.
+@Suite(.timeLimit(.minutes(1)))
+struct BroadcastTests {
+    @Test func anObjectFiltersWhereTheObservationGaveOne() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let sender = try bus.module("Ant")
+            let observer = try bus.module("Cat", ["observes": ["item", ["name": "item", "object": "a"]]])
+            let subscriptions = observer.welcome["subscriptions"]?.array ?? []
+            #expect(try sender.recipients(ofBroadcast: "item", 1, ["object": "a"]) == 2)
+            #expect(try sender.recipients(ofBroadcast: "item", 2, ["object": "b"]) == 1)
+            #expect(try sender.recipients(ofBroadcast: "item", 3) == 1)
+            try observer.expectNotice("item", 1, ["object": "a", "subscription": subscriptions[0]])
+            try observer.expectNotice("item", 1, ["object": "a", "subscription": subscriptions[1]])
+            try observer.expectNotice("item", 2, ["object": "b", "subscription": subscriptions[0]])
+            let last = try observer.expectNotice("item", 3, ["subscription": subscriptions[0]])
+            #expect(last["object"] == nil)
+            try observer.expectNothing()
+        }
+    }
+
+    @Test func twoObservationsOfOneNameDeliverTwice() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let observer = try bus.module("Cat")
+            let one = try observer.asked("bus/observe", ["name": "news"])["subscription"]
+            let other = try observer.asked("bus/observe", ["name": "news"])["subscription"]
+            #expect(one != other && one != nil)
+            #expect(try bus.module("Ant").recipients(ofBroadcast: "news") == 2)
+            try observer.expectNotice("news", nil, ["subscription": one ?? .null])
+            try observer.expectNotice("news", nil, ["subscription": other ?? .null])
+            try observer.asked("bus/unobserve", ["subscription": one ?? .null])
+            #expect(try bus.module("Bee").recipients(ofBroadcast: "news") == 1)
+            try observer.expectNotice("news", nil, ["subscription": other ?? .null])
+            try observer.expectNothing()
+        }
+    }
+
+    @Test func whatTheRowObservesIsInForceTogetherWithHellosOnce() throws {
+        let table = AppTable.sixModules {
+            $0.modules[4].observes = [.init(name: "news"), .init(name: "item", object: "a")]
+        }
+        try TestBus.run(table) { bus in
+            let observer = try bus.module("Cat", ["observes": ["news"]])
+            #expect(observer.welcome["subscriptions"]?.array?.count == 2)
+            let sender = try bus.module("Ant")
+            #expect(try sender.recipients(ofBroadcast: "news") == 1)
+            #expect(try sender.recipients(ofBroadcast: "item", nil, ["object": "a"]) == 1)
+        }
+    }
+
+    @Test func namesAreComparedByteByByteWithoutWildcards() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let observer = try bus.module("Cat", ["observes": ["news.*", "*", "News", "caf\u{E9}"]])
+            let sender = try bus.module("Ant")
+            for name in ["news.a", "news", "NEWS", "cafe\u{301}"] { #expect(try sender.recipients(ofBroadcast: name) == 0) }
+            #expect(try sender.recipients(ofBroadcast: "caf\u{E9}") == 1)
+            try observer.expectNotice("caf\u{E9}")
+            try observer.expectNothing()
+        }
+    }
+
+    @Test func aBroadcastWithoutIDIsNotAnswered() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let observer = try bus.module("Cat", ["observes": ["news"]])
+            let sender = try bus.module("Ant")
+            try sender.send(["kind": "broadcast", "name": "news"], body: ["n": 1])
+            try sender.expectNothing()
+            try observer.expectNotice("news", ["n": 1])
+        }
+    }
+
+    @Test func allObserversSeeAllBroadcastsInOneOrder() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let observers = try ["Cat", "Cat2"].map { try bus.module($0, ["observes": ["a", "b"]]) }
+            let senders = try ["Ant", "Ant2", "Bee"].map { try bus.module($0) }
+            for round in 0..<40 as Range<Int64> {
+                for sender in senders { try sender.send(["kind": "broadcast", "name": round % 2 == 0 ? "a" : "b"], body: .integer(round)) }
+            }
+            for sender in senders { try sender.settle() }
+            let seen = try observers.map { try $0.drain().map { "\($0.from) \($0.name) \($0.json)" } }
+            #expect(seen[0].count == 120)
+            #expect(seen[0] == seen[1])
+        }
+    }
+
+    @Test func observationsEndWithTheirPeer() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let sender = try bus.module("Ant")
+            let observer = try bus.module("Cat", ["observes": ["news"]])
+            observer.close()
+            try bus.waitUntil("Cat", is: "absent")
+            #expect(try sender.recipients(ofBroadcast: "news") == 0)
+        }
+    }
+
+    @Test func noticesFlowFromHelloOn() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let sender = try bus.module("Ant")
+            let observer = try bus.connect("Cat")
+            try observer.hello("Cat", ["observes": ["news"]])
+            #expect(try sender.recipients(ofBroadcast: "news") == 1)
+            // It has answered no step of its start.
+            try observer.find(["kind": "notice", "name": "news"])
+        }
+    }
+
+    @Test func anObserverThatKeepsAllAndFallsBehindIsEnded() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
+            let sender = try bus.module("Ant")
+            let slow = try bus.module("Cat", ["observes": ["news"]])
+            let quick = try bus.module("Cat2", ["observes": ["news"]])
+            slow.isPaused = true
+            var reached = 2
+            var sent = 0
+            while reached == 2, sent < 100 {
+                reached = try sender.recipients(ofBroadcast: "news", .filler(40_000))
+                sent += 1
+            }
+            #expect(reached == 1, "\(sent) broadcasts were taken")
+            for _ in 0..<sent { try quick.expectNotice("news") }
+            try quick.expectNothing()
+            slow.isPaused = false
+            let error = try slow.expectEnd("slow-consumer")
+            #expect(error.message.contains("Cat"))
+            // What was not begun is dropped; what came is whole and in order.
+            #expect(slow.inbox.count < sent)
+            #expect(try sender.asked("bus/stats")["counters"]?["slowConsumers"] == 1)
+            _ = try bus.module("Cat")
+        }
+    }
+
+    @Test func ofAnObservationThatKeepsLatestOneNoticeWaitsAndSaysWhatItMissed() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
+            let sender = try bus.module("Ant")
+            let observer = try bus.module("Cat", ["observes": [["name": "state", "keep": "latest"]]])
+            observer.isPaused = true
+            let sent = 60
+            for number in 1...sent {
+                let body: JSON = ["n": .integer(Int64(number)), "text": .filler(40_000)]
+                #expect(try sender.recipients(ofBroadcast: "state", body) == 1)
+            }
+            observer.isPaused = false
+            let came = try observer.drain()
+            let numbers = came.map { Int($0.json["n"]?.integer ?? 0) }
+            let missed = came.map { Int($0["missed"]?.integer ?? 0) }
+            #expect(numbers.last == sent)
+            #expect(numbers == numbers.sorted())
+            #expect(came.count < sent)
+            // Every broadcast came or was counted just before the next one.
+            #expect(missed.reduce(came.count, +) == sent)
+            for index in came.indices.dropFirst() {
+                #expect(numbers[index] - numbers[index - 1] - 1 == missed[index])
+            }
+            #expect(try sender.recipients(ofBroadcast: "state", ["n": 0]) == 1)
+            #expect(try observer.expectNotice("state", ["n": 0])["missed"] == nil)
+        }
+    }
+
+    @Test func aLargeBroadcastReachesAllWhole() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let sender = try bus.module("Ant")
+            let observers = try ["Bee", "Bee2", "Cat", "Cat2"].map { try bus.module($0, ["observes": ["news"]]) }
+            let body: JSON = .filler(3_000_000)
+            #expect(try sender.recipients(ofBroadcast: "news", body) == 4)
+            for observer in observers { #expect(try observer.expectNotice("news").json == body) }
+        }
+    }
+
+    @Test(arguments: [
+        ["name": ""], [:], ["name": 5], ["name": "a", "keep": "some"], "news",
+    ] as [JSON])
+    func anObservationThatIsNoneIsBadParams(body: JSON) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let peer = try bus.module("Ant")
+            try peer.refused("bus/observe", body, with: "bad-params")
+            try peer.refused("bus/unobserve", ["subscription": 99], with: "bad-params")
+        }
+    }
+
+    @Test func moreObservationsThanAllowedAreOverloaded() throws {
+        try TestBus.run(.sixModules { $0.limits.observations = 2 }) { bus in
+            let peer = try bus.module("Cat", ["observes": ["a"]])
+            let second = try peer.asked("bus/observe", ["name": "b"])["subscription"]
+            try peer.refused("bus/observe", ["name": "c"], with: "overloaded")
+            try peer.asked("bus/unobserve", ["subscription": second ?? .null])
+            try peer.asked("bus/observe", ["name": "c"])
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 7: reports and their answers.
+@Suite(.timeLimit(.minutes(1)))
+struct ReportTests {
+    private func reporting(_ observes: JSON, _ test: (TestBus, RawPeer, RawPeer) throws -> Void) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let target = try bus.module("Ant", ["observes": observes])
+            try test(bus, try bus.module("Cat"), target)
+        }
+    }
+
+    @Test func aReportIsAnsweredWhenAllObserversHaveReplied() throws {
+        try reporting(["news", "news", "other"]) { bus, sender, target in
+            let id = try sender.report("news", to: "Ant", ["n": 1])
+            let notices = try [target.expectNotice("news"), target.expectNotice("news")]
+            #expect(notices[0].id != notices[1].id)
+            #expect(notices[0]["subscription"] != notices[1]["subscription"])
+            try target.reply(to: notices[1])
+            try target.settle()
+            try sender.expectNothing()
+            try target.reply(to: notices[0])
+            try sender.expectReply(to: id, body: ["observers": 2])
+        }
+    }
+
+    @Test func aReportThatNobodyObservesIsAnsweredWithNone() throws {
+        try reporting(["other", ["name": "news", "object": "a"]]) { bus, sender, target in
+            try sender.expectReply(to: try sender.report("news", to: "Ant"), body: ["observers": 0])
+            try sender.expectReply(to: try sender.report("news", to: "Ant", nil, ["object": "b"]), body: ["observers": 0])
+            let id = try sender.report("news", to: "Ant", nil, ["object": "a"])
+            try target.reply(to: try target.expectNotice("news", nil, ["object": "a"]))
+            try sender.expectReply(to: id, body: ["observers": 1])
+        }
+    }
+
+    @Test func theFirstErrorIsTheReportsAtOnce() throws {
+        try reporting(["news", "news"]) { bus, sender, target in
+            let id = try sender.report("news", to: "Ant")
+            let first = try target.expectNotice("news")
+            let second = try target.expectNotice("news")
+            try target.fail(second, "Ant.full", "no room")
+            #expect(try sender.expectError(to: id, "Ant.full", ran: "yes").message == "no room")
+            try target.reply(to: first)
+            try target.settle()
+            try sender.expectNothing()
+        }
+    }
+
+    @Test func aPartialReplyToANoticeIsDropped() throws {
+        try reporting(["news"]) { bus, sender, target in
+            let id = try sender.report("news", to: "Ant")
+            let notice = try target.expectNotice("news")
+            try target.partialReply(to: notice)
+            try target.settle()
+            try sender.expectNothing()
+            try target.reply(to: notice)
+            try sender.expectReply(to: id, body: ["observers": 1])
+        }
+    }
+
+    @Test(arguments: ["Nobody", "ant", "", "bus"])
+    func aTargetThatNobodyNamesIsUnknown(target: String) throws {
+        try reporting([]) { bus, sender, _ in
+            try sender.expectError(to: try sender.report("news", to: target), "unknown-module", ran: "no")
+        }
+    }
+
+    @Test func aTargetThatIsNotThereIsUnavailable() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let sender = try bus.module("Cat")
+            try sender.expectError(to: try sender.report("news", to: "Ant"), "unavailable", ran: "no")
+        }
+    }
+
+    @Test func theTargetsDeathEndsTheReport() throws {
+        try reporting(["news"]) { bus, sender, target in
+            let id = try sender.report("news", to: "Ant")
+            try target.expectNotice("news")
+            target.close()
+            try sender.expectError(to: id, "died", ran: "maybe")
+        }
+    }
+
+    @Test func aReportEndsAtItsDeadlineAndByCancel() throws {
+        try reporting(["news"]) { bus, sender, target in
+            let late = try sender.report("news", to: "Ant", nil, ["deadline": 30])
+            let first = try target.expectNotice("news")
+            try sender.expectError(to: late, "deadline-exceeded", ran: "maybe")
+            try target.expect(["kind": "cancel", "id": first["id"] ?? .null])
+            let given = try sender.report("news", to: "Ant")
+            let second = try target.expectNotice("news")
+            try sender.cancel(given)
+            try sender.expectError(to: given, "cancelled", ran: "maybe")
+            try target.expect(["kind": "cancel", "id": second["id"] ?? .null])
+            try target.reply(to: second)
+            try target.expectNothing()
+        }
+    }
+
+    @Test func reportsWaitForAModuleThatStarts() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let sender = try bus.module("Cat")
+            let target = try bus.connect("Ant")
+            try target.hello("Ant", ["observes": ["news"]])
+            let id = try sender.report("news", to: "Ant", ["n": 1])
+            try sender.expectNothing()
+            for step in ["setUp", "initialize"] { try target.reply(to: try target.expectCall("module/\(step)")) }
+            try target.reply(to: try target.find(["kind": "notice", "name": "news"], body: ["n": 1]))
+            try sender.expectReply(to: id, body: ["observers": 1])
+        }
+    }
+
+    @Test func aReportIsNeverMerged() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let target = try bus.module("Ant", ["observes": [["name": "news", "keep": "latest"]]])
+            let sender = try bus.module("Cat")
+            target.isPaused = true
+            let ids = try (0..<20).map { try sender.report("news", to: "Ant", .integer($0)) }
+            try sender.settle()
+            target.isPaused = false
+            for number in 0..<20 as Range<Int64> {
+                let notice = try target.expectNotice("news", .integer(number))
+                #expect(notice["missed"] == nil)
+                try target.reply(to: notice)
+            }
+            for id in ids { try sender.expectReply(to: id, body: ["observers": 1]) }
+        }
+    }
+
+    @Test func aReportThatDoesNotFitIsOverloaded() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
+            let target = try bus.module("Ant", ["observes": ["news"]])
+            let sender = try bus.module("Cat")
+            target.isPaused = true
+            let ids = try (0..<15).map { _ in try sender.report("news", to: "Ant", .filler(60_000)) }
+            #expect(try sender.expectError(to: ids[14], "overloaded", ran: "no").message.contains("Ant"))
+            // The target stays.
+            target.isPaused = false
+            try target.reply(to: try target.expectNotice("news"))
+            try sender.expectReply(to: ids[0], body: ["observers": 1])
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 5: who a peer is. Tokens, and what the launcher
+/// vouches for; this process is the launcher and the modules at once.
+@Suite(.timeLimit(.minutes(1)))
+struct VouchTests {
+    private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
+        .testing(.eager("Login", rank: 1), .manual("Tool"), with: change)
+    }
+
+    @Test func theTokenOfAVouchedProcessLetsItIn() throws {
+        try TestBus.run(table()) { bus in
+            let token = try bus.vouch(for: "Login")
+            let peer = try bus.module("Login", ["token": .string(token)])
+            #expect(peer.welcome.matches(["module": "Login", "level": "middle"]))
+            #expect(peer.lifecycle == ["setUp", "initialize", "didStart"])
+        }
+    }
+
+    @Test func aWrongTokenIsForbiddenAtOnce() throws {
+        try TestBus.run(table()) { bus in
+            try bus.vouch(for: "Login", token: "right")
+            let peer = try bus.connect()
+            try peer.expectRefusal(of: try peer.sendHello("Login", ["token": "wrong"]), "forbidden")
+        }
+    }
+
+    @Test func anotherProcessThanTheVouchedOneIsForbiddenAtOnce() throws {
+        let other = try ChildProgram("/bin/cat", ["/dev/zero"])
+        defer { other.kill() }
+        try TestBus.run(table()) { bus in
+            try bus.vouch(for: "Login", pid: other.pid, token: "right")
+            let peer = try bus.connect()
+            try peer.expectRefusal(of: try peer.sendHello("Login", ["token": "right"]), "forbidden")
+        }
+    }
+
+    @Test func aTokenWithoutVouchWaitsForIt() throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            let peer = try bus.connect("Login", answersLifecycle: true)
+            let hello = try peer.sendHello("Login", ["token": "right"])
+            // What follows hello waits with it.
+            let ping = try peer.call("bus/ping")
+            try launcher.settle()
+            #expect(peer.inbox.isEmpty)
+            try bus.vouch(for: "Login", token: "right")
+            try peer.expectReply(to: hello, body: ["module": "Login"])
+            try peer.expectReply(to: ping)
+            try peer.becomeReady()
+        }
+    }
+
+    @Test func aVouchForAnotherTokenRefusesTheWaitingOne() throws {
+        try TestBus.run(table()) { bus in
+            let peer = try bus.connect()
+            let hello = try peer.sendHello("Login", ["token": "wrong"])
+            try bus.vouch(for: "Login", token: "right")
+            try peer.expectRefusal(of: hello, "forbidden")
+        }
+    }
+
+    @Test func aVouchForAnotherProcessRefusesTheWaitingOne() throws {
+        let other = try ChildProgram("/bin/cat", ["/dev/zero"])
+        defer { other.kill() }
+        try TestBus.run(table()) { bus in
+            let peer = try bus.connect()
+            let hello = try peer.sendHello("Login", ["token": "right"])
+            try bus.vouch(for: "Login", pid: other.pid, token: "right")
+            try peer.expectRefusal(of: hello, "forbidden")
+        }
+    }
+
+    @Test func nobodyVouchingInTimeIsForbidden() throws {
+        try TestBus.run(table { $0.hello = 50 }) { bus in
+            let peer = try bus.connect()
+            let hello = try peer.sendHello("Login", ["token": "right"])
+            try peer.expectRefusal(of: hello, "forbidden")
+        }
+    }
+
+    @Test func aSecondWaitingHelloOfTheSameProcessIsTaken() throws {
+        try TestBus.run(table()) { bus in
+            let first = try bus.connect("first", answersLifecycle: true)
+            let hello = try first.sendHello("Login", ["token": "right"])
+            let second = try bus.connect("second")
+            try second.expectRefusal(of: try second.sendHello("Login", ["token": "right"]), "name-taken")
+            try bus.vouch(for: "Login", token: "right")
+            try first.expectReply(to: hello)
+        }
+    }
+
+    @Test func aVouchForANewProcessEndsTheOldSession() throws {
+        let other = try ChildProgram("/bin/cat", ["/dev/zero"])
+        defer { other.kill() }
+        try TestBus.run(table()) { bus in
+            let token = try bus.vouch(for: "Login")
+            let peer = try bus.module("Login", ["token": .string(token)])
+            try bus.vouch(for: "Login", pid: other.pid)
+            try peer.expectEnd("shutting-down")
+        }
+    }
+
+    @Test func theVouchOfADeadProcessIsWorthNothing() throws {
+        let dead = try ChildProgram("/bin/true")
+        try dead.wait()
+        try TestBus.run(table()) { bus in
+            try bus.vouch(for: "Login", pid: dead.pid, token: "old")
+            let peer = try bus.connect("Login", answersLifecycle: true)
+            let hello = try peer.sendHello("Login", ["token": "new"])
+            try bus.vouch(for: "Login", token: "new")
+            try peer.expectReply(to: hello)
+        }
+    }
+
+    @Test func whatDescendsFromTheLauncherIsNobodyElse() throws {
+        try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
+            let launcher = try bus.launcher()
+            // A child of this process, which is the launcher.
+            for hello in [
+                #"{"protocol":1,"role":"operator"}"#, #"{"protocol":1,"role":"launcher"}"#,
+                #"{"protocol":1,"module":"Tool"}"#, #"{"protocol":1,"module":"Visitor"}"#,
+            ] {
+                let child = try ChildProgram("/usr/bin/perl", ["-e", Self.client, bus.path, hello])
+                #expect(try child.wait() == .exit(0))
+                #expect(child.outputText.contains(#""code":"forbidden""#), "\(hello): \(child.outputText)")
+            }
+            try launcher.expectNothing()
+        }
+    }
+
+    @Test func aVouchedProcessAndItsChildrenAreTheModule() throws {
+        try TestBus.run(table()) { bus in
+            try bus.vouch(for: "Login", token: "right")
+            let hello = #"{"protocol":1,"module":"Login","token":"right"}"#
+            let child = try ChildProgram("/usr/bin/perl", ["-e", Self.client, bus.path, hello])
+            #expect(try child.wait() == .exit(0))
+            #expect(child.outputText.contains(#""module":"Login""#), "\(child.outputText)")
+        }
+    }
+
+    /// Says hello and prints the first frame. Perl is part of every Debian.
+    private static let client = #"""
+        use IO::Socket::UNIX;
+        my ($path, $body) = @ARGV;
+        my $socket = IO::Socket::UNIX->new(Peer => $path) or die "connect: $!";
+        my $header = '{"kind":"call","id":1,"to":"bus/hello"}';
+        $socket->syswrite(pack("NN", 4 + length($header) + length($body), length($header)) . $header . $body);
+        my $input = "";
+        while (length($input) < 4 || length($input) < 4 + unpack("N", $input)) {
+            $socket->sysread($input, 65536, length($input)) or last;
+        }
+        print $input;
+        """#
+}
