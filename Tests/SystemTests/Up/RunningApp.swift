@@ -97,9 +97,10 @@ final class RunningApp {
 
     /// The broker's process.
     func broker() throws -> Int32 {
-        try #require(children().first { pid in
-            Self.text(of: "/proc/\(pid)/comm").hasPrefix("strata-broker")
-        })
+        try #require(
+            children().first { pid in
+                Self.text(of: "/proc/\(pid)/comm").hasPrefix("strata-broker")
+            })
     }
 
     /// A small file's text; empty where it can't be read.
