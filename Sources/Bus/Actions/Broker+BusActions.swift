@@ -29,7 +29,7 @@ extension Broker {
         switch action {
         case "ping": return .object([])
         case "hello":
-            throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection does once")
+            throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection says it once")
         case "levels": return levelsAnswer()
         case "modules": return modulesAnswer()
         case "interfaces": return interfacesAnswer()

@@ -12,7 +12,7 @@ extension Broker {
         }
         let old = module.vouch
         module.vouch = ModuleRecord.Vouch(token: token, pid: pid)
-        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap {
+        if let old, old.pid != pid, let peer = module.peer {
             end(
                 peer,
                 BusError(

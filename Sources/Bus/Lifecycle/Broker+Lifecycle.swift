@@ -203,7 +203,7 @@ extension Broker {
         default:
             why =
                 module.start == .manual
-                ? "is not running, and is started by hand: start it"
+                ? "is not running, and is started by hand: start its program, or strata start \(module.name) where its row has run"
                 : launcher == nil
                     ? "is not running, and no launcher is there to start it: run strata up"
                     : "is not running: start it with strata start \(module.name)"

@@ -175,7 +175,8 @@ extension Notice {
     /// Writes its members, behind `kind` and `id`.
     func write(to writer: inout HeaderWriter, subscription: UInt64) {
         writer.string("from", from)
-        writer.string("level", level)
+        // An operator has none.
+        if level.count > 0 { writer.string("level", level) }
         writer.string("name", name)
         if let object { writer.string("object", object) }
         writer.string("via", via)

@@ -177,13 +177,11 @@ extension Broker {
         if let vouch = row.vouch, Ancestors.isAlive(vouch.pid) {
             let isVouched = pid == vouch.pid || Ancestors.descends(pid, from: vouch.pid)
             if isVouched && token == vouch.token { return true }
-            if !(row.row?.replace == .overlap && !isVouched) {
-                throw BusError(
-                    .forbidden,
-                    isVouched
-                        ? "the token of \(row.name) is not the one that the launcher gave to process \(vouch.pid)"
-                        : "process \(pid) said it is \(row.name), and the launcher vouched for process \(vouch.pid)")
-            }
+            throw BusError(
+                .forbidden,
+                isVouched
+                    ? "the token of \(row.name) is not the one that the launcher gave to process \(vouch.pid)"
+                    : "process \(pid) said it is \(row.name), and the launcher vouched for process \(vouch.pid)")
         }
         let waits = peers.values.contains {
             $0.phase == .waitingForVouch && $0.hello?.role == hello.role && $0.credentials.pid == pid

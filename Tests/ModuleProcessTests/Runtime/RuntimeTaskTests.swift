@@ -61,7 +61,8 @@ struct RuntimeTaskTests {
             harness.peer.reply(try await harness.peer.expect("call"))
             #expect(try await harness.peer.expect("reply").id == .integer(id))
             watch.onHeld = before
-            #expect(held == ["Worker/hold", "Worker/holdLater"])
+            // On a busy machine others are held up, too.
+            #expect(held.filter { $0.hasPrefix("Worker/") } == ["Worker/hold", "Worker/holdLater"])
         }
     }
 }

@@ -15,14 +15,14 @@ final class ConnectionGate {
     /// Waits for a connection.
     /// - Parameters:
     ///   - deadline: milliseconds; nil is the bus's default.
-    ///   - isConnected: asked in the same step that begins to wait: the
-    ///     connection may have come since the caller looked.
-    func wait(for what: String, deadline: UInt64?, unless isConnected: () -> Bool) async throws {
+    ///   - isThere: asked once more where the wait begins: a task without the
+    ///     loop's preference gives way at each `await`, also of the same actor.
+    func wait(for what: String, deadline: UInt64?, unless isThere: () -> Bool) async throws {
         let key = nextKey
         nextKey += 1
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
-                if isConnected() {
+                if isThere() {
                     continuation.resume()
                     return
                 }
