@@ -68,7 +68,9 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "SystemTests", dependencies: ["StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand"], swiftSettings: settings),
+            name: "SystemTests",
+            dependencies: ["StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -116,7 +116,8 @@ extension Broker {
         case .call, .report, .served:
             let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
             durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
-            let room = header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+            let room =
+                header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
             guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
                 overloadedAnswer(call, caller)
                 return

@@ -41,7 +41,8 @@ extension Broker {
 
     func unknownInterface(_ name: String) -> BusError {
         let near = nearestNames(to: name, in: routes.allInterfaces.map(\.name))
-        let hint = near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        let hint =
+            near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
     }
 

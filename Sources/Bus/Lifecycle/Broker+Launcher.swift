@@ -17,7 +17,8 @@ extension Broker {
                 peer,
                 BusError(
                     .shuttingDown,
-                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"))
+                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"
+                ))
         }
         for peer in peers.values where peer.phase == .waitingForVouch {
             if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }

@@ -94,7 +94,8 @@ extension Broker {
             BusError(
                 .slowConsumer,
                 "\(peer.displayName) fell behind: \(peer.outbox.pending) bytes wait for it, and \(table.limits.queue) "
-                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"))
+                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"
+            ))
     }
 
     /// Of an observation that keeps `latest` at most one notice waits.
