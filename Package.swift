@@ -66,10 +66,14 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ModuleProcessTests",
-            dependencies: ["StrataCore", "Strata", "StrataManifest", "StrataLauncher", "StrataTesting"],
+            dependencies: [
+                "StrataCore", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
+            ],
             swiftSettings: settings),
         .testTarget(
-            name: "SystemTests", dependencies: ["StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand"], swiftSettings: settings),
+            name: "SystemTests",
+            dependencies: ["StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand"],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

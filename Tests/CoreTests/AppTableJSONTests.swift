@@ -67,7 +67,9 @@ struct AppTableJSONTests {
     @Test func eachStoredPropertyIsWritten() throws {
         let table = Self.full()
         func names(_ json: JSON?) -> Set<String> { Set(json?.object?.map(\.name) ?? []) }
-        func properties(_ value: some Any) -> Set<String> { Set(Mirror(reflecting: value).children.compactMap(\.label)) }
+        func properties(_ value: some Any) -> Set<String> {
+            Set(Mirror(reflecting: value).children.compactMap(\.label))
+        }
         let json = table.json()
         #expect(names(json) == properties(table))
         #expect(names(json["limits"]) == properties(table.limits))

@@ -72,7 +72,8 @@ struct JSONTests {
 
     @Test func whatIsWrittenIsReadBack() throws {
         let json: JSON = [
-            "z": 1, "a": [nil, true, -1, 0.1, 1e300, .number(.leastNonzeroMagnitude), 2.0, "\u{0}\n\"\\é"], "": [:], "e": [],
+            "z": 1, "a": [nil, true, -1, 0.1, 1e300, .number(.leastNonzeroMagnitude), 2.0, "\u{0}\n\"\\é"], "": [:],
+            "e": [],
         ]
         #expect(try JSON(parsing: json.encoded()) == json)
         #expect(JSON.object([JSON.Member("b", 1), JSON.Member("a", [2, 3])]).description == #"{"b":1,"a":[2,3]}"#)

@@ -63,25 +63,27 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("1", 1), ("12", 12), ("9007199254740991", 9_007_199_254_740_991), ("9007199254740992", nil),
-        ("", nil), ("0", nil), ("012", nil), ("1a", nil), ("-1", nil), ("99999999999999999999", nil),
-    ] as [(String, UInt64?)])
+    @Test(
+        arguments: [
+            ("1", 1), ("12", 12), ("9007199254740991", 9_007_199_254_740_991), ("9007199254740992", nil),
+            ("", nil), ("0", nil), ("012", nil), ("1a", nil), ("-1", nil), ("99999999999999999999", nil),
+        ] as [(String, UInt64?)])
     func instancesHaveOneSpelling(_ digits: String, _ number: UInt64?) {
         var digits = digits
         digits.withUTF8 { #expect(Name.instanceNumber(UnsafeRawBufferPointer($0)) == number) }
     }
 
-    @Test(arguments: [
-        ("Test/action1", "Test", nil, "action1"),
-        ("TestRouter/action1", "Test", nil, "action1"),
-        ("Cart#12/add", "Cart", "12", "add"),
-        ("CartROUTER#12/_add", "Cart", "12", "_add"),
-        ("Router/x", "Router", nil, "x"),
-        ("bus/hello", "bus", nil, "hello"),
-        ("A/actionRouter", "A", nil, "actionRouter"),
-        (longest + "Router#0001/" + longest, longest, "0001", longest),
-    ] as [(String, String, String?, String)])
+    @Test(
+        arguments: [
+            ("Test/action1", "Test", nil, "action1"),
+            ("TestRouter/action1", "Test", nil, "action1"),
+            ("Cart#12/add", "Cart", "12", "add"),
+            ("CartROUTER#12/_add", "Cart", "12", "_add"),
+            ("Router/x", "Router", nil, "x"),
+            ("bus/hello", "bus", nil, "hello"),
+            ("A/actionRouter", "A", nil, "actionRouter"),
+            (longest + "Router#0001/" + longest, longest, "0001", longest),
+        ] as [(String, String, String?, String)])
     func destinationsAreSplit(_ to: String, _ interface: String, _ instance: String?, _ action: String) throws {
         let parsed = try #require(Destination(to))
         let bytes = Array(to.utf8)
@@ -99,11 +101,12 @@ import Testing
         #expect(Destination(to) == nil)
     }
 
-    @Test(arguments: [
-        ("Lgoin", ["Login"]), ("login", ["Login"]), ("Logn", ["Login"]), ("Cart", []), ("", []),
-        ("Item", ["Itema", "Itemb", "Itemc"]), ("Alertt", ["Alert"]), ("Settings", []),
-        (String(repeating: "Login", count: 5_000), []),
-    ] as [(String, [String])])
+    @Test(
+        arguments: [
+            ("Lgoin", ["Login"]), ("login", ["Login"]), ("Logn", ["Login"]), ("Cart", []), ("", []),
+            ("Item", ["Itema", "Itemb", "Itemc"]), ("Alertt", ["Alert"]), ("Settings", []),
+            (String(repeating: "Login", count: 5_000), []),
+        ] as [(String, [String])])
     func namesNearAMistakeAreSuggested(_ name: String, _ near: [String]) {
         #expect(nearestNames(to: name, in: ["Itemd", "Itemc", "Login", "Itemb", "Alert", "Itema", "Login"]) == near)
     }

@@ -28,37 +28,38 @@ extension URLTable {
 }
 
 @Suite struct URLTests {
-    @Test(arguments: [
-        ("moments://h", "moments", "h", [], []),
-        ("moments://h/", "moments", "h", [], []),
-        ("moments://h?", "moments", "h", [], []),
-        ("moments://h/?#", "moments", "h", [], []),
-        ("moments://h#f?a&&=/%20", "moments", "h", [], []),
-        ("MoMents://Com.Example.H/Show", "moments", "com.example.h", ["Show"], []),
-        ("a1+-.://h", "a1+-.", "h", [], []),
-        ("m://h/a/b/", "m", "h", ["a", "b"], []),
-        ("m://h//", "m", "h", ["", ""], []),
-        ("m://h//a", "m", "h", ["", "a"], []),
-        ("m://h/a//", "m", "h", ["a", "", ""], []),
-        ("m://h/a//b/", "m", "h", ["a", "", "b"], []),
-        ("m://h///", "m", "h", ["", "", ""], []),
-        ("m://h/./../a", "m", "h", [".", "..", "a"], []),
-        ("m://h/a%2Fb/%2e%2E", "m", "h", ["a/b", ".."], []),
-        ("m://h/%253A/+", "m", "h", ["%3A", "+"], []),
-        ("m://h/%C3%A9%c3%a9/%00/%F0%9F%98%80", "m", "h", ["éé", "\0", "😀"], []),
-        ("m://h/a:b@c://d", "m", "h", ["a:b@c:", "", "d"], []),
-        ("m://h/\"<>[\\]^`{|}", "m", "h", ["\"<>[\\]^`{|}"], []),
-        ("m://h/%2F/", "m", "h", ["/"], []),
-        ("m://h?a", "m", "h", [], ["a="]),
-        ("m://h?a=", "m", "h", [], ["a="]),
-        ("m://h/p?a=1&b=2&a=3", "m", "h", ["p"], ["a=1", "b=2", "a=3"]),
-        ("m://h?a==b=&c=d+e", "m", "h", [], ["a==b=", "c=d+e"]),
-        ("m://h?%61%3D=%26%3d", "m", "h", [], ["a==&="]),
-        ("m://h?a?b=/c?:@//", "m", "h", [], ["a?b=/c?:@//"]),
-        ("m://h?a#b=&&#%", "m", "h", [], nil),
-        ("m://h?a#b=&&#", "m", "h", [], ["a="]),
-        ("m://a\"b!$&'()*+,;=[]\\", "m", "a\"b!$&'()*+,;=[]\\", [], []),
-    ] as [(String, String, String, [String], [String]?)])
+    @Test(
+        arguments: [
+            ("moments://h", "moments", "h", [], []),
+            ("moments://h/", "moments", "h", [], []),
+            ("moments://h?", "moments", "h", [], []),
+            ("moments://h/?#", "moments", "h", [], []),
+            ("moments://h#f?a&&=/%20", "moments", "h", [], []),
+            ("MoMents://Com.Example.H/Show", "moments", "com.example.h", ["Show"], []),
+            ("a1+-.://h", "a1+-.", "h", [], []),
+            ("m://h/a/b/", "m", "h", ["a", "b"], []),
+            ("m://h//", "m", "h", ["", ""], []),
+            ("m://h//a", "m", "h", ["", "a"], []),
+            ("m://h/a//", "m", "h", ["a", "", ""], []),
+            ("m://h/a//b/", "m", "h", ["a", "", "b"], []),
+            ("m://h///", "m", "h", ["", "", ""], []),
+            ("m://h/./../a", "m", "h", [".", "..", "a"], []),
+            ("m://h/a%2Fb/%2e%2E", "m", "h", ["a/b", ".."], []),
+            ("m://h/%253A/+", "m", "h", ["%3A", "+"], []),
+            ("m://h/%C3%A9%c3%a9/%00/%F0%9F%98%80", "m", "h", ["éé", "\0", "😀"], []),
+            ("m://h/a:b@c://d", "m", "h", ["a:b@c:", "", "d"], []),
+            ("m://h/\"<>[\\]^`{|}", "m", "h", ["\"<>[\\]^`{|}"], []),
+            ("m://h/%2F/", "m", "h", ["/"], []),
+            ("m://h?a", "m", "h", [], ["a="]),
+            ("m://h?a=", "m", "h", [], ["a="]),
+            ("m://h/p?a=1&b=2&a=3", "m", "h", ["p"], ["a=1", "b=2", "a=3"]),
+            ("m://h?a==b=&c=d+e", "m", "h", [], ["a==b=", "c=d+e"]),
+            ("m://h?%61%3D=%26%3d", "m", "h", [], ["a==&="]),
+            ("m://h?a?b=/c?:@//", "m", "h", [], ["a?b=/c?:@//"]),
+            ("m://h?a#b=&&#%", "m", "h", [], nil),
+            ("m://h?a#b=&&#", "m", "h", [], ["a="]),
+            ("m://a\"b!$&'()*+,;=[]\\", "m", "a\"b!$&'()*+,;=[]\\", [], []),
+        ] as [(String, String, String, [String], [String]?)])
     func urlsAreSplit(
         _ text: String, _ scheme: String, _ host: String, _ segments: [String], _ query: [String]?
     ) throws {
@@ -114,12 +115,13 @@ extension URLTable {
         }
     }
 
-    @Test(arguments: [
-        ("moments//h", "bad-url"), ("other://h/?=", "bad-url"), ("other://x/nowhere", "unknown-scheme"),
-        ("moments://x/a#%", "bad-url"), ("moments://x/b", "unknown-host"), ("moments://h/b", "unknown-path"),
-        ("moments://h/a", nil), ("MOMENTS://H/a", nil), ("web+app://h/a", nil), ("moments://h/A", "unknown-path"),
-        ("moments://h", "unknown-path"), ("moment://h/a", "unknown-scheme"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("moments//h", "bad-url"), ("other://h/?=", "bad-url"), ("other://x/nowhere", "unknown-scheme"),
+            ("moments://x/a#%", "bad-url"), ("moments://x/b", "unknown-host"), ("moments://h/b", "unknown-path"),
+            ("moments://h/a", nil), ("MOMENTS://H/a", nil), ("web+app://h/a", nil), ("moments://h/A", "unknown-path"),
+            ("moments://h", "unknown-path"), ("moment://h/a", "unknown-scheme"),
+        ] as [(String, String?)])
     func judgementsComeInTheirOrder(_ url: String, _ expected: String?) throws {
         let table = try table(["/a"])
         #expect(code { () throws(BusURLError) in try table.resolve(url) } == expected)
@@ -132,14 +134,15 @@ extension URLTable {
         }
     }
 
-    @Test(arguments: [
-        ("/", "/"), ("", "/"), ("//", nil), ("/a", "/a"), ("/a/", "/a"), ("/a//", nil), ("//a", nil),
-        ("/x", "/:one"), ("/x/", "/:one"), ("/a/b", "/a/b"), ("/a/c", "/a/:two"), ("/x/b", "/:one/b"),
-        ("/x/c", "/:one/:two"), ("/a/", "/a"), ("/a//b", nil), ("/a/b/c", nil), ("/a/x/d", "/a/:two/d"),
-        ("/x/b/d", "/:one/b/d"), ("/a/b/d", "/a/:two/d"), ("/x/y/d", nil), ("/%61", "/a"), ("/%3Aone", "/%3Aone"),
-        ("/:one", "/%3Aone"), ("/a%2Fb", "/:one"), ("/e%CC%81", "/e%CC%81"), ("/%C3%A9", "/:one"),
-        ("/s/t", "/s/t/"), ("/s/t/", "/s/t/"), ("/%2525", "/%2525"), ("/%25", "/:one"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("/", "/"), ("", "/"), ("//", nil), ("/a", "/a"), ("/a/", "/a"), ("/a//", nil), ("//a", nil),
+            ("/x", "/:one"), ("/x/", "/:one"), ("/a/b", "/a/b"), ("/a/c", "/a/:two"), ("/x/b", "/:one/b"),
+            ("/x/c", "/:one/:two"), ("/a/", "/a"), ("/a//b", nil), ("/a/b/c", nil), ("/a/x/d", "/a/:two/d"),
+            ("/x/b/d", "/:one/b/d"), ("/a/b/d", "/a/:two/d"), ("/x/y/d", nil), ("/%61", "/a"), ("/%3Aone", "/%3Aone"),
+            ("/:one", "/%3Aone"), ("/a%2Fb", "/:one"), ("/e%CC%81", "/e%CC%81"), ("/%C3%A9", "/:one"),
+            ("/s/t", "/s/t/"), ("/s/t/", "/s/t/"), ("/%2525", "/%2525"), ("/%25", "/:one"),
+        ] as [(String, String?)])
     func theBestMatchIsFound(_ path: String, _ expected: String?) throws {
         let patterns = [
             "/", "/a", "/:one", "/a/b", "/a/:two", "/:one/b", "/:one/:two", "/a/:two/d", "/:one/b/d",
@@ -181,13 +184,14 @@ extension URLTable {
         #expect(appended == [1] + match.body())
     }
 
-    @Test(arguments: [
-        ("/", [], []), ("/show/:tip", ["show"], ["tip"]), ("/show/:tip/", ["show"], ["tip"]),
-        ("/:_a/:b.c-d9", [], ["_a", "b.c-d9"]), ("/%3Aa/b:c/%253A", [":a", "b:c", "%3A"], []),
-        ("/%2F/%C3%A9", ["/", "é"], []), ("/:a/a", ["a"], ["a"]), ("/./..", [".", ".."], []),
-        ("/:a/:A", [], ["a", "A"]), ("/a=b&c", ["a=b&c"], []),
-        (String(repeating: "/a", count: 64), Array(repeating: "a", count: 64), []),
-    ] as [(String, [String], [String])])
+    @Test(
+        arguments: [
+            ("/", [], []), ("/show/:tip", ["show"], ["tip"]), ("/show/:tip/", ["show"], ["tip"]),
+            ("/:_a/:b.c-d9", [], ["_a", "b.c-d9"]), ("/%3Aa/b:c/%253A", [":a", "b:c", "%3A"], []),
+            ("/%2F/%C3%A9", ["/", "é"], []), ("/:a/a", ["a"], ["a"]), ("/./..", [".", ".."], []),
+            ("/:a/:A", [], ["a", "A"]), ("/a=b&c", ["a=b&c"], []),
+            (String(repeating: "/a", count: 64), Array(repeating: "a", count: 64), []),
+        ] as [(String, [String], [String])])
     func patternsAreSplit(_ text: String, _ literals: [String], _ bound: [String]) throws {
         let segments = try URLPattern(text).segments
         var found: (literals: [String], bound: [String]) = ([], [])
@@ -217,7 +221,8 @@ extension URLTable {
     }
 
     @Test(arguments: [
-        ("/a", "/a", true), ("/a", "/a/", true), ("/a", "/%61", true), ("/:a", "/:b", true), ("/:a/x/:b", "/:b/x/:a", true),
+        ("/a", "/a", true), ("/a", "/a/", true), ("/a", "/%61", true), ("/:a", "/:b", true),
+        ("/:a/x/:b", "/:b/x/:a", true),
         ("/", "/", true), ("/a", "/b", false), ("/:a", "/a", false), ("/:a", "/%3Aa", false), ("/a", "/a/b", false),
         ("/a", "/A", false), ("/%C3%A9", "/e%CC%81", false), ("/a/b", "/a%2Fb", false),
     ])
@@ -234,7 +239,9 @@ extension URLTable {
         #expect(table.value(of: second, host: "COM.EXAMPLE") == (isSame ? 1 : 3))
     }
 
-    @Test(arguments: ["", "a b", "a/b", "a:1", "u@a", "a%41", "a?b", "a#b", "é", "[a]", "a\0", String(repeating: "a", count: 256)])
+    @Test(arguments: [
+        "", "a b", "a/b", "a:1", "u@a", "a%41", "a?b", "a#b", "é", "[a]", "a\0", String(repeating: "a", count: 256),
+    ])
     func hostsThatNoURLCanNameAreRefused(_ host: String) throws {
         var table = URLTable<Int>()
         let pattern = try URLPattern("/")
@@ -287,7 +294,9 @@ extension URLTable {
     @Test func theTreeAgreesWithTheRule() throws {
         func all(_ letters: [String]) -> [[String]] {
             var all: [[String]] = [[]]
-            for length in 1...3 { all += all.filter { $0.count == length - 1 }.flatMap { p in letters.map { p + [$0] } } }
+            for length in 1...3 {
+                all += all.filter { $0.count == length - 1 }.flatMap { p in letters.map { p + [$0] } }
+            }
             return all
         }
         var state: UInt64 = 42
@@ -304,7 +313,8 @@ extension URLTable {
             }
             for path in all(["a", "b", "c"]) {
                 // ":" sorts before letters, so bound is made to sort behind.
-                let expected = chosen
+                let expected =
+                    chosen
                     .filter { $0.count == path.count && zip($0, path).allSatisfy { $0 == ":" || $0 == $1 } }
                     .min { $0.map { $0 == ":" ? 1 : 0 }.lexicographicallyPrecedes($1.map { $0 == ":" ? 1 : 0 }) }
                 let found = try? table.resolve("moments://h" + path.map { "/" + $0 }.joined()).value

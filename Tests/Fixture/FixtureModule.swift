@@ -70,7 +70,8 @@ final class FixtureModule: Module {
     /// A process of a session of its own, which nobody but a subreaper finds.
     private func leaveChild() {
         var pid: pid_t = 0
-        let words: [UnsafeMutablePointer<CChar>?] = ["setsid", "sleep", "3600"].map { (word: String) in strdup(word) } + [nil]
+        let words: [UnsafeMutablePointer<CChar>?] =
+            ["setsid", "sleep", "3600"].map { (word: String) in strdup(word) } + [nil]
         posix_spawnp(&pid, "setsid", nil, nil, words, environ)
     }
 }

@@ -67,7 +67,10 @@ struct ManifestErrorTests {
         ("nonsense: 1", ":2: nonsense: unknown key; expected app, env"),
         ("adapters: {A: {to: B}}", ":2: adapters.A.to: expected an interface that a row provides, or another adapter"),
         ("adapters: {A: {to: A}}", ":2: adapters.A.to: expected an end; found the cycle A to A"),
-        ("adapters: {A: {to: B}, B: {to: CRouter}, C: {to: A}}", ":2: adapters.A.to: expected an end; found the cycle A to B to C to A"),
+        (
+            "adapters: {A: {to: B}, B: {to: CRouter}, C: {to: A}}",
+            ":2: adapters.A.to: expected an end; found the cycle A to B to C to A"
+        ),
         ("adapters: {A: {}}", ":2: adapters.A: expected the key to"),
     ])
     func aBadValueIsNamed(_ line: String, _ start: String) {
@@ -115,7 +118,10 @@ struct ManifestErrorTests {
         ("observes: [{name: a, keep: some}]", ":4: modules.A.observes[0].keep: expected all or latest"),
         ("observes: [{object: a}]", ":4: modules.A.observes[0]: expected the key name"),
         ("broadcasts: [a, a]", ":4: modules.A.broadcasts[1]: expected each name once"),
-        ("reports: {Bo: [a]}", ":4: modules.A.reports.Bo: expected a module of this manifest; found \"Bo\"; did you mean B?"),
+        (
+            "reports: {Bo: [a]}",
+            ":4: modules.A.reports.Bo: expected a module of this manifest; found \"Bo\"; did you mean B?"
+        ),
         ("reports: {B: a}", ":4: modules.A.reports.B: expected a list"),
         ("emits: [[]]", ":4: modules.A.emits[0]: expected a name"),
         ("trusted: yes", ":4: modules.A.trusted: expected true or false; found \"yes\""),
@@ -136,8 +142,10 @@ struct ManifestErrorTests {
                 ":3: modules.A.start: expected the key provides beside on-demand; found none"
             ])
         #expect(
-            errors("app: a\nmodules:\n  A: {provides: [I], urls: {'h/:a': I/a}}\n  B: {provides: [J], urls: {'h/:b': J/a}}\n")
-                .first?.hasSuffix("A maps it too") == true)
+            errors(
+                "app: a\nmodules:\n  A: {provides: [I], urls: {'h/:a': I/a}}\n  B: {provides: [J], urls: {'h/:b': J/a}}\n"
+            )
+            .first?.hasSuffix("A maps it too") == true)
     }
 
     @Test func adaptersAreJudged() {
@@ -145,11 +153,17 @@ struct ManifestErrorTests {
             self.errors("app: a\nmodules: {M: {provides: [I]}}\nadapters:\n  \(adapters)\n")
         }
         #expect(errors("A: {to: I}") == [])
-        #expect(errors("{A: {to: I}, ARouter: {to: I}}").first?.hasPrefix(":4: adapters.ARouter: expected each adapter") == true)
+        #expect(
+            errors("{A: {to: I}, ARouter: {to: I}}").first?.hasPrefix(":4: adapters.ARouter: expected each adapter")
+                == true)
         #expect(errors("9: {to: I}").first?.hasPrefix(":4: adapters.9: expected an interface's name") == true)
-        #expect(errors("A: {to: I, actions: {9: {}}}").first?.hasPrefix(":4: adapters.A.actions.9: expected an action") == true)
+        #expect(
+            errors("A: {to: I, actions: {9: {}}}").first?.hasPrefix(":4: adapters.A.actions.9: expected an action")
+                == true)
         #expect(errors("A: {to: I, actions: {a: {params: {x: z, y: z}}}}").first?.contains("found \"z\" twice") == true)
-        #expect(errors("A: {to: I, notices: {a: ''}}").first?.hasPrefix(":4: adapters.A.notices.a: expected a name") == true)
+        #expect(
+            errors("A: {to: I, notices: {a: ''}}").first?.hasPrefix(":4: adapters.A.notices.a: expected a name") == true
+        )
     }
 
     @Test(arguments: [

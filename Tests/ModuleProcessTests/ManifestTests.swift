@@ -183,7 +183,8 @@ struct ManifestTests {
         #expect(try load("app: a").table.env == "release")
         #expect(try load(text, environment: ["STRATA_ENV": "staging"]).table.env == "staging")
         #expect(try load(text, environment: ["STRATA_ENV": ""]).table.env == "debug")
-        #expect(errors(text, environment: ["STRATA_ENV": "a b"]) == [#": env: expected a word in STRATA_ENV; found "a b""#])
+        #expect(
+            errors(text, environment: ["STRATA_ENV": "a b"]) == [#": env: expected a word in STRATA_ENV; found "a b""#])
     }
 
     @Test func anAliasStandsForItsValue() throws {
@@ -201,4 +202,3 @@ struct ManifestTests {
         TemporaryManifest.errors(Array(text.utf8), environment: environment)
     }
 }
-

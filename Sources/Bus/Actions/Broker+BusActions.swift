@@ -6,11 +6,13 @@ extension Broker {
         _ action: String, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
         if header.members.contains(.auth), peer.module?.row?.trusted != true {
-            refuse(peer, header.id, BusError(.forbidden, "\(peer.displayName) said auth: skip, and its row isn't trusted"))
+            refuse(
+                peer, header.id, BusError(.forbidden, "\(peer.displayName) said auth: skip, and its row isn't trusted"))
             return
         }
         if header.members.contains(.parent), openParent(header, of: peer) == nil {
-            refuse(peer, header.id, BusError(.cancelled, "the parent \(header.parent) is not open at \(peer.displayName)"))
+            refuse(
+                peer, header.id, BusError(.cancelled, "the parent \(header.parent) is not open at \(peer.displayName)"))
             return
         }
         do {
@@ -29,7 +31,7 @@ extension Broker {
         switch action {
         case "ping": return .object([])
         case "hello":
-            throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection does once")
+            throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection says it once")
         case "levels": return levelsAnswer()
         case "modules": return modulesAnswer()
         case "interfaces": return interfacesAnswer()
@@ -92,7 +94,8 @@ extension Broker {
 
     // MARK: observe
 
-    private func observe(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON {
+    private func observe(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON
+    {
         let json: JSON
         do { json = try JSON(parsing: body) } catch {
             throw BusError(.badParams, "the body of bus/observe is not JSON: \(error)")
@@ -128,11 +131,13 @@ extension Broker {
             let own = module.interfaces.first { $0.name == url.interface }?.instances
             guard let instances = offered ?? own else {
                 throw BusError(
-                    .badParams, "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of \(module.name)")
+                    .badParams,
+                    "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of \(module.name)")
             }
             guard instances == .single else {
                 throw BusError(
-                    .badParams, "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
+                    .badParams,
+                    "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
             }
         }
         for interface in offer.interfaces where interface.instances == .multiple {
@@ -145,7 +150,8 @@ extension Broker {
             !module.urls.contains { $0.host == new.host && $0.pattern.matchesSame(as: new.pattern) }
         }.count
         guard module.interfaces.count + newInterfaces <= table.limits.interfaces else {
-            throw BusError(.overloaded, "\(module.name) may have \(table.limits.interfaces) interfaces (limits.interfaces)")
+            throw BusError(
+                .overloaded, "\(module.name) may have \(table.limits.interfaces) interfaces (limits.interfaces)")
         }
         guard module.urls.count + newURLs <= table.limits.urls else {
             throw BusError(.overloaded, "\(module.name) may have \(table.limits.urls) URLs (limits.urls)")
@@ -171,10 +177,14 @@ extension Broker {
         }
         var urls: [URLTarget] = []
         for named in offer.urls {
-            guard let own = module.urls.first(where: { $0.host == named.host && $0.pattern.matchesSame(as: named.pattern) })
+            guard
+                let own = module.urls.first(where: {
+                    $0.host == named.host && $0.pattern.matchesSame(as: named.pattern)
+                })
             else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
             guard !own.isDeclared else {
-                throw BusError(.forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
+                throw BusError(
+                    .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
             }
             urls.append(own)
         }

@@ -69,7 +69,8 @@ extension Broker {
                                 .array(
                                     (interface.actions ?? []).map {
                                         .object([
-                                            .init("name", .string($0.name)), .init("auth", .bool($0.needsAuthorization)),
+                                            .init("name", .string($0.name)),
+                                            .init("auth", .bool($0.needsAuthorization)),
                                         ])
                                     })),
                             .init("urls", .array(urls[interface.name] ?? [])),
@@ -102,7 +103,9 @@ extension Broker {
         var reader = try MemberReader(body: body, of: "bus/canOpen")
         let url = Array(try reader.required("url").utf8)
         let match = url.withUnsafeBytes { url -> Result<URLMatch<URLTarget>, BusURLError> in
-            do throws(BusURLError) { return .success(try routes.urls.resolve(url, schemes: table.schemes)) } catch { return .failure(error) }
+            do throws(BusURLError) { return .success(try routes.urls.resolve(url, schemes: table.schemes)) } catch {
+                return .failure(error)
+            }
         }
         let target: URLTarget
         switch match {

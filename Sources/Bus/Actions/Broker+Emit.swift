@@ -98,9 +98,9 @@ extension Broker {
     private func callEvent(
         _ name: String, _ params: [UInt8], _ deadline: UInt64, _ module: ModuleRecord, then: @escaping (JSON) -> Void
     ) {
-        let module_: JSON.Member = .init("module", .string(module.name))
+        let member: JSON.Member = .init("module", .string(module.name))
         guard let peer = module.peer, module.isReady else {
-            then(.object([module_, .init("code", .string(ErrorCode.died.rawValue))]))
+            then(.object([member, .init("code", .string(ErrorCode.died.rawValue))]))
             return
         }
         callOwn(peer, to: "module/event", name: name, body: params, deadline: deadline, isLifecycle: true) { answer in
@@ -108,12 +108,12 @@ extension Broker {
             case .success(let body):
                 let value = body.isEmpty ? JSON.null : (try? JSON(parsing: body))
                 if let value {
-                    then(.object([module_, .init("answer", value)]))
+                    then(.object([member, .init("answer", value)]))
                 } else {
-                    then(.object([module_, .init("code", .string(ErrorCode.badParams.rawValue))]))
+                    then(.object([member, .init("code", .string(ErrorCode.badParams.rawValue))]))
                 }
             case .failure(let error):
-                then(.object([module_, .init("code", .string(error.code.rawValue))]))
+                then(.object([member, .init("code", .string(error.code.rawValue))]))
             }
         }
     }

@@ -42,7 +42,8 @@ extension Broker {
             {
                 watch.call.pointee.credit -= 1
                 writeReply(
-                    watch.peer, id: watch.call.pointee.callerID, describeChange(watch.takeFirst()).encoded(), more: true)
+                    watch.peer, id: watch.call.pointee.callerID, describeChange(watch.takeFirst()).encoded(), more: true
+                )
             }
         }
     }

@@ -82,7 +82,8 @@ extension Broker {
                     peer, header.id,
                     BusError(
                         .cancelled,
-                        "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call"))
+                        "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call"
+                    ))
                 return nil
             }
         }

@@ -19,22 +19,22 @@ public final class Broker {
     let scanner = HeaderScanner()
     let pool = OutboxPool()
 
-    @exclusivity(unchecked) // because it is used for each message, on one thread
+    @exclusivity(unchecked)  // because it is used for each message, on one thread
     var calls = CallTable()
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var wheel: TimerWheel
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var routes = RouteTable()
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var observations = ObservationTable()
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var statistics = Statistics()
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var durations = Histogram()
     /// The clock as it was when the present turn began, in nanoseconds.
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var turnTime: UInt64 = 0
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var dirty: [Peer] = []
     /// Peers whose socket takes nothing any more.
     var broken: [Peer] = []

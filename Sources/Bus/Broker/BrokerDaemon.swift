@@ -17,7 +17,9 @@ public enum BrokerDaemon {
             let wanted = UInt(table.limits.connections) + 64
             let most = Descriptors.raiseLimit(to: wanted)
             if most < wanted {
-                complain("only \(most) descriptors may be open, and \(wanted) are needed for limits.connections: raise ulimit -n")
+                complain(
+                    "only \(most) descriptors may be open, and \(wanted) are needed for limits.connections: raise ulimit -n"
+                )
             }
             let broker = try Broker(loop, table: table, path: path)
             try run(broker, on: loop)
@@ -53,7 +55,8 @@ public enum BrokerDaemon {
         let words = CommandLine.arguments
         guard words.count == 5, words[1] == "--table", let descriptor = Int32(words[2]), words[3] == "--socket" else {
             throw UsageError(
-                "usage: strata-broker --table FD --socket PATH; it is started by `strata broker MANIFEST` and `strata up`")
+                "usage: strata-broker --table FD --socket PATH; it is started by `strata broker MANIFEST` and `strata up`"
+            )
         }
         return (descriptor, words[4])
     }
@@ -67,7 +70,9 @@ public enum BrokerDaemon {
         while true {
             let count = read(descriptor, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw UsageError("the table can't be read from descriptor \(descriptor): errno \(errno)") }
+            guard count >= 0 else {
+                throw UsageError("the table can't be read from descriptor \(descriptor): errno \(errno)")
+            }
             if count == 0 { break }
             bytes += piece[..<count]
             guard bytes.count <= largestTable else { throw UsageError("the table is over \(largestTable) bytes") }

@@ -109,14 +109,15 @@ extension Broker {
             return
         }
         guard let call = served(header.id, by: peer) else { return }
-        let error = calleeError(header, body)
+        let error = calleeError(header, body, from: peer)
         switch call.pointee.kind {
         case .notice: noticeAnswered(call, error)
         case .own: finishOwn(call, .failure(error))
         case .call, .report, .served:
             let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
             durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
-            let room = header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+            let room =
+                header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
             guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
                 overloadedAnswer(call, caller)
                 return
@@ -135,11 +136,17 @@ extension Broker {
         }
     }
 
-    /// A callee may send some of the bus's codes and any with a dot.
-    private func calleeError(_ header: Header, _ body: UnsafeRawBufferPointer) -> BusError {
+    /// Those of the bus's own codes that a callee may send.
+    private static let calleeCodes: Set<ErrorCode> = [.badParams, .failed, .unknownAction, .overloaded, .cancelled]
+
+    /// A module may send some of the bus's codes and any with a dot. The
+    /// launcher is a part of the bus: its codes are the bus's.
+    private func calleeError(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
         let sent = ErrorCode(header.code.text)
-        let allowed: Set<ErrorCode> = [.badParams, .failed, .unknownAction, .overloaded, .cancelled]
-        let code = sent.rawValue.contains(".") || allowed.contains(sent) ? sent : .failed
+        let isAllowed =
+            sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
+            || (peer.role == .launcher && !sent.rawValue.isEmpty)
+        let code = isAllowed ? sent : .failed
         let ran: BusError.Ran =
             header.members.contains(.ran)
             ? header.ran : code == .unknownAction || code == .overloaded ? .no : .yes

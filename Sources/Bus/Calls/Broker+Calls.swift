@@ -41,7 +41,8 @@ extension Broker {
 
     func unknownInterface(_ name: String) -> BusError {
         let near = nearestNames(to: name, in: routes.allInterfaces.map(\.name))
-        let hint = near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        let hint =
+            near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
     }
 
@@ -185,8 +186,11 @@ extension Broker {
     private func unknownAction(_ interface: InterfaceRecord, _ action: String) -> BusError {
         let names = (interface.actions ?? []).map(\.name)
         let near = nearestNames(to: action, in: names)
-        let hint = near.isEmpty ? "it has \(names.joined(separator: ", "))" : "did you mean \(near.joined(separator: " or "))?"
-        return BusError(.unknownAction, "\(interface.name) of \(interface.owner.name) has no action \(action): \(hint)")
+        let hint =
+            !near.isEmpty
+            ? "did you mean \(near.joined(separator: " or "))?"
+            : names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+        return BusError(.unknownAction, "the interface \(interface.name) has no action \(action): \(hint)")
     }
 
     private func unauthorized(_ interface: InterfaceRecord) -> BusError {
@@ -225,8 +229,8 @@ extension Broker {
             return BusError(
                 .levelViolation,
                 "\(caller.name) of level \(levels.names[caller.rank]) called \(interface.name) of the later level "
-                    + "\(levels.names[interface.owner.rank]), and calls are \(table.calls.rawValue): report to an "
-                    + "earlier level, or open a URL")
+                    + "\(levels.names[interface.owner.rank]), and calls are \(table.calls.rawValue): broadcast "
+                    + "it, or open a URL")
         }
         if table.calls == .declared, caller.row?.requires.contains(interface.name) != true {
             return BusError(

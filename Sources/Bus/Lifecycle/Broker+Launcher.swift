@@ -12,12 +12,13 @@ extension Broker {
         }
         let old = module.vouch
         module.vouch = ModuleRecord.Vouch(token: token, pid: pid)
-        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap {
+        if let old, old.pid != pid, let peer = module.peer {
             end(
                 peer,
                 BusError(
                     .shuttingDown,
-                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"))
+                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"
+                ))
         }
         for peer in peers.values where peer.phase == .waitingForVouch {
             if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }

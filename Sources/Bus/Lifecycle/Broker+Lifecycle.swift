@@ -101,7 +101,8 @@ extension Broker {
                     peer,
                     BusError(
                         .failed,
-                        "\(module.name) did not answer module/\(step) within \(self.table.startup) ms (startup): its start failed"))
+                        "\(module.name) did not answer module/\(step) within \(self.table.startup) ms (startup): its start failed"
+                    ))
                 return
             case .failure(let error):
                 self.end(
@@ -198,12 +199,14 @@ extension Broker {
     func unavailable(_ module: ModuleRecord) -> BusError {
         let why: String
         switch module.state {
-        case .failed: why = "failed\(module.reason.isEmpty ? "" : " (\(module.reason))"): see strata ps, then strata start \(module.name)"
+        case .failed:
+            why =
+                "failed\(module.reason.isEmpty ? "" : " (\(module.reason))"): see strata ps, then strata start \(module.name)"
         case .stopping: why = "is stopping, and no launcher is there to start it again"
         default:
             why =
                 module.start == .manual
-                ? "is not running, and is started by hand: start it"
+                ? "is not running, and is started by hand: start its program, or strata start \(module.name) where its row has run"
                 : launcher == nil
                     ? "is not running, and no launcher is there to start it: run strata up"
                     : "is not running: start it with strata start \(module.name)"

@@ -44,7 +44,7 @@ final class ModuleRecord {
     let row: AppTable.Row?
     let rank: Int
 
-    @exclusivity(unchecked) // because it is read for each request, on one thread
+    @exclusivity(unchecked)  // because it is read for each request, on one thread
     var peer: Peer?
     var state = State.absent
     var step = Step.none

@@ -94,7 +94,8 @@ extension Broker {
             BusError(
                 .slowConsumer,
                 "\(peer.displayName) fell behind: \(peer.outbox.pending) bytes wait for it, and \(table.limits.queue) "
-                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"))
+                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"
+            ))
     }
 
     /// Of an observation that keeps `latest` at most one notice waits.
@@ -175,7 +176,8 @@ extension Notice {
     /// Writes its members, behind `kind` and `id`.
     func write(to writer: inout HeaderWriter, subscription: UInt64) {
         writer.string("from", from)
-        writer.string("level", level)
+        // An operator has none.
+        if level.count > 0 { writer.string("level", level) }
         writer.string("name", name)
         if let object { writer.string("object", object) }
         writer.string("via", via)

@@ -102,7 +102,8 @@ extension Broker {
     ) {
         for observation in matching {
             guard let call = calls.open(.notice) else {
-                failAndCancel(report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
+                failAndCancel(
+                    report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
                 return
             }
             call.pointee.state = .sent

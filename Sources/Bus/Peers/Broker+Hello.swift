@@ -8,7 +8,8 @@ extension Broker {
             end(
                 peer,
                 BusError(
-                    .notRegistered, "the first frame was a \(header.kind == .unknown ? header.unknownKind.text : "\(header.kind.name)"), "
+                    .notRegistered,
+                    "the first frame was a \(header.kind == .unknown ? header.unknownKind.text : "\(header.kind.name)"), "
                         + "and a connection begins with a call to bus/hello"))
             return
         }
@@ -59,7 +60,8 @@ extension Broker {
         guard uid == user || uid == 0 || table.operators.contains(uid) else {
             throw BusError(
                 .forbidden,
-                "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are")
+                "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are"
+            )
         }
         try refuseDescendant(peer, "an operator")
     }
@@ -100,7 +102,9 @@ extension Broker {
         try checkQuotas(hello, row)
         guard row != nil || table.guests != nil else {
             let near = nearestNames(to: name, in: modules.rows.map(\.name))
-            let hint = near.isEmpty ? "add one to the manifest, or allow guests" : "did you mean \(near.joined(separator: " or "))?"
+            let hint =
+                near.isEmpty
+                ? "add one to the manifest, or allow guests" : "did you mean \(near.joined(separator: " or "))?"
             throw BusError(.unknownModule, "no row of the manifest is named \(name): \(hint)")
         }
         if let guests = table.guests, row == nil, modules.guests.count >= guests.most {
@@ -122,7 +126,9 @@ extension Broker {
     }
 
     /// What passed every check up to `forbidden`.
-    private func admitted(_ hello: Hello, _ row: ModuleRecord?, _ rank: Int, _ id: UInt64, of peer: Peer) throws(BusError) {
+    private func admitted(_ hello: Hello, _ row: ModuleRecord?, _ rank: Int, _ id: UInt64, of peer: Peer)
+        throws(BusError)
+    {
         guard case .module(let name) = hello.role else {
             preconditionFailure("only modules are admitted here, not \(hello.role)")
         }
@@ -154,7 +160,8 @@ extension Broker {
 
     /// Whether a peer may be the module that it says it is.
     /// - Returns: false where it waits for a vouch.
-    private func admitModule(_ hello: Hello, _ row: ModuleRecord?, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool {
+    private func admitModule(_ hello: Hello, _ row: ModuleRecord?, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool
+    {
         guard let row else {
             try refuseDescendant(peer, "a guest")
             return true
@@ -169,7 +176,8 @@ extension Broker {
             }
             guard peer.credentials.uid == user else {
                 throw BusError(
-                    .forbidden, "user \(peer.credentials.uid) can't start \(row.name) by hand: the broker's user (\(user)) can")
+                    .forbidden,
+                    "user \(peer.credentials.uid) can't start \(row.name) by hand: the broker's user (\(user)) can")
             }
             try refuseDescendant(peer, "a module started by hand")
             return true
@@ -177,13 +185,11 @@ extension Broker {
         if let vouch = row.vouch, Ancestors.isAlive(vouch.pid) {
             let isVouched = pid == vouch.pid || Ancestors.descends(pid, from: vouch.pid)
             if isVouched && token == vouch.token { return true }
-            if !(row.row?.replace == .overlap && !isVouched) {
-                throw BusError(
-                    .forbidden,
-                    isVouched
-                        ? "the token of \(row.name) is not the one that the launcher gave to process \(vouch.pid)"
-                        : "process \(pid) said it is \(row.name), and the launcher vouched for process \(vouch.pid)")
-            }
+            throw BusError(
+                .forbidden,
+                isVouched
+                    ? "the token of \(row.name) is not the one that the launcher gave to process \(vouch.pid)"
+                    : "process \(pid) said it is \(row.name), and the launcher vouched for process \(vouch.pid)")
         }
         let waits = peers.values.contains {
             $0.phase == .waitingForVouch && $0.hello?.role == hello.role && $0.credentials.pid == pid
@@ -209,7 +215,8 @@ extension Broker {
         ]
         for (what, count, limit) in quotas where count > limit {
             throw BusError(
-                .overloaded, "hello brings \(count) \(what), and one module may have \(limit) (limits.\(what.lowercased()))")
+                .overloaded,
+                "hello brings \(count) \(what), and one module may have \(limit) (limits.\(what.lowercased()))")
         }
     }
 
@@ -228,11 +235,15 @@ extension Broker {
             }
         }
         for mapping in row?.row?.urls ?? [] {
-            let name = Destination(mapping.to).map { String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self) }
-            if let interface = hello.offer.interfaces.first(where: { $0.name == name }), interface.instances != .single {
+            let name = Destination(mapping.to).map {
+                String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self)
+            }
+            if let interface = hello.offer.interfaces.first(where: { $0.name == name }), interface.instances != .single
+            {
                 throw BusError(
                     .badParams,
-                    "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple")
+                    "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple"
+                )
             }
         }
     }
@@ -242,13 +253,17 @@ extension Broker {
         for interface in offer.interfaces {
             if let owned = routes.interface(interface.name), owned.isDeclared, owned.owner.name != name {
                 throw BusError(
-                    .forbidden, "the interface \(interface.name) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+                    .forbidden,
+                    "the interface \(interface.name) is \(owned.owner.name)'s, by its row: \(name) can't have it")
             }
         }
         for url in offer.urls {
-            if let owned = routes.urls.value(of: url.pattern, host: url.host), owned.isDeclared, owned.owner.name != name {
+            if let owned = routes.urls.value(of: url.pattern, host: url.host), owned.isDeclared,
+                owned.owner.name != name
+            {
                 throw BusError(
-                    .forbidden, "the URL \(url.host)\(url.path) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+                    .forbidden,
+                    "the URL \(url.host)\(url.path) is \(owned.owner.name)'s, by its row: \(name) can't have it")
             }
         }
     }
@@ -262,7 +277,9 @@ extension Broker {
             }
         }
         for url in offer.urls {
-            if let taken = routes.urls.value(of: url.pattern, host: url.host), taken.owner !== module, taken.owner.peer != nil {
+            if let taken = routes.urls.value(of: url.pattern, host: url.host), taken.owner !== module,
+                taken.owner.peer != nil
+            {
                 throw BusError(
                     .nameTaken, "the URL \(url.host)\(url.path) is \(taken.owner.name)'s: choose another path")
             }

@@ -149,10 +149,13 @@ extension Hello.Offer {
 extension Hello.Interface {
     /// `"Login": {"instances": "single", "actions": {"signIn": {"auth": false}}}`
     init(_ member: JSON.Member) throws(BusError) {
-        guard Name.isInterface(member.name) else {
-            throw BusError(.badParams, "\"\(member.name)\" is no interface's name")
-        }
         name = Name.withoutRouterSuffix(member.name)
+        guard Name.isInterface(name) else {
+            throw BusError(
+                .badParams,
+                "\"\(member.name)\" is no interface's name: a letter, then up to 63 letters, digits, dots, "
+                    + "underscores or hyphens")
+        }
         guard !Name.isReserved(name) else {
             throw BusError(.badParams, "the interface name \(name) is reserved: choose another")
         }

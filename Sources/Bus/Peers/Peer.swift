@@ -20,17 +20,17 @@ final class Peer {
     let number: UInt64
     let socket: Socket
     let credentials: PeerCredentials
-    @exclusivity(unchecked) // because it is used for each message, on one thread
+    @exclusivity(unchecked)  // because it is used for each message, on one thread
     var assembler: FrameAssembler
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var outbox: Outbox
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var requests = RequestIDs()
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var firstMade: CallPointer?
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var firstServed: CallPointer?
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var phase = Phase.greeting
     var role = Role.none
     /// Set where the role is `module`.
@@ -45,13 +45,13 @@ final class Peer {
     var heldBytes = 0
 
     /// Is in the broker's list of those with something to write.
-    @exclusivity(unchecked) // because it is looked at for each message, on one thread
+    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     var isDirty = false
     /// The kernel takes no more of its output; the loop says when it does.
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var isBlocked = false
     /// Its input is not read for now.
-    @exclusivity(unchecked) // the same
+    @exclusivity(unchecked)  // the same
     var isPaused = false
     /// Counts against the connections that anyone may have.
     var hasCommonSeat = false

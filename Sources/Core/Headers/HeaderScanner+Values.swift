@@ -144,7 +144,8 @@ extension HeaderScanner {
         }
         let count = cursor.pointer - digits
         switch cursor.peek() {
-        case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): fits = false
+        case UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+            fits = false
             throw HeaderError("has a \"\(name)\" that is no integer without fraction or exponent", at: start)
         default: break
         }

@@ -23,7 +23,9 @@ public final class OutputReader: Handle {
             Glibc.close(descriptor)
             throw error
         }
-        uv_poll_start(memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue | UV_DISCONNECT.rawValue)) { handle, _, _ in
+        uv_poll_start(
+            memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue | UV_DISCONNECT.rawValue)
+        ) { handle, _, _ in
             let object = Unmanaged<OutputReader>.fromOpaque(handle!.pointee.data)
             object._withUnsafeGuaranteedRef { $0.read() }
         }

@@ -31,8 +31,16 @@ extension AppTable {
         public init(name: String) { self.name = name }
     }
 
-    public enum Start: String, Sendable { case eager, async, onDemand = "on-demand", manual }
-    public enum Restart: String, Sendable { case always, onFailure = "on-failure", never }
+    public enum Start: String, Sendable {
+        case eager, async
+        case onDemand = "on-demand"
+        case manual
+    }
+    public enum Restart: String, Sendable {
+        case always
+        case onFailure = "on-failure"
+        case never
+    }
     public enum Replace: String, Sendable { case wait, overlap }
     public enum Keep: String, Sendable { case all, latest }
 

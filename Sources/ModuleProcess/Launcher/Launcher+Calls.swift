@@ -4,7 +4,8 @@ import StrataCore
 extension Launcher {
     func answer(_ call: RequestChannel.Incoming) {
         let action = call.to.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
-        if case .running = phase {} else {
+        if case .running = phase {
+        } else {
             return link.fail(call.id, BusError(.unavailable, "the app is ending"))
         }
         switch action {
@@ -23,7 +24,8 @@ extension Launcher {
 
     private func module(_ action: String, _ call: RequestChannel.Incoming) {
         guard let json = try? JSON(parsing: call.body), let name = json["module"]?.string else {
-            let message = "launcher/\(action) expects {\"module\": NAME}; found \(call.body.isEmpty ? "nothing" : "something else")"
+            let message =
+                "launcher/\(action) expects {\"module\": NAME}; found \(call.body.isEmpty ? "nothing" : "something else")"
             return link.fail(call.id, BusError(.badParams, message))
         }
         guard let supervisor = supervisor(name) else {
@@ -35,7 +37,8 @@ extension Launcher {
             return link.fail(call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
         }
         let isBus = call.from == "bus"
-        let reason = json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
+        let reason =
+            json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
         switch action {
         case "start": start(supervisor, reason, isBus, call.id)
         case "stop":

@@ -178,10 +178,13 @@ public final class Launcher {
         // Under nohup the end of the terminal is not to matter.
         var hangUp = sigaction()
         sigaction(SIGHUP, nil, &hangUp)
-        let isIgnored = unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
-        if !isIgnored { try watch(SIGHUP) { [unowned self] in
-            if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
-        } }
+        let isIgnored =
+            unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
+        if !isIgnored {
+            try watch(SIGHUP) { [unowned self] in
+                if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
+            }
+        }
         try watch(SIGCHLD) { [unowned self] in self.reapAdopted() }
     }
 

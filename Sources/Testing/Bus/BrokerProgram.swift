@@ -18,7 +18,8 @@ final class BrokerProgram {
             rest = rest.dropFirst(count)
         }
         lseek(descriptor, 0, SEEK_SET)
-        child = try ChildProgram(executable, ["--table", "3", "--socket", path], third: descriptor, label: "the broker")
+        child = try ChildProgram(
+            executable, ["--table", "3", "--socket", path], third: descriptor, label: "the broker")
         try awaitSocket(path)
     }
 
@@ -31,7 +32,8 @@ final class BrokerProgram {
             if poll(&wanted, 1, 1) > 0 { child.output.read() }
             guard !child.output.isAtEnd, !deadline.hasPassed else {
                 let end = try? child.wait(within: .seconds(1))
-                throw TestFailure("no broker listens on \(path) (\(end.map { "\($0)" } ?? "it runs")): \(child.outputText)")
+                throw TestFailure(
+                    "no broker listens on \(path) (\(end.map { "\($0)" } ?? "it runs")): \(child.outputText)")
             }
         }
     }

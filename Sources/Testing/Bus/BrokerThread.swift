@@ -33,10 +33,12 @@ final class BrokerThread {
         reports = ends.reading
         shared = Shared(table: table, path: path, report: ends.writing)
         let argument = Unmanaged.passRetained(shared).toOpaque()
-        let status = pthread_create(&thread, nil, { argument in
-            BrokerThread.run(Unmanaged<Shared>.fromOpaque(argument!).takeRetainedValue())
-            return nil
-        }, argument)
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                BrokerThread.run(Unmanaged<Shared>.fromOpaque(argument!).takeRetainedValue())
+                return nil
+            }, argument)
         guard status == 0 else { throw TestFailure.system("start a thread", status) }
         var byte: UInt8 = 0
         guard awaitReport(.seconds(5)), read(reports, &byte, 1) == 1 else {

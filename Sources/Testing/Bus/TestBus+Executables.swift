@@ -15,7 +15,8 @@ extension TestBus {
     ) throws -> ChildProgram {
         let launcher = try launcher()
         let token = makeToken()
-        try launcher.asked("bus/moduleState", ["module": .string(module), "state": "starting", "reason": "a test starts it"])
+        try launcher.asked(
+            "bus/moduleState", ["module": .string(module), "state": "starting", "reason": "a test starts it"])
         var variables = environment
         variables["STRATA_SOCKET"] = path
         variables["STRATA_MODULE"] = module

@@ -170,7 +170,9 @@ public final class TestBus {
         if let running = program {
             let end = try running.child.wait(within: time)
             program = nil
-            guard end == .exit(0) else { throw TestFailure("the broker ended with \(end): \(running.child.outputText)") }
+            guard end == .exit(0) else {
+                throw TestFailure("the broker ended with \(end): \(running.child.outputText)")
+            }
         }
         if let running = thread {
             guard running.join(within: time) else { throw TestFailure("the broker did not end within \(time)") }

@@ -87,7 +87,9 @@ public final class ChildProgram {
         var status: Int32 = 0
         while waitpid(pid, &status, WNOHANG) == 0 {
             guard !deadline.hasPassed else {
-                throw TestFailure("\(output.label) (process \(pid)) did not end within \(time)\n\(outputText)", file: file, line: line)
+                throw TestFailure(
+                    "\(output.label) (process \(pid)) did not end within \(time)\n\(outputText)", file: file, line: line
+                )
             }
             poll(nil, 0, 1)
         }

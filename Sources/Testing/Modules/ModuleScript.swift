@@ -36,7 +36,9 @@ public final class ModuleScript {
 
         /// Answers with a partial reply; `reply` must follow.
         @discardableResult
-        public func partialReply(_ body: JSON) -> Step { then { peer, frame in try peer.partialReply(to: frame, body) } }
+        public func partialReply(_ body: JSON) -> Step {
+            then { peer, frame in try peer.partialReply(to: frame, body) }
+        }
 
         /// Answers with an error.
         @discardableResult
@@ -96,13 +98,17 @@ public final class ModuleScript {
 
     /// Answers calls of an action whenever they come, in no order.
     public func answers(_ to: String, _ answer: @escaping (ReceivedFrame) throws -> JSON) {
-        standing.append((["kind": "call", "to": .string(to)], { peer, frame in try peer.reply(to: frame, try answer(frame)) }))
+        standing.append(
+            (["kind": "call", "to": .string(to)], { peer, frame in try peer.reply(to: frame, try answer(frame)) }))
     }
 
     /// Lets notices of a name come, in no order; a report's are answered.
     public func ignoresNotices(_ name: String) {
         standing.append(
-            (["kind": "notice", "name": .string(name)], { peer, frame in if frame.id != 0 { try peer.reply(to: frame) } }))
+            (
+                ["kind": "notice", "name": .string(name)],
+                { peer, frame in if frame.id != 0 { try peer.reply(to: frame) } }
+            ))
     }
 
     /// What the script waits for; nil at its end.

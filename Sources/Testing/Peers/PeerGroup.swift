@@ -14,7 +14,9 @@ final class PeerGroup {
     /// false where nothing came before the deadline.
     @discardableResult
     func pump(until deadline: Deadline, for waiting: RawPeer? = nil) throws -> Bool {
-        let readable = peers.filter { $0.socket.descriptor >= 0 && !$0.socket.isAtEnd && ($0 === waiting || !$0.isPaused) }
+        let readable = peers.filter {
+            $0.socket.descriptor >= 0 && !$0.socket.isAtEnd && ($0 === waiting || !$0.isPaused)
+        }
         let open = outputs.filter { !$0.isAtEnd }
         var polled = readable.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
         polled += open.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }

@@ -29,7 +29,9 @@ extension RawPeer {
         _ header: JSON, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
         line: UInt = #line
     ) throws -> ReceivedFrame {
-        let index = try wait(describe(header, body), time, file, line) { self.inbox.firstIndex { $0.matches(header, body: body) } }
+        let index = try wait(describe(header, body), time, file, line) {
+            self.inbox.firstIndex { $0.matches(header, body: body) }
+        }
         return inbox.remove(at: index)
     }
 
@@ -51,7 +53,8 @@ extension RawPeer {
     ) throws -> ReceivedFrame {
         let frame = try answer(to: id, within: time, file: file, line: line)
         guard frame.matches(["kind": "reply"], body: body) else {
-            throw failure("expected \(describe(["kind": "reply", "id": id.json], body)), and came\n    \(frame)", file, line)
+            throw failure(
+                "expected \(describe(["kind": "reply", "id": id.json], body)), and came\n    \(frame)", file, line)
         }
         return frame
     }
@@ -76,7 +79,9 @@ extension RawPeer {
         _ code: String, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         let frame = try expect(["kind": "error", "code": .string(code)], file: file, line: line)
-        guard frame["id"] == nil else { throw failure("expected \(code) without id, and came\n    \(frame)", file, line) }
+        guard frame["id"] == nil else {
+            throw failure("expected \(code) without id, and came\n    \(frame)", file, line)
+        }
         return frame
     }
 
@@ -85,7 +90,9 @@ extension RawPeer {
         within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
     ) throws {
         try waitForEnd(time, file, line)
-        guard inbox.isEmpty else { throw failure("expected the connection's end, and before it \(whatCame)", file, line) }
+        guard inbox.isEmpty else {
+            throw failure("expected the connection's end, and before it \(whatCame)", file, line)
+        }
     }
 
     /// The connection ends, and its last frame is an error of this code without

@@ -12,7 +12,8 @@ public struct ReceivedFrame: Sendable, CustomStringConvertible {
         headerBytes = header
         self.body = body
         do { self.header = try JSON(parsing: header) } catch {
-            throw TestFailure("the broker sent a header that is not JSON (\(error)): \(String(decoding: header, as: UTF8.self))")
+            throw TestFailure(
+                "the broker sent a header that is not JSON (\(error)): \(String(decoding: header, as: UTF8.self))")
         }
     }
 

@@ -37,7 +37,8 @@ extension AppTable.Row {
     }
 
     private static func row(
-        _ name: String, _ start: AppTable.Start, _ rank: Int, _ provides: [String], _ change: (inout AppTable.Row) -> Void
+        _ name: String, _ start: AppTable.Start, _ rank: Int, _ provides: [String],
+        _ change: (inout AppTable.Row) -> Void
     ) -> AppTable.Row {
         var row = AppTable.Row(name: name)
         row.rank = rank

@@ -12,7 +12,8 @@ public enum BuiltExecutable {
         let folder = program[..<(program.lastIndex(of: "/") ?? program.startIndex)]
         let path = "\(folder)/\(name)"
         guard access(path, X_OK) == 0 else {
-            throw TestFailure("no executable \(name) stands beside the tests, in \(folder): is it built by this package?")
+            throw TestFailure(
+                "no executable \(name) stands beside the tests, in \(folder): is it built by this package?")
         }
         return path
     }

@@ -1,3 +1,5 @@
+internal import StrataCore
+
 /// What a test expected and did not get; its description says what came
 /// instead. Thrown, so that Swift Testing and XCTest both show it.
 public struct TestFailure: Error, Sendable, CustomStringConvertible {
@@ -18,5 +20,3 @@ public struct TestFailure: Error, Sendable, CustomStringConvertible {
         TestFailure("\(operation): \(SystemError(code, operation))")
     }
 }
-
-internal import StrataCore

@@ -13,7 +13,8 @@ enum Params {
             _ = try JSON(parsing: bytes, maximumDepth: JSONText.maximumDepth)
         } catch {
             let origin = argument == "-" ? "on stdin are" : "are"
-            throw Failure(.usage, "the params \(origin) not JSON, at byte \(error.offset): \(error.message)" + hint(bytes, error))
+            throw Failure(
+                .usage, "the params \(origin) not JSON, at byte \(error.offset): \(error.message)" + hint(bytes, error))
         }
         return bytes
     }

@@ -40,7 +40,9 @@ struct Check: ParsableCommand {
         let answer = Answer(output)
         let count = loaded.table.modules.count
         if answer.isForPrograms {
-            return try answer.show(["file": .string(manifest), "app": .string(loaded.table.app), "modules": .integer(Int64(count))])
+            return try answer.show([
+                "file": .string(manifest), "app": .string(loaded.table.app), "modules": .integer(Int64(count)),
+            ])
         }
         let modules = count == 1 ? "1 module" : "\(count) modules"
         StandardOutput.write(

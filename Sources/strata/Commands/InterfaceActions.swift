@@ -35,7 +35,8 @@ struct InterfaceActions {
         }
         guard !actions.isEmpty else {
             StandardOutput.write(
-                line: Printable.line("\(name), of \(module), lists no actions: any is passed on, once the module runs."))
+                line: Printable.line("\(name), of \(module), lists no actions: any is passed on, once the module runs.")
+            )
             return
         }
         var table = Table(columns: [.init("ACTION"), .init("NEEDS", isFlexible: true)])

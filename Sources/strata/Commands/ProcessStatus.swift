@@ -25,12 +25,13 @@ struct ProcessStatus: ParsableCommand {
         let now = Int64(Loop.wallMicroseconds / 1_000)
         // Why a module is as it is: only where there is something to say.
         let hasReasons = modules.contains { $0["reason"]?.string?.isEmpty == false }
-        var table = Table(columns: [
-            .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true), .init("PRIO", isRight: true),
-            .init("STATE", isFlexible: true), .init("PID", isRight: true), .init("UPTIME", isRight: true),
-            .init("RESTARTS", isRight: true), .init("OPEN", isRight: true), .init("WAITING", isRight: true),
-            .init("QUEUED", isRight: true),
-        ] + (hasReasons ? [.init("REASON", isFlexible: true)] : []))
+        var table = Table(
+            columns: [
+                .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true), .init("PRIO", isRight: true),
+                .init("STATE", isFlexible: true), .init("PID", isRight: true), .init("UPTIME", isRight: true),
+                .init("RESTARTS", isRight: true), .init("OPEN", isRight: true), .init("WAITING", isRight: true),
+                .init("QUEUED", isRight: true),
+            ] + (hasReasons ? [.init("REASON", isFlexible: true)] : []))
         for module in modules {
             let reason = Table.Cell(module["reason"]?.string ?? "")
             table.add(Self.row(module, now: now) + (hasReasons ? [reason] : []))

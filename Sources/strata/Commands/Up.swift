@@ -22,7 +22,8 @@ struct Up: ParsableCommand {
     @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"))
     var socket: String?
 
-    @Argument(parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
     var options: [String] = []
 
     func run() throws {

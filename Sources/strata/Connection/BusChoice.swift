@@ -54,7 +54,8 @@ enum BusChoice {
         }
         let known = connections.map { "  \($0.path): \($0.schemes.joined(separator: ", "))" }
         throw Failure(
-            .answer, "unknown-scheme: no bus opens \(scheme):// URLs; these are there, with their schemes:\n"
+            .answer,
+            "unknown-scheme: no bus opens \(scheme):// URLs; these are there, with their schemes:\n"
                 + known.joined(separator: "\n"), code: .unknownScheme)
     }
 

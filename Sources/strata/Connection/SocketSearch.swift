@@ -30,7 +30,9 @@ struct SocketSearch {
         let prefix = "strata-\(user)-"
         let folders = (Self.names(in: temporaryFolder) ?? []).filter { $0.hasPrefix(prefix) }
         // The socket there has the app's name, as its folder has.
-        for folder in folders { look(in: "\(temporaryFolder)/\(folder)", only: "\(folder.dropFirst(prefix.count)).sock") }
+        for folder in folders {
+            look(in: "\(temporaryFolder)/\(folder)", only: "\(folder.dropFirst(prefix.count)).sock")
+        }
         if folders.isEmpty { places.append(Place(name: "\(temporaryFolder)/\(prefix)*", finding: "no such folder")) }
     }
 
@@ -42,7 +44,8 @@ struct SocketSearch {
     private mutating func look(in folder: String, only: String? = nil) {
         var status = stat()
         guard lstat(folder, &status) == 0 else {
-            places.append(Place(name: folder, finding: errno == ENOENT ? "no such folder" : String(cString: strerror(errno))))
+            places.append(
+                Place(name: folder, finding: errno == ENOENT ? "no such folder" : String(cString: strerror(errno))))
             return
         }
         // Anybody may make a folder of that name in /tmp, and listen there.

@@ -15,7 +15,10 @@ struct Answer {
         } else if !isForPrograms, let text = JSONText.pretty(body, painter) {
             StandardOutput.write(line: text)
         } else {
-            throw Failure(.answer, "the answer is no JSON; whoever sent it has a fault:\n\(String(decoding: body.prefix(200), as: UTF8.self))")
+            throw Failure(
+                .answer,
+                "the answer is no JSON; whoever sent it has a fault:\n\(String(decoding: body.prefix(200), as: UTF8.self))"
+            )
         }
     }
 

@@ -52,7 +52,10 @@ final class FakeLaunchBroker {
     }
 
     /// Calls the launcher.
-    func ask(_ action: String, _ body: JSON = .object([]), from: String = "operator", onAnswer: @escaping (Result<JSON, BusError>) -> Void) {
+    func ask(
+        _ action: String, _ body: JSON = .object([]), from: String = "operator",
+        onAnswer: @escaping (Result<JSON, BusError>) -> Void
+    ) {
         let id = nextID
         nextID += 1
         answers[id] = onAnswer

@@ -52,11 +52,25 @@ final class LauncherFixture: LineSink {
         processes.append(process)
     }
 
+    /// For the next reload.
+    func remove(_ name: String) {
+        table.modules.removeAll { $0.name == name }
+        processes.removeAll { $0.name == name }
+    }
+
+    func rename(_ app: String) { table.app = app }
+    var reloadFails: LaunchError?
+
+    private var manifest: Manifest {
+        Manifest(path: "test.yaml", folder: folder, table: table, processes: processes)
+    }
+
     func start() throws {
-        let manifest = Manifest(path: "test.yaml", folder: folder, table: table, processes: processes)
         var settings = Launcher.Settings(
-            manifest: manifest, socket: broker.path, broker: .running, environment: ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1"])
+            manifest: manifest, socket: broker.path, broker: .running,
+            environment: ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1"])
         settings.ownsProcess = false
+        settings.reload = { [unowned self] in self.reloadFails.map { .failure($0) } ?? .success(self.manifest) }
         let launcher = try Launcher(loop, settings, console: Console(self, isColoured: false))
         launcher.onEnd = { [unowned self] in self.ending = $0 }
         self.launcher = launcher

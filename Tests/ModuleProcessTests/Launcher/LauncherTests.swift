@@ -63,7 +63,9 @@ struct LauncherTests {
 
     @Test func lastWordsComeBeforeTheNewsOfTheEnd() throws {
         let app = try LauncherFixture()
-        try app.module("Dead", "echo one; printf 'last words' >&2; exit 5", stays: false) { row, _ in row.restart = .never }
+        try app.module(
+            "Dead", "head -c 60000 /dev/zero | tr '\\0' x >&2; printf '\\nlast words' >&2; exit 5", stays: false
+        ) { row, _ in row.restart = .never }
         try app.start()
         try app.until { app.said("failed") }
         let words = try #require(app.lines.firstIndex { $0.contains("| last words") })
@@ -88,7 +90,9 @@ struct LauncherTests {
 
     @Test func floodOfOutputHoldsUpNothing() throws {
         let app = try LauncherFixture()
-        try app.module("Flood", "i=0; while [ $i -lt 3000 ]; do echo $i xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; i=$((i+1)); done")
+        try app.module(
+            "Flood", "i=0; while [ $i -lt 3000 ]; do echo $i xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; i=$((i+1)); done"
+        )
         try app.start()
         try app.until { app.said("| 2999 ") }
         try app.end()
@@ -134,9 +138,15 @@ struct LauncherTests {
         try app.module("Storage")
         try app.start()
         try app.until { app.broker.pid(of: "Storage") != nil }
-        guard case .failure(let error) = try app.ask("stop", ["module": "Storge"]) else { Issue.record("no error"); return }
+        guard case .failure(let error) = try app.ask("stop", ["module": "Storge"]) else {
+            Issue.record("no error")
+            return
+        }
         #expect(error.code == .unknownModule && error.message.contains("did you mean Storage?"))
-        guard case .failure(let other) = try app.ask("start", ["name": 3]) else { Issue.record("no error"); return }
+        guard case .failure(let other) = try app.ask("start", ["name": 3]) else {
+            Issue.record("no error")
+            return
+        }
         #expect(other.code == .badParams)
         try app.end()
     }
@@ -157,6 +167,46 @@ struct LauncherTests {
         #expect(actions == ["hello", "vouch", "moduleState", "moduleState", "watch"])
         #expect(app.broker.pid(of: "A") == pid)
         #expect(app.broker.reports(of: "B").last == "failed")
+        try app.end()
+    }
+
+    @Test func reloadStartsNewRowsAndStopsThoseThatWent() throws {
+        let app = try LauncherFixture()
+        try app.module("Stays")
+        try app.module("Goes")
+        try app.start()
+        try app.getReady("Stays")
+        try app.getReady("Goes")
+        let (stays, goes) = (app.broker.pid(of: "Stays"), app.broker.pid(of: "Goes"))
+        app.remove("Goes")
+        try app.module("Comes", rank: 2)
+        let table = try app.ask("reload").get()
+        #expect(table["modules"]?.array?.compactMap { $0["name"]?.string } == ["Stays", "Comes"])
+        try app.until { app.broker.pid(of: "Comes") != nil && app.said("stopped: its row is gone") }
+        #expect(app.broker.pid(of: "Stays") == stays)
+        #expect(kill(Int32(goes ?? 0), 0) != 0)
+        #expect(throws: BusError.self) { try app.ask("start", ["module": "Goes"]).get() }
+        try app.end()
+    }
+
+    @Test func badManifestChangesNothing() throws {
+        let app = try LauncherFixture()
+        try app.module("A")
+        try app.start()
+        try app.getReady("A")
+        app.reloadFails = LaunchError(2, "strata.yaml:3: one\nstrata.yaml:4: two")
+        guard case .failure(let error) = try app.ask("reload") else {
+            Issue.record("no error")
+            return
+        }
+        #expect(error.code == .badParams && error.message == "strata.yaml:3: one\nstrata.yaml:4: two")
+        app.reloadFails = nil
+        app.rename("other")
+        guard case .failure(let fixed) = try app.ask("reload") else {
+            Issue.record("no error")
+            return
+        }
+        #expect(fixed.code == .badParams && fixed.message.contains("app can't change"))
         try app.end()
     }
 

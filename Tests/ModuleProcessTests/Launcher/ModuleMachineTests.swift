@@ -66,7 +66,10 @@ struct ModuleMachineTests {
     @Test func killedModuleIsStartedAgainAfterTheFirstDelay() {
         var machine = ready()
         let actions = machine.exited(.signal(SIGKILL), lastLines: [], at: 90_000)
-        guard case .tell(let report) = actions.first else { Issue.record("told \(actions)"); return }
+        guard case .tell(let report) = actions.first else {
+            Issue.record("told \(actions)")
+            return
+        }
         #expect(report.state == .restarting)
         #expect(report.exit == "signal 9 (Killed)")
         #expect(machine.deadline == 90_100)
@@ -90,7 +93,10 @@ struct ModuleMachineTests {
         var machine = ready()
         _ = machine.busWent(at: 2_000)
         _ = machine.exited(.code(0), lastLines: [], at: 2_010)
-        guard case .pending = machine.state else { Issue.record("is \(machine.state)"); return }
+        guard case .pending = machine.state else {
+            Issue.record("is \(machine.state)")
+            return
+        }
         #expect(machine.busCame(at: 3_000) == [.spawn])
     }
 
@@ -124,7 +130,10 @@ struct ModuleMachineTests {
             actions = machine.deadlinePassed(at: now)
         }
         #expect(starts == RestartPlan.mostQuickDeaths)
-        guard case .settled(.failed(let reason)) = machine.state else { Issue.record("is \(machine.state)"); return }
+        guard case .settled(.failed(let reason)) = machine.state else {
+            Issue.record("is \(machine.state)")
+            return
+        }
         #expect(reason.contains("exit code 1") && reason.contains("boom"))
         #expect(machine.start(at: now, reason: "by hand") == [.spawn])
     }
@@ -152,7 +161,10 @@ struct ModuleMachineTests {
         #expect(actions == [.note("its setUp failed: it is ended"), .signal(SIGTERM)])
         // Exit code 0 is no success then.
         _ = machine.exited(.code(0), lastLines: [], at: 1_300)
-        guard case .pending = machine.state else { Issue.record("is \(machine.state)"); return }
+        guard case .pending = machine.state else {
+            Issue.record("is \(machine.state)")
+            return
+        }
     }
 
     @Test func hangingSetUpIsNamedAsThat() {
@@ -238,7 +250,10 @@ struct ModuleMachineTests {
         #expect(machine.doom(at: 5_000, reason: "it uses 2 GiB", grace: 0).last == .signal(SIGKILL))
         #expect(machine.doom(at: 5_001, reason: "it uses 2 GiB", grace: 0).isEmpty)
         let actions = machine.exited(.signal(SIGKILL), lastLines: [], at: 5_010)
-        guard case .tell(let report) = actions.first else { Issue.record("told \(actions)"); return }
+        guard case .tell(let report) = actions.first else {
+            Issue.record("told \(actions)")
+            return
+        }
         #expect(report.reason == "it uses 2 GiB, and was ended")
     }
 

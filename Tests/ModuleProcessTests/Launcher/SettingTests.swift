@@ -7,7 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct SettingTests {
     @Test func launchOptionsAreJSONWhereTheyReadAsIt() throws {
-        let options = try LaunchOptions.adding(["a=3", "b=x=y", "c={\"d\":true}", "e=", "old=new"], to: ["old": "1", "kept": 2])
+        let options = try LaunchOptions.adding(
+            ["a=3", "b=x=y", "c={\"d\":true}", "e=", "old=new"], to: ["old": "1", "kept": 2])
         #expect(options == ["kept": 2, "a": 3, "b": "x=y", "c": ["d": true], "e": "", "old": "new"])
     }
 
@@ -37,7 +38,9 @@ struct SettingTests {
         let interfaces: JSON = [
             [
                 "name": "Catalog", "instances": "single",
-                "actions": [["name": "add", "auth": false], ["name": "list", "auth": false], ["name": "drop", "auth": true]],
+                "actions": [
+                    ["name": "add", "auth": false], ["name": "list", "auth": false], ["name": "drop", "auth": true],
+                ],
             ]
         ]
         #expect(

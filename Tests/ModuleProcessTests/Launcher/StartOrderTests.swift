@@ -5,7 +5,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct StartOrderTests {
-    private func row(_ name: String, _ rank: Int, _ priority: Int = 0, _ start: AppTable.Start = .eager) -> AppTable.Row {
+    private func row(_ name: String, _ rank: Int, _ priority: Int = 0, _ start: AppTable.Start = .eager) -> AppTable.Row
+    {
         var row = AppTable.Row(name: name)
         row.rank = rank
         row.priority = priority
@@ -33,7 +34,8 @@ struct StartOrderTests {
     }
 
     @Test func asynchronousOnesTakeTheirLevelsFirstTurnAndHoldUpNobody() {
-        var order = StartOrder(table(row("A", 0, 5), row("B", 0), row("Slow", 0, -9, .async), row("Only", 1, 0, .async)))
+        var order = StartOrder(
+            table(row("A", 0, 5), row("B", 0), row("Slow", 0, -9, .async), row("Only", 1, 0, .async)))
         #expect(order.begin(at: 0) == ["A", "Slow"])
         #expect(order.passed("A", at: 1) == ["B"])
         #expect(order.passed("B", at: 2) == ["Only"])

@@ -96,7 +96,9 @@ struct RuntimeConnectionTests {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let (reading, writing) = (ends[0], ends[1])
-        try await withModule(PlayerModule.self, configure: { $0.lifeline = reading }) { harness in
+        try await withModule(PlayerModule.self) {
+            $0.lifeline = reading
+        } _: { harness in
             try await harness.startFully()
             let module = harness.module
             close(writing)
@@ -107,7 +109,9 @@ struct RuntimeConnectionTests {
     }
 
     @Test func noBusIsSaid() async throws {
-        try await withModule(PlayerModule.self, configure: { $0.socket = "/tmp/strata-nobody.sock" }) { harness in
+        try await withModule(PlayerModule.self) {
+            $0.socket = "/tmp/strata-nobody.sock"
+        } _: { harness in
             harness.runtime.start()
             await harness.ended()
             #expect(harness.exit?.code == 1)

@@ -1,6 +1,5 @@
 import Glibc
 import StrataCore
-import Synchronization
 import Testing
 
 @testable import Strata
@@ -35,7 +34,7 @@ struct RuntimeTaskTests {
 
     @Test func blockingKeepsTheOrderOfALabel() async throws {
         try await withModule(Worker.self) { harness in
-            let order = Mutex<[Int]>([])
+            let order = Locked<[Int]>([])
             let tasks = (0..<50).map { number in
                 Task.immediate { @ModuleActor in
                     try await blocking(label: "db") { order.withLock { $0.append(number) } }
@@ -62,7 +61,8 @@ struct RuntimeTaskTests {
             harness.peer.reply(try await harness.peer.expect("call"))
             #expect(try await harness.peer.expect("reply").id == .integer(id))
             watch.onHeld = before
-            #expect(held == ["Worker/hold", "Worker/holdLater"])
+            // On a busy machine others are held up, too.
+            #expect(held.filter { $0.hasPrefix("Worker/") } == ["Worker/hold", "Worker/holdLater"])
         }
     }
 }

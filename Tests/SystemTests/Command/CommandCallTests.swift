@@ -155,7 +155,8 @@ struct CommandCallTests {
                 }
 
                 """)
-        let (raw, _) = try await strata("call", "A/b", "--json", output: .terminal(columns: 80)) { _ in [.reply(reply)] }
+        let (raw, _) = try await strata("call", "A/b", "--json", output: .terminal(columns: 80)) { _ in [.reply(reply)]
+        }
         #expect(raw.output == reply)
     }
 

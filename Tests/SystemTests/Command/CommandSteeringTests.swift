@@ -86,7 +86,9 @@ struct CommandSteeringTests {
 
     @Test func aMistypedCommandGetsTheNearest() async throws {
         let run = try await CommandRun.of(["cal", "Catalog/list"])
-        #expect(run.error == "strata: there is no command cal\nDid you mean call?\n`strata --help` shows those there are.\n")
+        #expect(
+            run.error == "strata: there is no command cal\nDid you mean call?\n`strata --help` shows those there are.\n"
+        )
         #expect(run.status == 2)
     }
 

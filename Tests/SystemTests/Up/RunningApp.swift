@@ -13,6 +13,7 @@ final class RunningApp {
     private var pending: [UInt8] = []
     private var files: [String] = []
     private var openOutputs = 0
+    private var readers: [OutputReader] = []
 
     var socket: String { folder + "/app.sock" }
     var manifest: String { folder + "/strata.yaml" }
@@ -52,9 +53,10 @@ final class RunningApp {
         for pipe in [output, errors] {
             pipe.closeWriting()
             openOutputs += 1
-            _ = try OutputReader(
-                loop, descriptor: pipe.reading, onBytes: { [unowned self] in self.take($0) },
-                onEnd: { [unowned self] in self.openOutputs -= 1 })
+            readers.append(
+                try OutputReader(
+                    loop, descriptor: pipe.reading, onBytes: { [unowned self] in self.take($0) },
+                    onEnd: { [unowned self] in self.openOutputs -= 1 }))
         }
     }
 
@@ -95,9 +97,10 @@ final class RunningApp {
 
     /// The broker's process.
     func broker() throws -> Int32 {
-        try #require(children().first { pid in
-            Self.text(of: "/proc/\(pid)/comm").hasPrefix("strata-broker")
-        })
+        try #require(
+            children().first { pid in
+                Self.text(of: "/proc/\(pid)/comm").hasPrefix("strata-broker")
+            })
     }
 
     /// A small file's text; empty where it can't be read.
@@ -114,9 +117,16 @@ final class RunningApp {
 
     static func lives(_ pid: Int32) -> Bool { kill(pid, 0) == 0 }
 
-    /// Nothing of it is left; call it last.
+    /// Nothing of it is left; call it last. Where a test failed midway, the
+    /// app still runs: without its launcher it ends by itself.
     func cleanUp() {
-        if exit == nil, let child { child.kill(SIGKILL) }
+        if exit == nil, let child {
+            let family = children()
+            child.kill(SIGKILL)
+            try? until { exit != nil && !family.contains(where: Self.lives) }
+        }
+        child?.close()
+        for reader in readers { reader.close() }
         for path in files { unlink(path) }
         unlink(socket)
         rmdir(folder)

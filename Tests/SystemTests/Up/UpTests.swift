@@ -33,7 +33,8 @@ struct UpTests {
     @Test func nothingThatAModuleStartsOutlivesTheApp() throws {
         let app = try RunningApp(
             "{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}",
-            scripts: ["a.sh": "(setsid sh -c 'echo $$ >orphan; sleep 1000' </dev/null >/dev/null 2>&1 &)\nexec cat <&3"])
+            scripts: ["a.sh": "(setsid sh -c 'echo $$ >orphan; sleep 1000' </dev/null >/dev/null 2>&1 &)\nexec cat <&3"]
+        )
         defer { app.cleanUp() }
         try app.start()
         let file = app.folder + "/orphan"
@@ -96,7 +97,9 @@ struct UpTests {
         try app.until { app.said("Good    | here") && app.said("Silent    failed") }
         #expect(app.said("Missing   failed: \(app.folder)/bin/nothing isn't there; build it, or mend `run`"))
         #expect(app.said("Plain     failed: \(app.folder)/plain is not executable; run chmod +x"))
-        #expect(app.said("Quits     failed: it ended with exit code 9 before it was ready; its last lines: no configuration"))
+        #expect(
+            app.said(
+                "Quits     failed: it ended with exit code 9 before it was ready; its last lines: no configuration"))
         #expect(app.said("it did not say hello to the bus within 500 ms"))
         app.signal(SIGINT)
         #expect(try app.ended() == .code(0))

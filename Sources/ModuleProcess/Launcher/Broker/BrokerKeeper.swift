@@ -156,7 +156,8 @@ final class BrokerKeeper {
         if isStopping { return onStopped() }
         let words = lastLines.lines.joined(separator: " | ")
         if !wasUp, case .code(let code) = exit, code == 2 || code == 3 {
-            return onGaveUp(Refusal(code: code, message: words.isEmpty ? "the broker refused to start (\(exit))" : words))
+            return onGaveUp(
+                Refusal(code: code, message: words.isEmpty ? "the broker refused to start (\(exit))" : words))
         }
         showHeld()
         onEnd("\(exit)")

@@ -90,7 +90,8 @@ final class BusLink {
         channel.onCall = { [unowned self] in self.onCall($0) }
         channel.onCancel = { [unowned self] in self.onCancel($0) }
         channel.onEnd = { [unowned self] ending, farewell in self.ended(farewell?.message ?? "\(ending)") }
-        channel.request(to: "bus/hello", body: Array(#"{"protocol":1,"role":"launcher"}"#.utf8)) { [unowned self] answer in
+        channel.request(to: "bus/hello", body: Array(#"{"protocol":1,"role":"launcher"}"#.utf8)) {
+            [unowned self] answer in
             self.helloWasAnswered(answer)
         }
     }

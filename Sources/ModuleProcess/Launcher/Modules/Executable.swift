@@ -7,7 +7,8 @@ enum Executable {
     static func problem(_ path: String, folder: String) -> String? {
         var status = stat()
         guard stat(folder, &status) == 0 else {
-            return "its folder \(folder) can't be entered: \(String(cString: strerror(errno))); make it, or mend `folder`"
+            return
+                "its folder \(folder) can't be entered: \(String(cString: strerror(errno))); make it, or mend `folder`"
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { return "its folder \(folder) is no folder; mend `folder`" }
         guard stat(path, &status) == 0 else {

@@ -57,7 +57,12 @@ extension ModuleMachine {
         guard case .running(var run) = state else { return [] }
         if case .doomed = run.phase { return [] }
         let before = run.phase
-        defer { if case .running(var run) = state, run.phase != before { run.since = now; state = .running(run) } }
+        defer {
+            if case .running(var run) = state, run.phase != before {
+                run.since = now
+                state = .running(run)
+            }
+        }
         var actions: [Action] = []
         switch bus {
         case .starting where pid == run.pid:
@@ -131,11 +136,14 @@ extension ModuleMachine {
             let grace = min(policy.stop, 1_000)
             switch run.phase {
             case .spawned:
-                return doom(at: now, reason: "it did not say hello to the bus within \(seconds(policy.startup))", grace: grace)
+                return doom(
+                    at: now, reason: "it did not say hello to the bus within \(seconds(policy.startup))", grace: grace)
             case .settingUp: return doom(at: now, reason: "it hangs in setUp", grace: grace)
             case .initializing: return doom(at: now, reason: "it hangs in initialize", grace: grace)
             case .reconnecting:
-                return doom(at: now, reason: "it lost the bus and did not come back within \(seconds(Self.reconnect))", grace: grace)
+                return doom(
+                    at: now, reason: "it lost the bus and did not come back within \(seconds(Self.reconnect))",
+                    grace: grace)
             case .doomed:
                 run.deadline = nil
                 state = .running(run)
@@ -149,7 +157,10 @@ extension ModuleMachine {
                 stopping.step = .killing
                 stopping.deadline = nil
                 state = .stopping(stopping)
-                return [.note("it did not end within \(seconds(stopping.times.terminate)) of SIGTERM: it is killed"), .signal(SIGKILL)]
+                return [
+                    .note("it did not end within \(seconds(stopping.times.terminate)) of SIGTERM: it is killed"),
+                    .signal(SIGKILL),
+                ]
             case .killing: return []
             }
         }

@@ -51,18 +51,21 @@ extension ModuleMachine {
         case .onFailure where !isFailure:
             return settle(.absent(reason), exit: exit)
         case .onFailure, .always:
-            return died(reason, exit: exit, lastLines: lastLines, spawnedAt: run.spawnedAt, readyAt: run.readyAt, at: now)
+            return died(
+                reason, exit: exit, lastLines: lastLines, spawnedAt: run.spawnedAt, readyAt: run.readyAt, at: now)
         }
     }
 
     mutating func died(
-        _ reason: String, exit: ChildProcess.Exit?, lastLines: [String], spawnedAt: UInt64, readyAt: UInt64?, at now: UInt64
+        _ reason: String, exit: ChildProcess.Exit?, lastLines: [String], spawnedAt: UInt64, readyAt: UInt64?,
+        at now: UInt64
     ) -> [Action] {
         restarts.backoff = policy.backoff
         if policy.restart == .never { return settle(.failed(reason), exit: exit) }
         switch restarts.died(at: now, spawnedAt: spawnedAt, readyAt: readyAt) {
         case .giveUp:
-            let message = "\(reason); that was the \(RestartPlan.mostQuickDeaths)th time in a row, so it is not started again"
+            let message =
+                "\(reason); that was the \(RestartPlan.mostQuickDeaths)th time in a row, so it is not started again"
             return settle(.failed(Self.with(lastLines, message)), exit: exit)
         case .start(let at):
             state = .pending(at: at, reason: "it starts again: \(reason)")

@@ -65,7 +65,8 @@ final class Supervisor {
         }
     }
 
-    private static func policy(_ row: AppTable.Row, _ process: ModuleProcess, _ startup: UInt64) -> ModuleMachine.Policy {
+    private static func policy(_ row: AppTable.Row, _ process: ModuleProcess, _ startup: UInt64) -> ModuleMachine.Policy
+    {
         ModuleMachine.Policy(restart: row.restart, backoff: process.backoff, stop: row.stop, startup: startup)
     }
 
@@ -186,7 +187,9 @@ final class Supervisor {
         forgetOldOutputs()
         for pipe in [output, errors] {
             // Without a reader the process writes into a pipe that breaks, and goes on.
-            if let reader = try? ProcessOutput(owner.loop, descriptor: pipe.reading, emit: { [weak self] in self?.wrote($0) }) {
+            if let reader = try? ProcessOutput(
+                owner.loop, descriptor: pipe.reading, emit: { [weak self] in self?.wrote($0) })
+            {
                 outputs.append(reader)
             }
         }
@@ -233,7 +236,8 @@ final class Supervisor {
 
     /// Looks at the memory that it uses; called each second.
     func checkMemory() {
-        guard let most = process.limits.memory, let pid = machine.pid, let used = ProcessFiles.memory(of: pid), used > most
+        guard let most = process.limits.memory, let pid = machine.pid, let used = ProcessFiles.memory(of: pid),
+            used > most
         else { return }
         let reason = "it uses \(mebibytes(used)) of memory, and its limit is \(mebibytes(most))"
         change { $0.doom(at: owner.loop.now, reason: reason, grace: 0) }

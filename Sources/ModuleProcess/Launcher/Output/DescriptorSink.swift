@@ -26,14 +26,17 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
         pthread_cond_init(changed, nil)
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
-        let status = pthread_create(&thread, nil, { context -> UnsafeMutableRawPointer? in
-            // Signals are the loop's thread's to get.
-            var all = sigset_t()
-            sigfillset(&all)
-            pthread_sigmask(SIG_BLOCK, &all, nil)
-            Unmanaged<DescriptorSink>.fromOpaque(context!).takeUnretainedValue().run()
-            return nil
-        }, context)
+        // Signals are the loop's thread's to get: the new one starts without.
+        var (all, before) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let status = pthread_create(
+            &thread, nil,
+            { context -> UnsafeMutableRawPointer? in
+                Unmanaged<DescriptorSink>.fromOpaque(context!).takeUnretainedValue().run()
+                return nil
+            }, context)
         if status == 0 { pthread_detach(thread) } else { isBroken = true }
     }
 

@@ -35,7 +35,9 @@ public enum AppRun {
             try socket.prepare(table)
         } else if SocketAddress.occupant(socket.path) != .live {
             throw LaunchError(
-                3, "no broker listens on \(socket.path); start one with `strata broker \(path)`, or everything with `strata up`")
+                3,
+                "no broker listens on \(socket.path); start one with `strata broker \(path)`, or everything with `strata up`"
+            )
         }
         var settings = Launcher.Settings(
             manifest: manifest, socket: socket.path, broker: keepsBroker ? .program(try Programs.broker()) : .running,
@@ -65,7 +67,8 @@ public enum AppRun {
             launcher.onEnd = { ending = $0 }
             console.say("\(settings.manifest.table.app) on \(settings.socket)")
             try launcher.start()
-            loop.run()
+            // Its callbacks hold it unowned, and nothing here names it again.
+            withExtendedLifetime(launcher) { loop.run() }
             if ending.code == 0 { console.say("the app has ended; nothing of it is left") }
         } catch {
             sink.finish(within: 1_000)

@@ -33,7 +33,8 @@ public struct SocketChoice: Sendable, Equatable {
         case .nothing, .dead: break
         case .live:
             throw LaunchError(
-                3, "an app runs on \(path) already; end it with `strata down --socket \(path)`, or give another --socket")
+                3,
+                "an app runs on \(path) already; end it with `strata down --socket \(path)`, or give another --socket")
         case .foreign:
             throw LaunchError(2, "\(path) is there and is no socket; remove it, or give another --socket")
         case .unknown(let code):

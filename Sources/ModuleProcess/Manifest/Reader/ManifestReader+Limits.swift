@@ -28,7 +28,8 @@ extension ManifestReader {
         // The last 16 are kept for operators and the launcher.
         if let count = integer(members["connections"], 17...1_000_000) { table.limits.connections = count }
         if table.limits.header > table.limits.frame - 4 {
-            fail(members["frame"] ?? members["header"] ?? field,
+            fail(
+                members["frame"] ?? members["header"] ?? field,
                 "expected a frame with room for a header; found \(table.limits.frame) bytes for \(table.limits.header)")
         }
     }

@@ -107,7 +107,8 @@ public struct EventAnswer: Sendable {
         answer = json["answer"]?.bool ?? false
         parts = (json["answers"]?.array ?? []).map {
             Part(
-                module: $0["module"]?.string ?? "", answer: $0["answer"], code: $0["code"]?.string.map { ErrorCode($0) })
+                module: $0["module"]?.string ?? "", answer: $0["answer"], code: $0["code"]?.string.map { ErrorCode($0) }
+            )
         }
     }
 }

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import StrataCore
-internal import Synchronization
 
 /// The threads for what blocks. Few, made when they are needed; work of one
 /// label runs one after another, in order.
@@ -23,7 +22,7 @@ final class BlockingPool: Sendable {
         var idle = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let signal = Signal()
 
     /// Runs it on one of the threads; false where too much waits.

@@ -25,7 +25,7 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @exclusivity(unchecked) private var batch: [UnownedJob] = []
     /// Jobs that other threads enqueued.
-    private let foreign = Mutex<[UnownedJob]>([])
+    private let foreign = Locked<[UnownedJob]>([])
     private let hasForeign = Atomic<Bool>(false)
     private var wake: WakeUp!
     private var hook: RoundHook?
@@ -106,6 +106,8 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             batches += 1
         }
         for (_, body) in afterJobs { body() }
+        // What was written may have made jobs; the loop must not wait then.
+        if !jobs.isEmpty { wake.send() }
     }
 
     private func takeForeign() {

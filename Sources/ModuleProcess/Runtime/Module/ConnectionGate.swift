@@ -13,12 +13,19 @@ final class ConnectionGate {
     init() {}
 
     /// Waits for a connection.
-    /// - Parameter deadline: milliseconds; nil is the bus's default.
-    func wait(for what: String, deadline: UInt64?) async throws {
+    /// - Parameters:
+    ///   - deadline: milliseconds; nil is the bus's default.
+    ///   - isThere: asked once more where the wait begins: a task without the
+    ///     loop's preference gives way at each `await`, also of the same actor.
+    func wait(for what: String, deadline: UInt64?, unless isThere: () -> Bool) async throws {
         let key = nextKey
         nextKey += 1
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+                if isThere() {
+                    continuation.resume()
+                    return
+                }
                 guard !isOver, waiters.count < Self.most, !Task.isCancelled else {
                     continuation.resume(
                         throwing: Task.isCancelled

@@ -79,17 +79,30 @@ extension ModuleRuntime {
             { try await module.resumed() })
     }
 
-    /// The broker refuses hello, or says that it ends the connection.
+    /// The codes that, without id, end a connection; any other is a remark on
+    /// a frame that wanted no answer.
+    private static let ending: Set<ErrorCode> = [
+        .badFrame, .badHeader, .tooLarge, .notRegistered, .badVersion, .slowConsumer, .shuttingDown, .failed,
+        .overloaded,
+    ]
+
+    /// The broker refuses hello, says that it ends the connection, or remarks
+    /// on something that this module sent.
     private func farewell(_ error: BusError) {
+        if session != nil, !Self.ending.contains(error.code) {
+            ModuleLog.logger.error("the bus refused what this module sent: \(error)")
+            return
+        }
+        let what = session == nil ? "refused this module" : "ended this module's connection"
         switch error.code {
         case .shuttingDown: shutDown()
         case let code where Self.passing.contains(code):
             if connecting != nil {
                 connecting?.close()
                 connecting = nil
-                reconnect("the bus refused this module: \(error)")
+                reconnect("the bus \(what): \(error)")
             }
-        default: end(1, "the bus refused this module: \(error)")
+        default: end(1, "the bus \(what): \(error)")
         }
     }
 

@@ -13,7 +13,8 @@ extension ModuleRuntime {
             call.fail(
                 ModuleError(
                     .overloaded,
-                    "\(self.name) is handling \(session.handlers) requests, its limit: call it again when some are done"))
+                    "\(self.name) is handling \(session.handlers) requests, its limit: call it again when some are done"
+                ))
             return
         }
         session.open(call)

@@ -74,7 +74,7 @@ extension ModuleRuntime {
         while true {
             if let session { return session }
             guard phase != .ended else { throw BusError.notConnected(outgoing.what) }
-            try await gate.wait(for: outgoing.what, deadline: outgoing.deadline)
+            try await gate.wait(for: outgoing.what, deadline: outgoing.deadline) { session != nil }
         }
     }
 

@@ -2,7 +2,10 @@ internal import StrataCore
 
 extension ModuleRuntime {
     /// Answers one of the broker's own calls, `module/…`.
-    func handle(module action: UnsafeRawBufferPointer, _ call: IncomingCall, _ header: borrowing Header, _ body: UnsafeRawBufferPointer) {
+    func handle(
+        module action: UnsafeRawBufferPointer, _ call: IncomingCall, _ header: borrowing Header,
+        _ body: UnsafeRawBufferPointer
+    ) {
         if action.equals("ping") {
             call.reply(Array("{}".utf8))
         } else if action.equals("event") {

@@ -117,7 +117,13 @@ final class IncomingCall {
     /// Waits until the caller takes one more.
     func waitForCredit() async throws {
         while credit == 0 && isOpen && !isCancelled {
-            await withUnsafeContinuation { creditWaiter = $0 }
+            await withUnsafeContinuation { continuation in
+                if credit > 0 || isCancelled {
+                    continuation.resume()
+                } else {
+                    creditWaiter = continuation
+                }
+            }
         }
         if isCancelled { throw CancellationError() }
         scope.resumed()

@@ -246,7 +246,8 @@ final class Session {
             fail(
                 request,
                 BusError(
-                    .died, "the connection to the bus ended before \(request.what) was answered: "
+                    .died,
+                    "the connection to the bus ended before \(request.what) was answered: "
                         + (farewell?.message ?? reason.description),
                     ran: delivered ? .maybe : .no))
         }
@@ -262,7 +263,8 @@ final class Session {
 extension BusError {
     static func notConnected(_ what: String) -> BusError {
         BusError(
-            .unavailable, "\(what) was not sent: this module has no connection to the bus at the moment; it is "
+            .unavailable,
+            "\(what) was not sent: this module has no connection to the bus at the moment; it is "
                 + "connecting again, or ending")
     }
 }

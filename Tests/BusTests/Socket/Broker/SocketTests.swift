@@ -78,7 +78,8 @@ struct SocketTests {
         try TestBus.run(.sixModules()) { bus in
             let file = "\(bus.folder)/file"
             close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600))
-            let path = ["live": bus.path, "foreign": file, "long": "/tmp/" + String(repeating: "x", count: 200)][reason] ?? ""
+            let path =
+                ["live": bus.path, "foreign": file, "long": "/tmp/" + String(repeating: "x", count: 200)][reason] ?? ""
             let table = "\(bus.folder)/table.json"
             let descriptor = open(table, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
             defer { close(descriptor) }

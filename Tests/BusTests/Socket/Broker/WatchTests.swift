@@ -5,7 +5,9 @@ import Testing
 /// The protocol's section 10: `watch`, the states of all rows as a stream.
 @Suite(.timeLimit(.minutes(1)))
 struct WatchTests {
-    private func change(_ module: String, _ state: String) -> JSON { ["module": .string(module), "state": .string(state)] }
+    private func change(_ module: String, _ state: String) -> JSON {
+        ["module": .string(module), "state": .string(state)]
+    }
 
     @Test func watchTellsThePresentStateOfEveryRowThenEachChange() throws {
         try TestBus.run(.testing(.manual("Ant"), .manual("Bee", rank: 1))) { bus in

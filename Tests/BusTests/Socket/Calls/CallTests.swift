@@ -58,7 +58,9 @@ struct CallTests {
             for (id, deadline) in [(901, 90), (902, 30), (903, 60)] as [(UInt64, Int64)] {
                 try caller.call("Test/act", nil, ["deadline": .integer(deadline)], id: id)
             }
-            for id in [902, 903, 901] as [JSON] { try caller.expect(["kind": "error", "id": id, "code": "deadline-exceeded"]) }
+            for id in [902, 903, 901] as [JSON] {
+                try caller.expect(["kind": "error", "id": id, "code": "deadline-exceeded"])
+            }
         }
     }
 
@@ -165,14 +167,15 @@ struct CallTests {
         }
     }
 
-    @Test(arguments: [
-        ("bad-params", nil, "bad-params", "yes"), ("failed", nil, "failed", "yes"),
-        ("unknown-action", nil, "unknown-action", "no"), ("overloaded", nil, "overloaded", "no"),
-        ("cancelled", nil, "cancelled", "yes"), ("Login.wrong", nil, "Login.wrong", "yes"),
-        ("died", nil, "failed", "yes"), ("forbidden", nil, "failed", "yes"), ("strange", nil, "failed", "yes"),
-        ("failed", "no", "failed", "no"), ("overloaded", "maybe", "overloaded", "maybe"),
-        (nil, nil, "failed", "yes"),
-    ] as [(String?, String?, String, String)])
+    @Test(
+        arguments: [
+            ("bad-params", nil, "bad-params", "yes"), ("failed", nil, "failed", "yes"),
+            ("unknown-action", nil, "unknown-action", "no"), ("overloaded", nil, "overloaded", "no"),
+            ("cancelled", nil, "cancelled", "yes"), ("Login.wrong", nil, "Login.wrong", "yes"),
+            ("died", nil, "failed", "yes"), ("forbidden", nil, "failed", "yes"), ("strange", nil, "failed", "yes"),
+            ("failed", "no", "failed", "no"), ("overloaded", "maybe", "overloaded", "maybe"),
+            (nil, nil, "failed", "yes"),
+        ] as [(String?, String?, String, String)])
     func aCalleesErrorIsMapped(code: String?, ran: String?, mapped: String, verdict: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
@@ -193,7 +196,8 @@ struct CallTests {
 
     @Test func anActionThatIsNotListedIsUnknownWhereAnyAre() throws {
         try TestBus.run(.sixModules()) { bus in
-            let callee = try bus.module("Ant", ["interfaces": ["Test": ["actions": ["act": ["auth": false]]], "Open": [:]]])
+            let callee = try bus.module(
+                "Ant", ["interfaces": ["Test": ["actions": ["act": ["auth": false]]], "Open": [:]]])
             let caller = try bus.module("Bee")
             try caller.refused("Test/other", with: "unknown-action")
             try caller.call("Open/anything")

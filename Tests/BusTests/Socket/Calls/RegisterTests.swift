@@ -46,7 +46,12 @@ struct RegisterTests {
     }
 
     @Test func quotasHoldForWhatIsRegisteredLater() throws {
-        try TestBus.run(.sixModules { $0.limits.interfaces = 2; $0.limits.urls = 1 }) { bus in
+        try TestBus.run(
+            .sixModules {
+                $0.limits.interfaces = 2
+                $0.limits.urls = 1
+            }
+        ) { bus in
             let owner = try bus.provider("Ant", "One")
             try owner.refused("bus/register", ["interfaces": ["Two": [:], "Three": [:]]], with: "overloaded")
             try owner.asked("bus/register", ["interfaces": ["Two": [:]]])

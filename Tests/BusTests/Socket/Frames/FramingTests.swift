@@ -15,7 +15,8 @@ struct FramingTests {
     private static func header(_ text: String) -> [UInt8] { FrameBytes.frame(Array(text.utf8)) }
 
     static let unreadable: [Bytes] = [
-        Bytes(testDescription: "text of another protocol", code: "too-large", bytes: Array("GET / HTTP/1.1\r\n\r\n".utf8)),
+        Bytes(
+            testDescription: "text of another protocol", code: "too-large", bytes: Array("GET / HTTP/1.1\r\n\r\n".utf8)),
         Bytes(
             testDescription: "4 GiB announced", code: "too-large", bytes: FrameBytes.lengths(frame: .max, header: 10)),
         Bytes(
@@ -34,10 +35,14 @@ struct FramingTests {
         Bytes(testDescription: "an empty header", code: "bad-header", bytes: FrameBytes.frame([])),
         Bytes(testDescription: "a header that is an array", code: "bad-header", bytes: header("[]")),
         Bytes(testDescription: "a header cut off", code: "bad-header", bytes: header(#"{"kind":"call""#)),
-        Bytes(testDescription: "a header in Latin 1", code: "bad-header", bytes: FrameBytes.frame(
-            Array(#"{"kind":"call","x":""#.utf8) + [0xE9] + Array(#""}"#.utf8))),
-        Bytes(testDescription: "a byte order mark", code: "bad-header", bytes: FrameBytes.frame(
-            [0xEF, 0xBB, 0xBF] + Array(#"{"kind":"call"}"#.utf8))),
+        Bytes(
+            testDescription: "a header in Latin 1", code: "bad-header",
+            bytes: FrameBytes.frame(
+                Array(#"{"kind":"call","x":""#.utf8) + [0xE9] + Array(#""}"#.utf8))),
+        Bytes(
+            testDescription: "a byte order mark", code: "bad-header",
+            bytes: FrameBytes.frame(
+                [0xEF, 0xBB, 0xBF] + Array(#"{"kind":"call"}"#.utf8))),
         Bytes(testDescription: "something after the object", code: "bad-header", bytes: header(#"{"kind":"call"}x"#)),
         Bytes(testDescription: "no kind", code: "bad-header", bytes: header(#"{"id":1,"to":"bus/ping"}"#)),
         Bytes(
@@ -53,7 +58,9 @@ struct FramingTests {
             testDescription: "33 deep", code: "bad-header",
             bytes: header(
                 #"{"kind":"call","x":"# + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}")),
-        Bytes(testDescription: "a known member of a wrong type", code: "bad-header", bytes: header(#"{"kind":"call","to":null}"#)),
+        Bytes(
+            testDescription: "a known member of a wrong type", code: "bad-header",
+            bytes: header(#"{"kind":"call","to":null}"#)),
     ]
 
     @Test(arguments: unreadable)

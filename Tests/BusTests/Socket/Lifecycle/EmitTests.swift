@@ -7,7 +7,9 @@ import Testing
 struct EmitTests {
     private func three(_ test: (RawPeer, [RawPeer]) throws -> Void) throws {
         try TestBus.run(.sixModules { $0.modules[0].emits = ["feed.full"] }) { bus in
-            let listeners = try ["Cat", "Ant", "Bee"].map { try bus.module($0, ["events": ["feed.full", "app.reload"]]) }
+            let listeners = try ["Cat", "Ant", "Bee"].map {
+                try bus.module($0, ["events": ["feed.full", "app.reload"]])
+            }
             _ = try bus.module("Bee2")
             try test(try bus.operator(), [listeners[1], listeners[2], listeners[0]])
         }
@@ -23,7 +25,9 @@ struct EmitTests {
     func notifyCallsAllAndAnswersTrue(policy: JSON?) throws {
         try three { tool, listeners in
             let id = try emit(tool, policy)
-            let calls = try listeners.map { try $0.expectCall("module/event", ["n": 1], ["name": "feed.full", "from": "bus"]) }
+            let calls = try listeners.map {
+                try $0.expectCall("module/event", ["n": 1], ["name": "feed.full", "from": "bus"])
+            }
             try listeners[1].reply(to: calls[1], "b")
             try listeners[0].reply(to: calls[0], false)
             try listeners[2].fail(calls[2], "Cat.broken")
@@ -39,7 +43,9 @@ struct EmitTests {
         }
     }
 
-    @Test(arguments: [([true, true, true], true), ([true, false, true], false), ([true, 1, true], false)] as [([JSON], Bool)])
+    @Test(
+        arguments: [([true, true, true], true), ([true, false, true], false), ([true, 1, true], false)]
+            as [([JSON], Bool)])
     func allIsTrueWhereEveryAnswerIs(answers: [JSON], expected: Bool) throws {
         try three { tool, listeners in
             let id = try emit(tool, "all")

@@ -112,7 +112,9 @@ struct LifecycleTests {
 
     @Test func nobodyButTheBrokerCallsAModulesSteps() throws {
         try TestBus.run(.sixModules()) { bus in
-            for peer in [try bus.module("Ant"), try bus.operator()] { try peer.refused("module/tearDown", with: "forbidden") }
+            for peer in [try bus.module("Ant"), try bus.operator()] {
+                try peer.refused("module/tearDown", with: "forbidden")
+            }
         }
     }
 

@@ -7,7 +7,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct WaitingTests {
     private func table(_ change: (inout AppTable.Row) -> Void = { _ in }) -> AppTable {
-        .testing(.eager("Login", rank: 1, provides: ["Login"], with: change), .manual("Hand", rank: 2), .manual("Hand2", rank: 2))
+        .testing(
+            .eager("Login", rank: 1, provides: ["Login"], with: change), .manual("Hand", rank: 2),
+            .manual("Hand2", rank: 2))
     }
 
     private func arrive(_ bus: TestBus, _ hello: JSON = [:]) throws -> RawPeer {

@@ -55,7 +55,9 @@ struct BroadcastTests {
         try TestBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat", ["observes": ["news.*", "*", "News", "caf\u{E9}"]])
             let sender = try bus.module("Ant")
-            for name in ["news.a", "news", "NEWS", "cafe\u{301}"] { #expect(try sender.recipients(ofBroadcast: name) == 0) }
+            for name in ["news.a", "news", "NEWS", "cafe\u{301}"] {
+                #expect(try sender.recipients(ofBroadcast: name) == 0)
+            }
             #expect(try sender.recipients(ofBroadcast: "caf\u{E9}") == 1)
             try observer.expectNotice("caf\u{E9}")
             try observer.expectNothing()
@@ -77,7 +79,9 @@ struct BroadcastTests {
             let observers = try ["Cat", "Cat2"].map { try bus.module($0, ["observes": ["a", "b"]]) }
             let senders = try ["Ant", "Ant2", "Bee"].map { try bus.module($0) }
             for round in 0..<40 as Range<Int64> {
-                for sender in senders { try sender.send(["kind": "broadcast", "name": round % 2 == 0 ? "a" : "b"], body: .integer(round)) }
+                for sender in senders {
+                    try sender.send(["kind": "broadcast", "name": round % 2 == 0 ? "a" : "b"], body: .integer(round))
+                }
             }
             for sender in senders { try sender.settle() }
             let seen = try observers.map { try $0.drain().map { "\($0.from) \($0.name) \($0.json)" } }
@@ -195,9 +199,10 @@ struct BroadcastTests {
         }
     }
 
-    @Test(arguments: [
-        ["name": ""], [:], ["name": 5], ["name": "a", "keep": "some"], "news",
-    ] as [JSON])
+    @Test(
+        arguments: [
+            ["name": ""], [:], ["name": 5], ["name": "a", "keep": "some"], "news",
+        ] as [JSON])
     func anObservationThatIsNoneIsBadParams(body: JSON) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")

@@ -29,7 +29,8 @@ struct ReportTests {
     @Test func aReportThatNobodyObservesIsAnsweredWithNone() throws {
         try reporting(["other", ["name": "news", "object": "a"]]) { bus, sender, target in
             try sender.expectReply(to: try sender.report("news", to: "Ant"), body: ["observers": 0])
-            try sender.expectReply(to: try sender.report("news", to: "Ant", nil, ["object": "b"]), body: ["observers": 0])
+            try sender.expectReply(
+                to: try sender.report("news", to: "Ant", nil, ["object": "b"]), body: ["observers": 0])
             let id = try sender.report("news", to: "Ant", nil, ["object": "a"])
             try target.reply(to: try target.expectNotice("news", nil, ["object": "a"]))
             try sender.expectReply(to: id, body: ["observers": 1])

@@ -25,10 +25,12 @@ struct HelloTests {
         }
     }
 
-    @Test(arguments: [
-        ["kind": "call", "id": 5, "to": "bus/ping"], ["kind": "broadcast", "name": "news"], ["kind": "reply", "id": 1],
-        ["kind": "open", "id": 5, "url": "test://a"], ["kind": "nonsense", "id": 5],
-    ] as [JSON])
+    @Test(
+        arguments: [
+            ["kind": "call", "id": 5, "to": "bus/ping"], ["kind": "broadcast", "name": "news"],
+            ["kind": "reply", "id": 1],
+            ["kind": "open", "id": 5, "url": "test://a"], ["kind": "nonsense", "id": 5],
+        ] as [JSON])
     func anyOtherFirstFrameIsNotRegistered(header: JSON) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
@@ -78,7 +80,9 @@ struct HelloTests {
         Refusal(testDescription: "no module", code: "bad-params", body: ["protocol": 1]),
         Refusal(testDescription: "a body that is a string", code: "bad-params", body: "Ant"),
         Refusal(testDescription: "a module of a wrong type", code: "bad-params", body: ["protocol": 1, "module": 5]),
-        Refusal(testDescription: "a role and a module", code: "bad-params", body: ["protocol": 1, "module": "Ant", "role": "operator"]),
+        Refusal(
+            testDescription: "a role and a module", code: "bad-params",
+            body: ["protocol": 1, "module": "Ant", "role": "operator"]),
         Refusal(testDescription: "an unknown role", code: "bad-params", body: ["protocol": 1, "role": "king"]),
         Refusal(testDescription: "a reserved name", code: "bad-params", body: ["protocol": 1, "module": "operator"]),
         Refusal(
@@ -96,7 +100,8 @@ struct HelloTests {
         Refusal(
             testDescription: "more observations than allowed", code: "overloaded",
             body: ["protocol": 1, "module": "Nobody", "observes": ["a", "b", "c"]]),
-        Refusal(testDescription: "a module without row", code: "unknown-module", body: ["protocol": 1, "module": "Nobody"]),
+        Refusal(
+            testDescription: "a module without row", code: "unknown-module", body: ["protocol": 1, "module": "Nobody"]),
         Refusal(
             testDescription: "another level than the row's", code: "level-mismatch",
             body: ["protocol": 1, "module": "Eager", "level": "topout"]),
@@ -191,7 +196,8 @@ struct HelloTests {
         try TestBus.run(.sixModules()) { bus in
             let first = try bus.launcher()
             let second = try bus.connect()
-            try second.expectRefusal(of: try second.call("bus/hello", ["protocol": 1, "role": "launcher"]), "name-taken")
+            try second.expectRefusal(
+                of: try second.call("bus/hello", ["protocol": 1, "role": "launcher"]), "name-taken")
             first.close()
             try bus.launcher().expectNothing()
         }

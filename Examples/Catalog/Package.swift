@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Set by the repository's scripts/check: there a warning is an error.
+let strict = Context.environment["STRATA_STRICT"] != nil
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("ExistentialAny"),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+let strata = Target.Dependency.product(name: "Strata", package: "strata")
+
+/// What a module offers, for itself and for those who call it.
+func contract(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: "\(name)Interface", dependencies: [strata] + dependencies,
+        path: "Sources/Contracts/\(name)", swiftSettings: settings)
+}
+
+/// A module: a program of its own.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+        name: name, dependencies: [strata] + dependencies,
+        path: "Sources/Modules/\(name)", swiftSettings: settings)
+}
+
+let package = Package(
+    name: "catalog",
+    dependencies: [
+        .package(name: "strata", path: "../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        contract("Storage"),
+        contract("Log"),
+        contract("Catalog", ["StorageInterface"]),
+        contract("Notes", ["StorageInterface"]),
+        contract("Export"),
+
+        module("Storage", ["StorageInterface", "PackageDatabase"]),
+        module("Log", ["LogInterface"]),
+        module("Catalog", ["CatalogInterface", "StorageInterface", "LogInterface", "DpkgStatus"]),
+        module("Notes", ["NotesInterface", "StorageInterface", "LogInterface"]),
+        module("Export", ["ExportInterface", "StorageInterface"]),
+
+        // The only target that links SQLite, GRDB and, through it, Foundation.
+        .target(
+            name: "PackageDatabase",
+            dependencies: ["StorageInterface", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
+        .target(name: "DpkgStatus", dependencies: ["StorageInterface"], swiftSettings: settings),
+
+        .testTarget(name: "DpkgStatusTests", dependencies: ["DpkgStatus"], swiftSettings: settings),
+        .testTarget(name: "PackageDatabaseTests", dependencies: ["PackageDatabase"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

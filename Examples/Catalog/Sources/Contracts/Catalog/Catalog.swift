@@ -1,0 +1,91 @@
+public import StorageInterface
+public import Strata
+
+/// The packages of the machine that the app runs on.
+public enum Catalog: Interface {
+    public static let name = "Catalog"
+
+    /// One page of all packages, by name.
+    public struct List: Action {
+        public static let name = action("list")
+        /// The name that the page begins after: the last page's `next`.
+        public var after: String?
+        /// The setting `catalog.page` where it isn't said.
+        public var limit: Int?
+
+        public struct Reply: Codable, Sendable {
+            public var items: [PackageSummary]
+            /// What the next page begins after; missing on the last one.
+            public var next: String?
+            /// How many there are on all pages.
+            public var total: Int
+
+            public init(items: [PackageSummary], next: String?, total: Int) {
+                self.items = items
+                self.next = next
+                self.total = total
+            }
+        }
+
+        public init(after: String? = nil, limit: Int? = nil) {
+            self.after = after
+            self.limit = limit
+        }
+    }
+
+    /// All about one package; `Catalog.no-such-item` where there is none of
+    /// that name.
+    public struct Item: Action {
+        public static let name = action("item")
+        public typealias Reply = Package
+        public var name: String
+
+        public init(name: String) { self.name = name }
+    }
+
+    /// The packages that have all of these words, the best first; the last word
+    /// may be the beginning of one. `Catalog.empty-query` where there is none.
+    public struct Search: Action {
+        public static let name = action("search")
+        public var q: String
+        public var limit: Int?
+        public var offset: Int?
+
+        public struct Reply: Codable, Sendable {
+            public var items: [PackageSummary]
+            /// How many there are in all, shown or not.
+            public var total: Int
+
+            public init(items: [PackageSummary], total: Int) {
+                self.items = items
+                self.total = total
+            }
+        }
+
+        public init(q: String, limit: Int? = nil, offset: Int? = nil) {
+            self.q = q
+            self.limit = limit
+            self.offset = offset
+        }
+    }
+
+    /// Looks whether the package manager's file has changed, and imports it
+    /// where it has. Done at each start, too.
+    public struct Refresh: Action {
+        public static let name = action("refresh")
+
+        public struct Reply: Codable, Sendable {
+            /// Whether anything was imported.
+            public var imported: Bool
+            /// How many packages there are now.
+            public var packages: Int
+
+            public init(imported: Bool, packages: Int) {
+                self.imported = imported
+                self.packages = packages
+            }
+        }
+
+        public init() {}
+    }
+}

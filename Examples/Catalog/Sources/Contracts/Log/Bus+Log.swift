@@ -1,0 +1,19 @@
+public import Strata
+
+extension Bus {
+    /// Reports a line to Log, and doesn't wait for it: whoever logs has something
+    /// else to do. Where Log isn't there the line goes to this module's output.
+    public func log(_ text: String) {
+        do {
+            try background("a line for Log") {
+                do {
+                    try await self.report(LogLine(text), to: Log.name)
+                } catch {
+                    print("\(text) (not logged: \(error))")
+                }
+            }
+        } catch {
+            print("\(text) (not logged: \(error))")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+public import StorageInterface
+public import Strata
+
+/// Notes about packages.
+public enum Notes: Interface {
+    public static let name = "Notes"
+
+    /// How long a note may be, in bytes of UTF-8.
+    public static let longest = 4_096
+
+    /// Adds a note; `Notes.no-such-item` where there is no such package.
+    public struct Add: Action {
+        public static let name = action("add")
+        public typealias Reply = Note
+        /// The package's name.
+        public var item: String
+        public var text: String
+
+        public init(item: String, text: String) {
+            self.item = item
+            self.text = text
+        }
+    }
+
+    /// The newest notes, the oldest of them first: about a package, also one that
+    /// was removed since, or about all of them.
+    public struct List: Action {
+        public static let name = action("list")
+        public typealias Reply = [Note]
+        /// The package's name; all where it isn't said.
+        public var item: String?
+
+        public init(item: String? = nil) { self.item = item }
+    }
+}

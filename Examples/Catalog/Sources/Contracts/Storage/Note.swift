@@ -1,0 +1,16 @@
+/// What a person wrote about a package.
+public struct Note: Codable, Sendable, Equatable {
+    public var id: Int64
+    /// The package's name.
+    public var item: String
+    public var text: String
+    /// When it was written, in UTC: `2026-01-31T12:00:00Z`.
+    public var at: String
+
+    public init(id: Int64, item: String, text: String, at: String) {
+        self.id = id
+        self.item = item
+        self.text = text
+        self.at = at
+    }
+}

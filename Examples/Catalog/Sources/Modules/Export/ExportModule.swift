@@ -1,0 +1,77 @@
+import ExportInterface
+import StorageInterface
+import Strata
+
+/// Writes everything to a file. Started when somebody asks for it, and stopped
+/// when nobody did for a while.
+@main
+final class ExportModule: Module {
+    static let name = "Export"
+
+    private let bus: Bus
+    private var path = "var/catalog.jsonl"
+    private var isRunning = false
+    /// What was written last; nil where something has changed since.
+    private var current: Export.Run.Reply?
+    /// How often something changed, as far as this process has heard.
+    private var changes = 0
+
+    init(bus: Bus) { self.bus = bus }
+
+    func register(_ exports: inout Exports) {
+        exports.requires(Storage.self)
+        exports.action(Export.Run.self) { _ in try await self.run() }
+        exports.observe(StorageChanged.self, keep: .latest) { _ in self.outdated() }
+        // What Storage broadcasts while one of both is away doesn't get here.
+        exports.event("app.moduleLost") { _ in self.outdated() }
+    }
+
+    func setUp(_ context: Context) {
+        if let path = context.settings["export.file"]?.string { self.path = path }
+    }
+
+    func resumed() { outdated() }
+
+    private func outdated() {
+        changes += 1
+        current = nil
+    }
+
+    private func run() async throws -> Export.Run.Reply {
+        guard !isRunning else {
+            throw ModuleError("Export.running", "an export to \(path) is being written: ask again when it is done")
+        }
+        isRunning = true
+        defer { isRunning = false }
+        if var current, await exists(current.path) {
+            current.written = false
+            return current
+        }
+        let before = changes
+        let written = try await write()
+        if changes == before { current = written }
+        return written
+    }
+
+    private func write() async throws -> Export.Run.Reply {
+        let path = path
+        let file = try await blocking { try LinesFile(path: path) }
+        var reply = Export.Run.Reply(path: file.fullPath, packages: 0, notes: 0, bytes: 0, written: true)
+        do {
+            for try await batch in try bus.stream(Storage.Dump()) {
+                reply.bytes += try await blocking(label: "file") { try file.append(batch) }
+                reply.packages += batch.packages.count
+                reply.notes += batch.notes.count
+            }
+            try await blocking(label: "file") { try file.complete() }
+        } catch {
+            file.abandon()
+            throw error
+        }
+        return reply
+    }
+
+    private func exists(_ path: String) async -> Bool {
+        (try? await blocking { LinesFile.exists(path) }) ?? false
+    }
+}

@@ -1,0 +1,37 @@
+import LogInterface
+import Strata
+
+/// Writes what the other modules report: to a file, and to its own output,
+/// where the app's terminal shows it.
+@main
+final class LogModule: Module {
+    static let name = "Log"
+    /// Lines that `Log/recent` knows.
+    private static let mostRecent = 200
+
+    private let bus: Bus
+    private var file = LogFile(path: "var/catalog.log")
+    private var recent: [String] = []
+
+    init(bus: Bus) { self.bus = bus }
+
+    func register(_ exports: inout Exports) {
+        exports.action(Log.Recent.self) { Array(self.recent.suffix(max(0, $0.limit ?? 20))) }
+        exports.observe(LogLine.self) { line, delivery in try await self.write(line.text, from: delivery.from) }
+    }
+
+    func setUp(_ context: Context) async throws {
+        if let path = context.settings["log.file"]?.string { file = LogFile(path: path) }
+    }
+
+    /// Who reported it waits until this has returned: then it is in the file.
+    private func write(_ text: String, from sender: String) async throws {
+        // One line stays one, whatever it says.
+        let line = "\(Timestamp.now()) \(sender): " + text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        print(line)
+        recent.append(line)
+        if recent.count > Self.mostRecent { recent.removeFirst() }
+        let file = file
+        try await blocking(label: "file") { try file.append(line) }
+    }
+}

@@ -1,0 +1,56 @@
+import LogInterface
+import NotesInterface
+import StorageInterface
+import Strata
+
+/// Notes about packages.
+@main
+final class NotesModule: Module {
+    static let name = "Notes"
+
+    private let bus: Bus
+
+    init(bus: Bus) { self.bus = bus }
+
+    func register(_ exports: inout Exports) {
+        exports.requires(Storage.self)
+        exports.reports(LogLine.self, to: Log.name)
+        exports.action(Notes.Add.self, perform: add)
+        exports.action(Notes.List.self, perform: list)
+        exports.observe(StorageChanged.self) { try await self.packagesChanged($0) }
+    }
+
+    private func add(_ request: Notes.Add) async throws -> Note {
+        guard request.text.contains(where: { !$0.isWhitespace }) else {
+            throw ModuleError("Notes.empty-text", "a note on \(request.item) without a text: say what is to be noted")
+        }
+        guard request.text.utf8.count <= Notes.longest else {
+            throw ModuleError(
+                "Notes.too-long", "a note of \(request.text.utf8.count) bytes: \(Notes.longest) is the most")
+        }
+        guard let note = try await bus.call(Storage.AddNote(item: request.item, text: request.text)) else {
+            throw noSuchItem(request.item)
+        }
+        bus.log("note \(note.id) on \(note.item)")
+        return note
+    }
+
+    private func list(_ request: Notes.List) async throws -> [Note] {
+        let notes = try await bus.call(Storage.Notes(on: request.item))
+        if notes.isEmpty, let item = request.item, try await bus.call(Storage.Find(name: item)) == nil {
+            throw noSuchItem(item)
+        }
+        return notes
+    }
+
+    /// Notes stay where a package goes; somebody should know.
+    private func packagesChanged(_ change: StorageChanged) async throws {
+        guard change.removed > 0 else { return }
+        let items = Set(try await bus.call(Storage.StrayNotes()).map(\.item)).sorted()
+        if !items.isEmpty { bus.log("notes on packages that are gone: \(items.joined(separator: ", "))") }
+    }
+
+    private func noSuchItem(_ item: String) -> ModuleError {
+        ModuleError("Notes.no-such-item", "no package \(item) is installed here: Catalog/search finds names")
+    }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// `strata up` with modules in Swift, one of each level, and an operator's
+/// connection to their bus.
+final class FixtureApp {
+    let running: RunningApp
+    private var lazyTool: RawPeer?
+
+    /// - Parameters:
+    ///   - more: further rows of the manifest, indented by two.
+    ///   - extra: further lines of the manifest.
+    init(_ more: String = "", extra: String = "") throws {
+        let module = try BuiltExecutable.path("StrataFixture")
+        running = try RunningApp(
+            """
+            app: fixture
+            schemes: [fixture]
+            \(extra)
+            modules:
+              Base: {run: [\(module)], provides: [Base]}
+              Mid: {level: middle, run: [\(module)], provides: [Mid]}
+              Top: {level: topout, run: [\(module)], provides: [Top]}
+              Lazy: {level: topout, start: on-demand, run: [\(module)], provides: [Lazy]}
+            \(more.replacing("MODULE", with: module))
+            """)
+    }
+
+    /// Starts it, and waits until everything that is awaited is ready.
+    func start() throws {
+        try running.start()
+        try running.until { running.said("modules are ready") }
+    }
+
+    /// An operator's connection.
+    func tool() throws -> RawPeer {
+        let peer = try RawPeer(path: running.socket, label: "tool")
+        try peer.hello(role: "operator")
+        return peer
+    }
+
+    /// The process of a module, as the bus knows it.
+    func pid(of module: String, _ tool: RawPeer) throws -> Int32 {
+        let rows = try tool.asked("bus/modules")["modules"]?.array ?? []
+        let row = try #require(rows.first { $0["name"]?.string == module })
+        return Int32(try #require(row["pid"]?.integer))
+    }
+
+    /// Ends it in order; nothing of it is left.
+    func end() throws {
+        let children = running.children()
+        running.signal(SIGINT)
+        #expect(try running.ended() == .code(0))
+        for pid in children { #expect(!RunningApp.lives(pid)) }
+        #expect(!running.isThere(running.socket))
+    }
+
+    func cleanUp() { running.cleanUp() }
+}
