@@ -47,8 +47,10 @@ extension Broker {
             return try register(body, try onlyModules(peer, "registers"))
         case "unregister":
             return try unregister(body, try onlyModules(peer, "registers"))
-        case "create": return try create(body, try onlyModules(peer, "creates"), peer)
-        case "release": return try releaseInstance(body, try onlyModules(peer, "creates"))
+        case "create":
+            try create(header, body, try onlyModules(peer, "creates"), peer)
+            return nil
+        case "release": return try releaseInstance(body, try onlyModules(peer, "creates"), peer)
         case "watch":
             watchModules(header, from: peer)
             return nil
@@ -199,29 +201,6 @@ extension Broker {
         for interface in interfaces {
             remove(interface)
             module.interfaces.removeAll { $0 === interface }
-        }
-        return .object([])
-    }
-
-    // MARK: instances
-
-    private func create(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/create")
-        let name = Name.withoutRouterSuffix(try reader.required("interface"))
-        guard let interface = routes.interface(name) else { throw unknownInterface(name) }
-        if let refusal = policyRefusal(interface, Header(), from: peer) { throw refusal }
-        guard interface.isLive else { throw unavailable(interface.owner) }
-        guard interface.instances == .single else {
-            throw BusError(.unavailable, "\(name) has instances: multiple, which this broker can't create yet")
-        }
-        return .object([.init("instance", .string(name))])
-    }
-
-    private func releaseInstance(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/release")
-        let name = Name.withoutRouterSuffix(try reader.required("instance"))
-        guard let interface = routes.interface(name), interface.instances == .single else {
-            throw BusError(.unknownInstance, "\(module.name) has created no instance \(name)")
         }
         return .object([])
     }

@@ -39,6 +39,7 @@ public final class Broker {
     /// Peers whose socket takes nothing any more.
     var broken: [Peer] = []
 
+    var instances = InstanceTable()
     var modules: ModuleTable
     var order: StartOrder
     var peers: [UInt64: Peer] = [:]

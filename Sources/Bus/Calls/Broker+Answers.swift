@@ -342,9 +342,13 @@ extension Broker {
     // MARK: the broker's own calls
 
     /// Calls a module at `module/…`, or the launcher or the authorizer.
+    /// - Parameters:
+    ///   - meta: a JSON object's bytes.
+    ///   - request: what it is made for: it is cancelled where that one ends.
     func callOwn(
-        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], deadline: UInt64,
-        isLifecycle: Bool = false, then: @escaping (OwnAnswer) -> Void
+        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], meta: [UInt8] = [],
+        for request: CallPointer? = nil, deadline: UInt64, isLifecycle: Bool = false,
+        then: @escaping (OwnAnswer) -> Void
     ) {
         guard peer.phase == .open, let call = calls.open(.own) else {
             then(.failure(BusError(.died, "\(peer.displayName) is gone")))
@@ -357,9 +361,10 @@ extension Broker {
         call.pointee.expiry = deadline == 0 ? Call.never : loop.now + deadline
         peer.addServed(call)
         arm(call)
+        request?.adopt(call)
         ownCalls[call.pointee.slot] = then
         var to = to
-        let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6
+        let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + meta.count
         call.pointee.end = body.withUnsafeBytes { body in
             queue(.call, to: peer, room: room, body: body, isAnswer: false) { writer in
                 writer.integer("id", call.pointee.id)
@@ -368,6 +373,7 @@ extension Broker {
                 if let name { writer.string("name", name) }
                 writer.integer("deadline", deadline)
                 writer.integer("credit", 0)
+                if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
             }
         }
     }

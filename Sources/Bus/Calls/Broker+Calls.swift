@@ -59,7 +59,8 @@ extension Broker {
         }
         let request = route.to.withUnsafeBytes { to in
             Request(
-                to: to, interface: interface, trace: header.trace, meta: header.meta, body: body)
+                to: to, interface: interface, trace: header.trace, meta: header.meta, body: body,
+                skipsAuthorization: header.members.contains(.auth))
         }
         // The route's own array stays where it is while the route is held.
         withExtendedLifetime(route) {
@@ -68,10 +69,8 @@ extension Broker {
                 wait(request, route, header, for: owner, from: peer)
                 return
             }
-            if route.isUnknownAction || route.needsAuthorization || interface.instances == .multiple
-                || route.instance != nil
-            {
-                if let refusal = actionRefusal(route, header) {
+            if route.isUnknownAction || interface.instances == .multiple || route.instance != nil {
+                if let refusal = actionRefusal(route, from: peer) {
                     refuse(peer, header.id, refusal)
                     return
                 }
@@ -79,6 +78,10 @@ extension Broker {
             guard let call = openRequest(.call, header, from: peer) else { return }
             if let refusal = startRefusal(header, of: peer, owner) {
                 fail(call, refusal)
+                return
+            }
+            if route.needsAuthorization, !request.skipsAuthorization {
+                authorize(call, request, interface, from: peer)
                 return
             }
             deliver(call, request, to: callee)
@@ -120,30 +123,44 @@ extension Broker {
             return
         }
         let held = HeldRequest(request)
-        guard peer.heldBytes == 0 || peer.heldBytes + held.cost <= table.limits.held else {
-            refuse(
-                peer, header.id,
-                BusError(
-                    .overloaded,
-                    "\(peer.heldBytes) bytes of \(peer.displayName) wait for modules, and \(table.limits.held) "
-                        + "may (limits.held): wait for answers"))
-            return
-        }
-        guard held.cost <= 64 << 10 || heldTotal + held.cost <= table.limits.total else {
-            refuse(
-                peer, header.id,
-                BusError(
-                    .overloaded, "the broker holds \(heldTotal) bytes for all (limits.total): try later"))
+        if let refusal = heldRefusal(held, of: peer) {
+            refuse(peer, header.id, refusal)
             return
         }
         guard let call = openRequest(kind, header, from: peer) else { return }
+        keep(held, for: call, of: peer)
+        wait(call, for: owner)
+    }
+
+    /// Puts an open request, whose copy is kept, behind those that wait for a
+    /// module.
+    func wait(_ call: CallPointer, for owner: ModuleRecord) {
         call.pointee.state = .held
-        call.pointee.held = .passRetained(held)
         call.pointee.waitsFor = .passUnretained(owner)
-        peer.heldBytes += held.cost
-        heldTotal += held.cost
         owner.waiting.append(call)
         want(owner)
+    }
+
+    /// What the limits on bytes that wait have against one more request.
+    func heldRefusal(_ held: HeldRequest, of peer: Peer) -> BusError? {
+        guard peer.heldBytes == 0 || peer.heldBytes + held.cost <= table.limits.held else {
+            return BusError(
+                .overloaded,
+                "\(peer.heldBytes) bytes of \(peer.displayName) wait for modules or the authorizer, and "
+                    + "\(table.limits.held) may (limits.held): wait for answers")
+        }
+        guard held.cost <= 64 << 10 || heldTotal + held.cost <= table.limits.total else {
+            return BusError(
+                .overloaded, "the broker holds \(heldTotal) bytes for all (limits.total): try later")
+        }
+        return nil
+    }
+
+    /// Keeps a request's copy while it waits.
+    func keep(_ held: HeldRequest, for call: CallPointer, of peer: Peer) {
+        call.pointee.held = .passRetained(held)
+        peer.heldBytes += held.cost
+        heldTotal += held.cost
     }
 
     /// Lets go on what waited for a module that is ready now, in order.
@@ -162,25 +179,42 @@ extension Broker {
                     deliverReport(call, request, from: caller, to: module)
                     return
                 }
-                if let interface = request.interface, let refusal = lateRefusal(interface, request) {
-                    fail(call, refusal)
-                    return
-                }
-                deliver(call, request, to: callee)
+                goOn(call, request, from: caller, to: callee)
             }
+        }
+        module.finishWaitingForReady(true)
+    }
+
+    /// Makes the checks on a request's action, now that its owner is there, and
+    /// lets it go on.
+    private func goOn(_ call: CallPointer, _ request: Request, from caller: Peer, to callee: Peer) {
+        guard let interface = request.interface else {
+            deliver(call, request, to: callee)
+            return
+        }
+        if let refusal = lateRefusal(interface, request, from: caller) {
+            fail(call, refusal)
+        } else if interface.action(request.action)?.needsAuthorization == true, !request.skipsAuthorization,
+            !call.pointee.isAuthorized
+        {
+            authorize(call, request, interface, from: caller)
+        } else {
+            deliver(call, request, to: callee)
         }
     }
 
     /// The checks on a waiting request's action, made when its owner is there.
-    private func lateRefusal(_ interface: InterfaceRecord, _ request: Request) -> BusError? {
+    private func lateRefusal(_ interface: InterfaceRecord, _ request: Request, from caller: Peer) -> BusError? {
         guard interface.isLive else { return unknownInterface(interface.name) }
         let listed = interface.action(request.action)
         if interface.actions != nil && listed == nil {
             return unknownAction(interface, request.action.text)
         }
-        if listed?.needsAuthorization == true { return unauthorized(interface) }
-        if interface.instances == .multiple { return noInstance(interface) }
-        return nil
+        return instanceRefusal(
+            interface,
+            Destination(request.to.text).flatMap { destination in
+                destination.instance.map { UnsafeRawBufferPointer(rebasing: request.to[$0]) }
+            }.map { Name.instanceNumber($0) ?? 0 }, from: caller)
     }
 
     private func unknownAction(_ interface: InterfaceRecord, _ action: String) -> BusError {
@@ -193,24 +227,10 @@ extension Broker {
         return BusError(.unknownAction, "the interface \(interface.name) has no action \(action): \(hint)")
     }
 
-    private func unauthorized(_ interface: InterfaceRecord) -> BusError {
-        BusError(
-            .unauthorized,
-            "an action of \(interface.name) with auth: true was called, and no authorizer can be asked: name one in "
-                + "the manifest")
-    }
-
-    private func noInstance(_ interface: InterfaceRecord) -> BusError {
-        BusError(
-            .unknownInstance,
-            "\(interface.name) has instances: multiple, and the call names none that its caller has created")
-    }
-
     @inline(never)
-    private func actionRefusal(_ route: RouteTable.Route, _ header: Header) -> BusError? {
+    private func actionRefusal(_ route: RouteTable.Route, from caller: Peer) -> BusError? {
         if route.isUnknownAction { return unknownAction(route.interface, Request.Bytes.text(route.action)) }
-        if route.interface.instances == .multiple || route.instance != nil { return noInstance(route.interface) }
-        return route.needsAuthorization ? unauthorized(route.interface) : nil
+        return instanceRefusal(route.interface, route.instance, from: caller)
     }
 
     /// What the app's policy and the peer's role have against a call.
@@ -283,6 +303,7 @@ extension Broker {
         call.pointee.callee = .passUnretained(callee)
         call.pointee.state = .sent
         callee.addServed(call)
+        callee.lastRequest = loop.now
         let remaining = remaining(call)
         let caller = call.pointee.caller?._withUnsafeGuaranteedRef { $0 }
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
@@ -338,12 +359,8 @@ extension Broker {
                         hold(request, .call, header, for: target.owner, from: peer)
                         return
                     }
-                    if let refusal = lateRefusal(interface, request) {
-                        refuse(peer, header.id, refusal)
-                        return
-                    }
                     guard let call = openRequest(.call, header, from: peer) else { return }
-                    deliver(call, request, to: callee)
+                    goOn(call, request, from: peer, to: callee)
                 }
             }
         }

@@ -36,6 +36,9 @@ struct Call {
     /// A call at `module/…`: its end cancels nothing that was made for it.
     var isLifecycle = false
 
+    /// The authorizer has allowed it.
+    var isAuthorized = false
+
     /// Who asked; nil where the broker itself did. Unretained, because a
     /// peer's calls end before the peer does.
     var caller: Unmanaged<Peer>?

@@ -13,6 +13,7 @@ final class HeldRequest {
     let trace: [UInt8]
     let meta: [UInt8]
     let body: [UInt8]
+    let skipsAuthorization: Bool
 
     init(_ request: Request) {
         to = Array(request.to)
@@ -24,6 +25,7 @@ final class HeldRequest {
         trace = Array(request.trace)
         meta = Array(request.meta)
         body = Array(request.body)
+        skipsAuthorization = request.skipsAuthorization
     }
 
     /// What is counted to the sender, in bytes.
@@ -43,7 +45,8 @@ final class HeldRequest {
                                             Request(
                                                 to: to, interface: interface, action: action, url: url,
                                                 name: name, object: self.object == nil ? nil : object,
-                                                trace: trace, meta: meta, body: body))
+                                                trace: trace, meta: meta, body: body,
+                                                skipsAuthorization: skipsAuthorization))
                                     }
                                 }
                             }
@@ -68,4 +71,6 @@ struct Request {
     var trace = Bytes.none
     var meta = Bytes.none
     var body = Bytes.none
+    /// A trusted module said `auth: skip`.
+    var skipsAuthorization = false
 }

@@ -56,14 +56,21 @@ extension Broker {
         guard let call = openRequest(.served, header, from: peer) else { return }
         // tearDown has a time of its own.
         wheel.remove(call)
-        module.isRetired = true
-        setState(module, .stopping)
         let generation = call.pointee.generation
-        let stop = max(1, module.row?.stop ?? 5_000)
-        callOwn(retired, to: "module/tearDown", deadline: stop, isLifecycle: true) { [unowned self] _ in
+        retire(module, retired) { [unowned self] in
             guard call.pointee.state != .free, call.pointee.generation == generation else { return }
             self.writeReply(peer, id: call.pointee.callerID)
             self.release(call, "the module was retired")
+        }
+    }
+
+    /// New requests wait, and the module tears down, for as long as its row's
+    /// `stop` gives it.
+    func retire(_ module: ModuleRecord, _ peer: Peer, done: @escaping () -> Void) {
+        module.isRetired = true
+        setState(module, .stopping)
+        callOwn(peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true) { _ in
+            done()
         }
     }
 
@@ -87,6 +94,12 @@ extension Broker {
             setState(module, state, reason)
             if state == .failed || state == .absent {
                 order.leave(module.order)
+            }
+            if state == .absent, module.isIdleStop, module.start == .onDemand {
+                // It was stopped for want of requests, and here they are.
+                module.isIdleStop = false
+                if !module.waiting.isEmpty { want(module) }
+            } else if state == .failed || state == .absent {
                 failWaiting(
                     module,
                     BusError(

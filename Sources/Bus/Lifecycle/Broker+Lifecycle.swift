@@ -119,6 +119,7 @@ extension Broker {
     private func becomeReady(_ module: ModuleRecord) {
         setState(module, .ready)
         releaseWaiting(module)
+        supervise(module)
     }
 
     /// Watches the time of a new turn, and lets those go on whose turn it is.
@@ -194,6 +195,7 @@ extension Broker {
     /// Ends every request that waits for a module.
     func failWaiting(_ module: ModuleRecord, _ error: BusError) {
         while let call = module.waiting.first { fail(call, error) }
+        module.finishWaitingForReady(false)
     }
 
     func unavailable(_ module: ModuleRecord) -> BusError {

@@ -55,6 +55,8 @@ final class ModuleRecord {
     var diedForGood = false
     /// Retired: new requests wait, events don't reach it.
     var isRetired = false
+    /// The broker has asked the launcher to stop it for want of requests.
+    var isIdleStop = false
     /// `launcher/start` was asked and has not been answered.
     var isWanted = false
     /// In milliseconds since 1970.
@@ -65,6 +67,9 @@ final class ModuleRecord {
     var uid: UInt32 = 0
     /// Requests that wait until it is ready, in the order in which they came.
     var waiting: [CallPointer] = []
+    /// Called when it is ready, or known not to become so: by the broker's own
+    /// needs, such as asking the authorizer.
+    private var readyWaiters: [(Bool) -> Void] = []
     /// What the present session brought.
     var interfaces: [InterfaceRecord] = []
     var urls: [URLTarget] = []
@@ -103,4 +108,12 @@ final class ModuleRecord {
     var isReady: Bool { step >= .initialized && !isRetired }
 
     var start: AppTable.Start { row?.start ?? .manual }
+
+    func whenReady(_ waiter: @escaping (Bool) -> Void) { readyWaiters.append(waiter) }
+
+    func finishWaitingForReady(_ isReady: Bool) {
+        let waiters = readyWaiters
+        readyWaiters = []
+        for waiter in waiters { waiter(isReady) }
+    }
 }

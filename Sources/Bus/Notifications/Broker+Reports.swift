@@ -111,6 +111,7 @@ extension Broker {
             call.pointee.expiry = report.pointee.expiry
             call.pointee.budget = report.pointee.budget
             observer.addServed(call)
+            observer.lastRequest = loop.now
             report.adopt(call)
             report.pointee.open += 1
             report.pointee.observers += 1

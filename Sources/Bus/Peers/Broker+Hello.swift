@@ -304,6 +304,7 @@ extension Broker {
         module.pid = peer.credentials.pid
         module.uid = peer.credentials.uid
         module.isRetired = false
+        module.isIdleStop = false
         module.diedForGood = false
         module.events = Set(hello.events)
         module.requires = Set(module.row?.requires ?? []).union(hello.requires)

@@ -17,6 +17,7 @@ extension Broker {
         guard phase == .open else { return }
         endMade(by: peer)
         endServed(by: peer, reason: reason)
+        endInstances(of: peer)
         for observation in peer.observations { observations.remove(observation) }
         peer.observations = []
         watches.removeAll { $0.peer === peer }
@@ -48,6 +49,7 @@ extension Broker {
 
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
         guard module.peer === peer else { return }
+        endSupervision(of: peer)
         module.peer = nil
         module.step = .none
         module.events = []

@@ -32,6 +32,9 @@ final class Peer {
     var firstServed: CallPointer?
     @exclusivity(unchecked)  // the same
     var phase = Phase.greeting
+    /// When a request of somebody's was sent to it last.
+    @exclusivity(unchecked)  // the same
+    var lastRequest: UInt64 = 0
     var role = Role.none
     /// Set where the role is `module`.
     var module: ModuleRecord?
@@ -41,6 +44,8 @@ final class Peer {
     var from: [UInt8] = []
     var observations: [Observation] = []
     var nextSubscription: UInt64 = 1
+    /// Instances that it has created and that live.
+    var instanceCount = 0
     /// Bytes of its requests that wait for a module.
     var heldBytes = 0
 
@@ -62,6 +67,9 @@ final class Peer {
     /// What was left of that time when it was paused.
     var assemblyLeft: UInt64 = 0
     var isInAssemblyList = false
+    /// A ready module's, for its row's `idle` and `ping`.
+    var idleTimer: LoopTimer?
+    var pingTimer: LoopTimer?
     /// For hello, then for the last bytes after an end.
     var timer: LoopTimer?
     /// The hello that waits for a vouch.

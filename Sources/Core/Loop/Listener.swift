@@ -26,11 +26,10 @@ public final class Listener: Handle {
         }
         let descriptor = strata_unix_socket()
         guard descriptor >= 0 else { throw SystemError(errno, "make a socket") }
-        // The mode of a socket's file comes from the descriptor's before bind.
+        // The file's mode comes from the descriptor's, less the process's mask:
+        // it is never wider than wanted, and chmod adds what the mask took.
         fchmod(descriptor, mode_t(mode))
-        let mask = umask(0o177 & ~mode_t(mode))
         var status = strata_unix_bind(descriptor, path)
-        umask(mask)
         if status == 0, chmod(path, mode_t(mode)) != 0 { status = errno }
         if status == 0, let group, chown(path, uid_t.max, group) != 0 { status = errno }
         if status == 0, listen(descriptor, SOMAXCONN) != 0 { status = errno }

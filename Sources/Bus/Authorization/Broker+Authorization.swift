@@ -1,0 +1,106 @@
+import StrataCore
+
+/// Actions with `auth: true`: the app's authorizer is asked before each call.
+extension Broker {
+    /// Keeps a call until the authorizer has allowed it; a refusal of any kind
+    /// is `unauthorized`, and the handler never started.
+    func authorize(_ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, from caller: Peer) {
+        if interface.name == table.authorizer, let owner = interface.owner.peer {
+            deliver(call, request, to: owner)
+            return
+        }
+        guard let name = table.authorizer, let authorizer = routes.interface(name) else {
+            fail(
+                call,
+                BusError(
+                    .unauthorized,
+                    "\(request.to.text) has auth: true, and the manifest names no authorizer: name one"))
+            return
+        }
+        let held = HeldRequest(request)
+        if let refusal = heldRefusal(held, of: caller) {
+            fail(call, refusal)
+            return
+        }
+        keep(held, for: call, of: caller)
+        askAuthorizer(call, authorizer, from: caller)
+    }
+
+    private func askAuthorizer(_ call: CallPointer, _ authorizer: InterfaceRecord, from caller: Peer) {
+        let module = authorizer.owner
+        if module.isReady, let peer = module.peer {
+            ask(peer, authorizer, call, from: caller)
+            return
+        }
+        guard canBeWaitedFor(module) else {
+            fail(call, BusError(.unauthorized, unavailable(module).message))
+            return
+        }
+        let generation = call.pointee.generation
+        module.whenReady { [unowned self, unowned caller] isReady in
+            guard call.pointee.state == .inside, call.pointee.generation == generation else { return }
+            if isReady, let peer = module.peer {
+                self.ask(peer, authorizer, call, from: caller)
+            } else {
+                self.fail(call, BusError(.unauthorized, self.unavailable(module).message))
+            }
+        }
+        want(module)
+    }
+
+    private func ask(_ peer: Peer, _ authorizer: InterfaceRecord, _ call: CallPointer, from caller: Peer) {
+        // Unretained, because the call owns its copy until it goes on or ends.
+        guard let held = call.pointee.held?.takeUnretainedValue() else {
+            preconditionFailure("a call that waits for the authorizer has its copy")
+        }
+        var meta: [JSON.Member] = [
+            .init("to", .string(Request.Bytes.text(held.to))), .init("from", .string(Request.Bytes.text(caller.from))),
+        ]
+        if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
+        if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }
+        let generation = call.pointee.generation
+        callOwn(
+            peer, to: "\(authorizer.name)/authorize", body: held.body, meta: JSON.object(meta).encoded(), for: call,
+            deadline: remaining(call)
+        ) { [unowned self] answer in
+            guard call.pointee.state == .inside, call.pointee.generation == generation else { return }
+            self.authorizerAnswered(call, answer)
+        }
+    }
+
+    private func authorizerAnswered(_ call: CallPointer, _ answer: OwnAnswer) {
+        switch answer {
+        case .failure(let error) where error.code == .deadlineExceeded:
+            // It had what was left of the call's own time.
+            fail(call, BusError(.deadlineExceeded, "the authorizer did not answer within the call's deadline"))
+        case .failure(let error):
+            fail(call, BusError(.unauthorized, "the authorizer did not answer: \(error.message) (\(error.code))"))
+        case .success(let body):
+            let json = try? JSON(parsing: body)
+            guard json?["allow"] == .bool(true) else {
+                let reason = json?["reason"]?.string
+                fail(call, BusError(.unauthorized, reason ?? "the authorizer did not allow it"))
+                return
+            }
+            allowed(call)
+        }
+    }
+
+    /// The call takes its place among the others now.
+    private func allowed(_ call: CallPointer) {
+        guard let held = call.pointee.held?.takeUnretainedValue(), let owner = held.interface?.owner else {
+            preconditionFailure("a call that waits for the authorizer has its copy")
+        }
+        guard owner.isReady, let callee = owner.peer else {
+            // Its owner went away meanwhile. It was allowed once, for this call.
+            guard canBeWaitedFor(owner) else {
+                fail(call, unavailable(owner))
+                return
+            }
+            call.pointee.isAuthorized = true
+            wait(call, for: owner)
+            return
+        }
+        unhold(call).withRequest { deliver(call, $0, to: callee) }
+    }
+}

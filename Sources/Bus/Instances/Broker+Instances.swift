@@ -1,0 +1,104 @@
+import StrataCore
+
+/// `bus/create` and `bus/release`, and who may call an instance.
+extension Broker {
+    /// `create {"interface"}`: answered when the interface's owner is ready.
+    func create(_ header: Header, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer)
+        throws(BusError)
+    {
+        var reader = try MemberReader(body: body, of: "bus/create")
+        let name = Name.withoutRouterSuffix(try reader.required("interface"))
+        guard let interface = routes.interface(name) else { throw unknownInterface(name) }
+        if let refusal = policyRefusal(interface, Header(), from: peer) { throw refusal }
+        let owner = interface.owner
+        if owner.isReady {
+            writeReply(peer, id: header.id, try newInstance(interface, for: peer))
+            return
+        }
+        guard canBeWaitedFor(owner) else { throw unavailable(owner) }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        let generation = call.pointee.generation
+        owner.whenReady { [unowned self, unowned peer] isReady in
+            guard call.pointee.state != .free, call.pointee.generation == generation else { return }
+            do throws(BusError) {
+                guard isReady else { throw self.unavailable(owner) }
+                let answer = try self.newInstance(interface, for: peer)
+                self.writeReply(peer, id: call.pointee.callerID, answer)
+                self.release(call, "the instance was created")
+            } catch {
+                self.fail(call, error)
+            }
+        }
+        want(owner)
+    }
+
+    private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
+        guard interface.isLive, let owner = interface.owner.peer else { throw unknownInterface(interface.name) }
+        guard interface.instances == .multiple else { return .object([.init("instance", .string(interface.name))]) }
+        guard peer.instanceCount < table.limits.instances else {
+            throw BusError(
+                .overloaded,
+                "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
+        }
+        peer.instanceCount += 1
+        let number = instances.add(interface, creator: peer, owner: owner)
+        return .object([.init("instance", .string("\(interface.name)#\(number)"))])
+    }
+
+    /// `release {"instance"}`.
+    func releaseInstance(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON
+    {
+        var reader = try MemberReader(body: body, of: "bus/release")
+        let text = try reader.required("instance")
+        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = Name.withoutRouterSuffix(String(parts[0]))
+        if parts.count == 1, let interface = routes.interface(name), interface.instances == .single {
+            return .object([])
+        }
+        let number = parts.count == 2 ? Array(parts[1].utf8).withUnsafeBytes { Name.instanceNumber($0) } : nil
+        guard let number, let instance = instances.find(number), instance.creator === peer,
+            instance.interface.name == name
+        else {
+            throw BusError(.unknownInstance, "\(module.name) has created no instance \(text), or it has ended")
+        }
+        instances.remove(number)
+        peer.instanceCount -= 1
+        tellReleased(number, instance)
+        return .object([])
+    }
+
+    /// The instances of a peer whose session has ended, and those of its
+    /// interfaces, end with it.
+    func endInstances(of peer: Peer) {
+        instances.removeOwned(by: peer)
+        for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance) }
+    }
+
+    private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance) {
+        let body: JSON = .object([.init("instance", .string("\(instance.interface.name)#\(number)"))])
+        callOwn(
+            instance.owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true
+        ) { _ in }
+    }
+
+    /// What is wrong with the instance that a call names, or doesn't name.
+    func instanceRefusal(_ interface: InterfaceRecord, _ number: UInt64?, from caller: Peer) -> BusError? {
+        switch (interface.instances, number) {
+        case (.single, nil): return nil
+        case (.single, .some):
+            return BusError(
+                .unknownInstance, "\(interface.name) has one instance: call it without a number")
+        case (.multiple, nil):
+            return BusError(
+                .unknownInstance,
+                "\(interface.name) is created per user: call bus/create first, then \(interface.name)#N/action")
+        case (.multiple, let number?):
+            if let instance = instances.find(number), instance.creator === caller, instance.interface === interface {
+                return nil
+            }
+            return BusError(
+                .unknownInstance,
+                "\(caller.displayName) has created no instance \(interface.name)#\(number), or it has ended")
+        }
+    }
+}

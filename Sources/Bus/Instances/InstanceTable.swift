@@ -1,0 +1,44 @@
+/// What modules have created of interfaces with `instances: multiple`: each
+/// belongs to its creator alone, and ends with it or with its owner.
+struct InstanceTable: ~Copyable {
+    struct Instance {
+        let interface: InterfaceRecord
+        /// Unowned, because a peer's instances are taken out before it goes.
+        unowned(unsafe) let creator: Peer
+        unowned(unsafe) let owner: Peer
+    }
+
+    private var instances: [UInt64: Instance] = [:]
+    private var next: UInt64 = 1
+
+    init() {}
+
+    func find(_ number: UInt64) -> Instance? { instances[number] }
+
+    mutating func add(_ interface: InterfaceRecord, creator: Peer, owner: Peer) -> UInt64 {
+        defer { next += 1 }
+        instances[next] = Instance(interface: interface, creator: creator, owner: owner)
+        return next
+    }
+
+    @discardableResult
+    mutating func remove(_ number: UInt64) -> Instance? { instances.removeValue(forKey: number) }
+
+    /// Takes out all that a peer has created, in the order of creation.
+    mutating func removeCreated(by peer: Peer) -> [(UInt64, Instance)] {
+        guard peer.instanceCount > 0 else { return [] }
+        let own = instances.filter { $0.value.creator === peer }.sorted { $0.key < $1.key }
+        for (number, _) in own { instances[number] = nil }
+        peer.instanceCount = 0
+        return own.map { ($0.key, $0.value) }
+    }
+
+    /// Takes out all that a peer owns.
+    mutating func removeOwned(by peer: Peer) {
+        guard !instances.isEmpty else { return }
+        for (number, instance) in instances where instance.owner === peer {
+            instance.creator.instanceCount -= 1
+            instances[number] = nil
+        }
+    }
+}
