@@ -36,7 +36,9 @@ private func frames(
         space.copyBytes(from: piece)
         rest = rest.dropFirst(piece.count)
         assembler.received(piece.count)
-        while let frame = try assembler.next() { frames.append(Plain(header: Array(frame.header), body: Array(frame.body))) }
+        while let frame = try assembler.next() {
+            frames.append(Plain(header: Array(frame.header), body: Array(frame.body)))
+        }
         assembler.keepRest()
     }
     return frames
@@ -114,12 +116,14 @@ struct FrameAssemblerTests {
         }
     }
 
-    @Test(arguments: [
-        (3, nil, FrameError.contradiction(frame: 3, header: 0)), (0, nil, .contradiction(frame: 0, header: 0)),
-        (.max, nil, .frameTooLarge(.max, limit: 1 << 20)), ((1 << 20) + 1, nil, .frameTooLarge((1 << 20) + 1, limit: 1 << 20)),
-        (20, 17, .contradiction(frame: 20, header: 17)), (20, .max, .contradiction(frame: 20, header: .max)),
-        (5_000, 1_001, .headerTooLarge(1_001, limit: 1_000)),
-    ] as [(UInt32, UInt32?, FrameError)])
+    @Test(
+        arguments: [
+            (3, nil, FrameError.contradiction(frame: 3, header: 0)), (0, nil, .contradiction(frame: 0, header: 0)),
+            (.max, nil, .frameTooLarge(.max, limit: 1 << 20)),
+            ((1 << 20) + 1, nil, .frameTooLarge((1 << 20) + 1, limit: 1 << 20)),
+            (20, 17, .contradiction(frame: 20, header: 17)), (20, .max, .contradiction(frame: 20, header: .max)),
+            (5_000, 1_001, .headerTooLarge(1_001, limit: 1_000)),
+        ] as [(UInt32, UInt32?, FrameError)])
     func limitsAreCheckedOnTheLengthsAlone(frame: UInt32, header: UInt32?, error: FrameError) throws {
         let bytes = Plain.bigEndian(frame) + (header.map(Plain.bigEndian) ?? [])
         for size in [1, 3, 8] {

@@ -19,7 +19,9 @@ private struct Modelled: ~Copyable {
     mutating func queue(_ bytes: [UInt8], payloadFrom: Int? = nil, isAnswer: Bool = false) {
         let inlined = payloadFrom ?? bytes.count
         let memory = outbox.reserve(inlined)
-        bytes[..<inlined].withUnsafeBytes { memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: inlined) }
+        bytes[..<inlined].withUnsafeBytes {
+            memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: inlined)
+        }
         let payload = payloadFrom.map { from in bytes[from...].withUnsafeBytes { Payload(copying: $0) } }
         let end = outbox.commit(inlineCount: inlined, payload: payload, isAnswer: isAnswer)
         entries.append(Entry(bytes: bytes, end: end, isAnswer: isAnswer))

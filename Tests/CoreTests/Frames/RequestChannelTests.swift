@@ -81,7 +81,8 @@ struct RequestChannelTests {
         let pair = try Pair()
         defer { pair.close() }
         var error: BusError?
-        let id = pair.client.request(.open, to: "test://a", members: [("level", "b\"c")], meta: Array("{}".utf8)) { answer in
+        let id = pair.client.request(.open, to: "test://a", members: [("level", "b\"c")], meta: Array("{}".utf8)) {
+            answer in
             if case .failure(let failure) = answer { error = failure }
         }
         pair.run { pair.frames.count == 1 }
@@ -120,7 +121,9 @@ struct RequestChannelTests {
         defer { pair.close() }
         var cancelled: [UInt64] = []
         pair.client.onCall = { call in
-            if call.to == "launcher/start" { pair.client.reply(call.id) } else {
+            if call.to == "launcher/start" {
+                pair.client.reply(call.id)
+            } else {
                 pair.client.fail(call.id, BusError(.failed, "no \(call.to) of \(call.from)"))
             }
         }
@@ -135,7 +138,8 @@ struct RequestChannelTests {
         pair.send(.cancel) { $0.integer("id", 8) }
         pair.run { pair.frames.count == 2 && !cancelled.isEmpty }
         #expect(pair.frames[0].header["kind"] == "reply" && pair.frames[0].header["id"] == 7)
-        #expect(pair.frames[1].header["code"] == "failed" && pair.frames[1].header["message"] == "no launcher/dance of bus")
+        #expect(
+            pair.frames[1].header["code"] == "failed" && pair.frames[1].header["message"] == "no launcher/dance of bus")
         #expect(cancelled == [8])
     }
 

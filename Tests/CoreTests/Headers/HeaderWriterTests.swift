@@ -46,7 +46,8 @@ struct HeaderWriterTests {
         var generator = SeededGenerator(seed)
         let scalars = ["\u{0}", "\u{1F}", "\"", "\\", "/", "a", "\u{7F}", "é", "漢", "😀", "\u{2028}", "\n"]
         func text(_ most: Int) -> String {
-            (0..<Int.random(in: 1...most, using: &generator)).map { _ in scalars.randomElement(using: &generator) ?? "" }.joined()
+            (0..<Int.random(in: 1...most, using: &generator)).map { _ in scalars.randomElement(using: &generator) ?? ""
+            }.joined()
         }
         let (to, name, message) = (text(40), text(20), text(300))
         let id = UInt64.random(in: 1...9_007_199_254_740_991, using: &generator)

@@ -8,8 +8,11 @@ struct ChildProcessTests {
         .init(arguments: ["/bin/sh", "-c", script], environment: ["COLOUR=red"], folder: "/")
     }
 
-    @Test(arguments: [("exit 0", .code(0)), ("exit 7", .code(7)), ("kill -9 $$", .signal(9)), ("kill -TERM $$", .signal(15))]
-        as [(String, ChildProcess.Exit)])
+    @Test(
+        arguments: [
+            ("exit 0", .code(0)), ("exit 7", .code(7)), ("kill -9 $$", .signal(9)), ("kill -TERM $$", .signal(15)),
+        ]
+            as [(String, ChildProcess.Exit)])
     func theEndOfAChildIsTold(script: String, expected: ChildProcess.Exit) throws {
         let loop = try Loop()
         var exit: ChildProcess.Exit?
@@ -23,7 +26,9 @@ struct ChildProcessTests {
     @Test func whatCannotBeStartedThrowsAndLeavesTheLoopUsable() throws {
         let loop = try Loop()
         let missing = ChildProcess.Command(arguments: ["/nowhere/program"], environment: [], folder: "/")
-        let error = #expect(throws: SystemError.self) { try ChildProcess(loop, missing) { _ in Issue.record("it ran") } }
+        let error = #expect(throws: SystemError.self) {
+            try ChildProcess(loop, missing) { _ in Issue.record("it ran") }
+        }
         #expect(error?.code == ENOENT)
         var exit: ChildProcess.Exit?
         _ = try ChildProcess(loop, command("exit 3")) { exit = $0 }

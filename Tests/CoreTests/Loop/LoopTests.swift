@@ -43,14 +43,18 @@ struct LoopTests {
     @Test func anotherThreadWakesTheLoop() throws {
         let loop = try Loop()
         var woken = false
-        let wake = try WakeUp(loop) { woken = true; loop.stop() }
+        let wake = try WakeUp(loop) {
+            woken = true; loop.stop()
+        }
         // The thread starts when the loop may already wait, or not yet: both wake it.
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(wake).toOpaque()
-        pthread_create(&thread, nil, { argument in
-            Unmanaged<WakeUp>.fromOpaque(argument!).takeRetainedValue().send()
-            return nil
-        }, argument)
+        pthread_create(
+            &thread, nil,
+            { argument in
+                Unmanaged<WakeUp>.fromOpaque(argument!).takeRetainedValue().send()
+                return nil
+            }, argument)
         loop.run()
         pthread_join(thread, nil)
         #expect(woken)
@@ -76,7 +80,9 @@ struct LoopTests {
     @Test func aSocketTellsTheOtherSidesEnd() throws {
         let loop = try Loop()
         var ends: [Int32] = [0, 0]
-        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+        #expect(
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
+                == 0)
         let socket = try Socket(loop, descriptor: ends[0])
         var transfers: [String] = []
         socket.setEventHandler { _ in

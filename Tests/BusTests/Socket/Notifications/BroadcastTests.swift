@@ -179,7 +179,8 @@ struct BroadcastTests {
                 try sender.expectError(to: id, "overloaded", ran: "no")
             }
             for number in 1...5 as ClosedRange<Int64> {
-                #expect(try sender.recipients(ofBroadcast: "state", ["n": .integer(number), "text": .filler(2_000)]) == 1)
+                #expect(
+                    try sender.recipients(ofBroadcast: "state", ["n": .integer(number), "text": .filler(2_000)]) == 1)
             }
             observer.isPaused = false
             for _ in 0..<calls { try observer.expectCall("Test/act") }
