@@ -16,8 +16,8 @@ struct GuideTests {
     }
 
     @Test func theGuideShowsWhatIsTested() throws {
-        let folder = String("\(#filePath)".prefix { $0 != "\0" })
-        let root = folder.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
+        let root = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(
+            separator: "/")
         let tested = try lines(of: "\(root)/Tests/BusTests/Harness/ThermostatTests.swift")
         var shown: [String] = []
         var isCode = false
