@@ -128,6 +128,15 @@ extension Broker {
     private func register(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/register")
         let offer = try Hello.Offer(&reader)
+        guard offer.interfaces.count <= table.limits.interfaces, offer.urls.count <= table.limits.urls else {
+            throw BusError(
+                .overloaded,
+                "\(module.name) may have \(table.limits.interfaces) interfaces and \(table.limits.urls) URLs "
+                    + "(limits.interfaces, limits.urls), and asked for \(offer.interfaces.count) and \(offer.urls.count)")
+        }
+        let names = Set(offer.interfaces.map(\.name))
+        let kept = module.interfaces.filter { !names.contains($0.name) }.reduce(0) { $0 + ($1.actions?.count ?? 0) }
+        try Hello.checkCount("actions", offer.interfaces.reduce(kept) { $0 + ($1.actions?.count ?? 0) })
         for url in offer.urls {
             let offered = offer.interfaces.first { $0.name == url.interface }?.instances
             let own = module.interfaces.first { $0.name == url.interface }?.instances

@@ -38,6 +38,7 @@ extension Broker {
         guard let call = openRequest(.served, header, from: peer) else { return }
         // Each answer has the deadline; the whole has none.
         wheel.remove(call)
+        call.pointee.wasPassedOn = true
         let generation = call.pointee.generation
         let isOpen = { call.pointee.state != .free && call.pointee.generation == generation }
         emit(name, params, policy, deadline, while: isOpen) { [unowned self] answer, answers in
@@ -103,7 +104,7 @@ extension Broker {
             then(.object([member, .init("code", .string(ErrorCode.died.rawValue))]))
             return
         }
-        callOwn(peer, to: "module/event", name: name, body: params, deadline: deadline, isLifecycle: true) { answer in
+        callOwn(peer, to: "module/event", name: name, body: params, deadline: deadline, isLifecycle: true, mustFit: true) { answer in
             switch answer {
             case .success(let body):
                 let value = body.isEmpty ? JSON.null : (try? JSON(parsing: body))

@@ -5,12 +5,15 @@ import StrataCore
 final class Watch {
     unowned(unsafe) let peer: Peer  // because a peer's watches go before it does
     let call: CallPointer
+    /// Which use of the slot it is: another means that the watch has ended.
+    let generation: UInt32
     /// In the order in which they changed.
     private(set) var changed: [ModuleRecord]
 
     init(peer: Peer, call: CallPointer, rows: [ModuleRecord]) {
         self.peer = peer
         self.call = call
+        generation = call.pointee.generation
         changed = rows
     }
 
@@ -35,7 +38,9 @@ extension Broker {
 
     /// Sends what watchers have credit for.
     func feedWatches() {
-        watches.removeAll { $0.call.pointee.state == .free || $0.call.pointee.caller == nil }
+        watches.removeAll {
+            $0.call.pointee.state == .free || $0.call.pointee.generation != $0.generation
+        }
         for watch in watches {
             while watch.call.pointee.credit > 0, !watch.changed.isEmpty,
                 watch.peer.outbox.pending <= table.limits.queue

@@ -37,8 +37,16 @@ extension Broker {
             return
         }
         let generation = call.pointee.generation
-        module.whenReady { [unowned self, unowned caller] isReady in
-            guard call.pointee.state == .inside, call.pointee.generation == generation else { return }
+        let isOpen = { call.pointee.state == .inside && call.pointee.generation == generation }
+        guard module.canTakeWaiter(table.limits.waiting) else {
+            fail(
+                call,
+                BusError(
+                    .overloaded,
+                    "\(table.limits.waiting) requests wait for \(module.name) already (limits.waiting): try later"))
+            return
+        }
+        module.whenReady(isOpen) { [unowned self, unowned caller] isReady in
             if isReady, let peer = module.peer {
                 self.ask(peer, authorizer, call, from: caller)
             } else {
@@ -61,7 +69,7 @@ extension Broker {
         let generation = call.pointee.generation
         callOwn(
             peer, to: "\(authorizer.name)/authorize", body: held.body, meta: JSON.object(meta).encoded(), for: call,
-            deadline: remaining(call)
+            deadline: remaining(call), mustFit: true
         ) { [unowned self] answer in
             guard call.pointee.state == .inside, call.pointee.generation == generation else { return }
             self.authorizerAnswered(call, answer)

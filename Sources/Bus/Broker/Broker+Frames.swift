@@ -5,7 +5,7 @@ extension Broker {
     @inline(__always)
     func handle(_ header: Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
-        case .call, .open, .report, .broadcast:
+        case .call, .open, .report, .broadcast, .notice, .unknown:
             if peer.outbox.pendingAnswers > table.limits.queue {
                 flush(peer)
                 if peer.outbox.pendingAnswers > table.limits.queue {
@@ -19,13 +19,13 @@ extension Broker {
             case .call: handleCall(header, frame.body, from: peer)
             case .open: handleOpen(header, frame.body, from: peer)
             case .report: handleReport(header, frame.body, from: peer)
+            case .notice, .unknown: refuseKind(header, from: peer)
             default: handleBroadcast(header, frame.body, from: peer)
             }
         case .reply: handleReply(header, frame.body, from: peer)
         case .error: handleError(header, frame.body, from: peer)
         case .cancel: handleCancel(header, from: peer)
         case .credit: handleCredit(header, from: peer)
-        case .notice, .unknown: refuseKind(header, from: peer)
         }
     }
 
@@ -165,11 +165,15 @@ extension Broker {
         writeError(peer, id: id, error)
     }
 
+    /// A message may be so long, in bytes; the rest is cut off.
+    static let longestMessage = 2_048
+
     /// Queues an error; without id where that is 0. The broker's own answers
     /// always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.phase != .closed else { return }
         statistics.errors += 1
+        let error = error.shortened(to: Self.longestMessage)
         let text = error.message.utf8.count + error.code.rawValue.utf8.count
         let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
         var writer = HeaderWriter(memory, .error)
@@ -196,7 +200,16 @@ extension Broker {
     }
 
     func writeReply(_ peer: Peer, id: UInt64, _ body: JSON = .object([])) {
-        writeReply(peer, id: id, body.encoded())
+        let bytes = body.encoded()
+        guard bytes.count <= Int(frameLimits.frame) - HeaderWriter.overhead else {
+            refuse(
+                peer, id,
+                BusError(
+                    .overloaded,
+                    "the answer has \(bytes.count) bytes, more than a frame may have: raise limits.frame in the manifest"))
+            return
+        }
+        writeReply(peer, id: id, bytes)
     }
 
     func writeCancel(

@@ -196,11 +196,37 @@ extension Broker {
             call.pointee.kind == .call
         else { return }
         let room = header.trace.count + header.meta.count
+        guard call.pointee.owedCredit == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
+            // It goes out, added up, when there is room.
+            call.pointee.owedCredit += added
+            callee.owesCredit = true
+            return
+        }
         queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
             writer.integer("credit", header.credit)
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+    }
+
+    /// Sends a callee the credit that found no room in its queue.
+    func sendOwedCredit(_ callee: Peer) {
+        callee.owesCredit = false
+        var next = callee.firstServed
+        while let call = next {
+            next = call.pointee.served.next
+            guard call.pointee.owedCredit > 0 else { continue }
+            guard fits(HeaderWriter.overhead / 4, callee) else {
+                callee.owesCredit = true
+                return
+            }
+            let owed = call.pointee.owedCredit
+            call.pointee.owedCredit = 0
+            queue(.credit, to: callee, room: 0, body: .none, isAnswer: false) { writer in
+                writer.integer("id", call.pointee.id)
+                writer.integer("credit", owed)
+            }
         }
     }
 
@@ -272,7 +298,7 @@ extension Broker {
                 writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
             }
         } else {
-            error.ran = .no
+            error.ran = call.pointee.wasPassedOn ? .maybe : .no
         }
         fail(call, error)
     }
@@ -281,6 +307,7 @@ extension Broker {
     /// be written. What came in one turn goes out first, as far as the kernel
     /// takes it: a request sent before its cancel was delivered before it.
     func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
+        guard callee.phase == .open else { return false }
         if callee.outbox.written < call.pointee.end { flush(callee) }
         return callee.phase == .open && callee.outbox.remove(endingAt: call.pointee.end)
     }
@@ -288,10 +315,16 @@ extension Broker {
     /// Ends a request whose callee is gone.
     func calleeGone(_ call: CallPointer, _ error: BusError) {
         var error = error
-        if let callee = call.pointee.callee?.takeUnretainedValue(), callee.outbox.written < call.pointee.end {
-            error.ran = .no
-        }
+        if let callee = call.pointee.callee?.takeUnretainedValue(), !mayArrive(call, at: callee) { error.ran = .no }
         fail(call, error)
+    }
+
+    /// Whether a request has reached a peer whose session has ended, or still
+    /// will: a frame that has begun goes out to its end where the broker ended
+    /// the connection, and doesn't where the peer did.
+    func mayArrive(_ call: CallPointer, at callee: Peer) -> Bool {
+        callee.phase == .closed
+            ? callee.outbox.written >= call.pointee.end : callee.outbox.hasBegun(endingAt: call.pointee.end)
     }
 
     /// Takes a request out of every list; requests made for it are cancelled.
@@ -361,11 +394,21 @@ extension Broker {
     /// - Parameters:
     ///   - meta: a JSON object's bytes.
     ///   - request: what it is made for: it is cancelled where that one ends.
+    ///   - mustFit: whether a full queue refuses it, as it does any call.
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], meta: [UInt8] = [],
-        for request: CallPointer? = nil, deadline: UInt64, isLifecycle: Bool = false,
+        for request: CallPointer? = nil, deadline: UInt64, isLifecycle: Bool = false, mustFit: Bool = false,
         then: @escaping (OwnAnswer) -> Void
     ) {
+        if mustFit, peer.phase == .open, !fits(body.count + meta.count + HeaderWriter.overhead / 2, peer) {
+            then(
+                .failure(
+                    BusError(
+                        .overloaded,
+                        "the queue to \(peer.displayName) is full: \(peer.outbox.pending) bytes wait, and "
+                            + "\(table.limits.queue) may (limits.queue)")))
+            return
+        }
         guard peer.phase == .open, let call = calls.open(.own) else {
             then(.failure(BusError(.died, "\(peer.displayName) is gone")))
             return

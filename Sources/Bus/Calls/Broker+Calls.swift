@@ -40,7 +40,7 @@ extension Broker {
     }
 
     func unknownInterface(_ name: String) -> BusError {
-        let near = nearestNames(to: name, in: routes.allInterfaces.map(\.name) + adapters.names)
+        let near = nearestNames(to: name, in: routes.someInterfaceNames(1_024) + adapters.names)
         let hint =
             near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
@@ -246,7 +246,9 @@ extension Broker {
         let hint =
             !near.isEmpty
             ? "did you mean \(near.joined(separator: " or "))?"
-            : names.isEmpty ? "it has none" : "it has \(names.joined(separator: ", "))"
+            : names.isEmpty
+                ? "it has none"
+                : "it has \(names.prefix(10).joined(separator: ", "))\(names.count > 10 ? " and \(names.count - 10) more" : "")"
         return BusError(.unknownAction, "the interface \(interface.name) has no action \(action): \(hint)")
     }
 

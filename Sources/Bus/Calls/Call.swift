@@ -60,6 +60,10 @@ struct Call {
     var budget: UInt64 = 0
     /// Partial replies that the callee may still send.
     var credit: UInt64 = 0
+    /// Credit that its callee has not been told of yet.
+    var owedCredit: UInt64 = 0
+    /// Of a request that the broker serves: others were asked for it.
+    var wasPassedOn = false
     /// In nanoseconds.
     var startedAt: UInt64 = 0
     /// Of a report: notices without an answer. Of a notice: unused.

@@ -29,7 +29,7 @@ final class HeldRequest {
     }
 
     /// What is counted to the sender, in bytes.
-    var cost: Int { body.count + trace.count + meta.count + url.count + name.count + 128 }
+    var cost: Int { body.count + trace.count + meta.count + url.count + name.count + (object?.count ?? 0) + 128 }
 
     /// The request as it was.
     func withRequest<Result>(_ use: (Request) -> Result) -> Result {

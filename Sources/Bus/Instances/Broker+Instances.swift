@@ -22,8 +22,16 @@ extension Broker {
         guard canBeWaitedFor(owner) else { throw unavailable(owner) }
         guard let call = openRequest(.served, header, from: peer) else { return }
         let generation = call.pointee.generation
-        owner.whenReady { [unowned self, unowned peer] isReady in
-            guard call.pointee.state != .free, call.pointee.generation == generation else { return }
+        let isOpen = { call.pointee.state != .free && call.pointee.generation == generation }
+        guard owner.canTakeWaiter(table.limits.waiting) else {
+            fail(
+                call,
+                BusError(
+                    .overloaded,
+                    "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
+            return
+        }
+        owner.whenReady(isOpen) { [unowned self, unowned peer] isReady in
             do throws(BusError) {
                 guard isReady else { throw self.unavailable(owner) }
                 let answer = try self.newInstance(interface, for: peer)
@@ -43,6 +51,11 @@ extension Broker {
             throw BusError(
                 .overloaded,
                 "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
+        }
+        guard owner.openReleases < table.limits.calls else {
+            throw BusError(
+                .overloaded,
+                "\(owner.displayName) has not answered module/released \(owner.openReleases) times (limits.calls): try later")
         }
         peer.instanceCount += 1
         let number = instances.add(interface, creator: peer, owner: owner)
@@ -80,9 +93,20 @@ extension Broker {
 
     private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance) {
         let body: JSON = .object([.init("instance", .string("\(instance.interface.name)#\(number)"))])
+        let owner = instance.owner
+        owner.openReleases += 1
         callOwn(
-            instance.owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true
-        ) { _ in }
+            owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true,
+            mustFit: true
+        ) { [unowned self, weak owner] answer in
+            guard let owner else { return }
+            owner.openReleases -= 1
+            // An owner that can't be told keeps what nobody uses: it is behind.
+            if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.phase == .open {
+                self.statistics.slowConsumers += 1
+                self.end(owner, BusError(.slowConsumer, error.message))
+            }
+        }
     }
 
     /// What is wrong with the instance that a call names, or doesn't name.

@@ -56,6 +56,7 @@ extension Broker {
         guard let call = openRequest(.served, header, from: peer) else { return }
         // tearDown has a time of its own.
         wheel.remove(call)
+        call.pointee.wasPassedOn = true
         let generation = call.pointee.generation
         retire(module, retired) { [unowned self] in
             guard call.pointee.state != .free, call.pointee.generation == generation else { return }

@@ -69,7 +69,7 @@ final class ModuleRecord {
     var waiting: [CallPointer] = []
     /// Called when it is ready, or known not to become so: by the broker's own
     /// needs, such as asking the authorizer.
-    private var readyWaiters: [(Bool) -> Void] = []
+    private var readyWaiters: [(isWanted: () -> Bool, then: (Bool) -> Void)] = []
     /// What the present session brought.
     var interfaces: [InterfaceRecord] = []
     var urls: [URLTarget] = []
@@ -109,11 +109,19 @@ final class ModuleRecord {
 
     var start: AppTable.Start { row?.start ?? .manual }
 
-    func whenReady(_ waiter: @escaping (Bool) -> Void) { readyWaiters.append(waiter) }
+    /// Whether one more may wait; those that nobody wants any more don't count.
+    func canTakeWaiter(_ most: Int) -> Bool {
+        if readyWaiters.count >= most { readyWaiters.removeAll { !$0.isWanted() } }
+        return readyWaiters.count < most
+    }
+
+    func whenReady(_ isWanted: @escaping () -> Bool, _ then: @escaping (Bool) -> Void) {
+        readyWaiters.append((isWanted, then))
+    }
 
     func finishWaitingForReady(_ isReady: Bool) {
         let waiters = readyWaiters
         readyWaiters = []
-        for waiter in waiters { waiter(isReady) }
+        for waiter in waiters where waiter.isWanted() { waiter.then(isReady) }
     }
 }

@@ -126,11 +126,33 @@ extension Broker {
             return true
         }
         observation.waitingEnd = 0
+        return deferNotice(observation, notice, payload)
+    }
+
+    /// Keeps the latest notice of an observation until its peer's queue has
+    /// room; such notices of one peer have the queue's limit again.
+    private func deferNotice(_ observation: Observation, _ notice: Notice, _ payload: Payload?) -> Bool {
+        let peer = observation.peer
+        dropDeferred(observation)
+        guard peer.deferredBytes == 0 || peer.deferredBytes + notice.cost <= table.limits.queue else {
+            endSlowConsumer(peer, observation)
+            return false
+        }
+        let body = payload ?? Payload(copying: notice.body)
+        body.hold()
         observation.deferred = DeferredNotice(
             from: Array(notice.from), level: Array(notice.level), object: notice.object.map { Array($0) },
-            trace: Array(notice.trace), meta: Array(notice.meta), body: Payload(copying: notice.body))
+            trace: Array(notice.trace), meta: Array(notice.meta), body: body, cost: notice.cost)
+        peer.deferredBytes += notice.cost
         peer.hasDeferred = true
         return true
+    }
+
+    private func dropDeferred(_ observation: Observation) {
+        guard let deferred = observation.deferred else { return }
+        deferred.body.letGo()
+        observation.peer.deferredBytes -= deferred.cost
+        observation.deferred = nil
     }
 
     /// Queues the notices that found no room, now that there is some.
@@ -143,8 +165,8 @@ extension Broker {
                     peer.hasDeferred = true
                     return
                 }
-                observation.deferred = nil
-                observation.waitingEnd = queueNotice(observation, notice, nil, missed: observation.missed)
+                observation.waitingEnd = queueNotice(observation, notice, deferred.body, missed: observation.missed)
+                dropDeferred(observation)
             }
         }
     }

@@ -135,10 +135,10 @@ extension Broker {
         release(notice, "the notice was answered")
         report.pointee.open -= 1
         if let error {
-            // The other observers go on; their answers matter to nobody now.
+            // The other observers go on; their answers are dropped.
             while let other = report.pointee.firstChild {
                 other.leaveParent()
-                arm(other)
+                release(other, "another observer of the report failed")
             }
             fail(report, error)
         } else if report.pointee.open == 0 {
@@ -150,7 +150,7 @@ extension Broker {
     func reportTargetGone(_ report: CallPointer, _ target: Peer, _ reason: String) {
         var delivered = report.pointee.observers > report.pointee.open
         while let notice = report.pointee.firstChild {
-            if target.outbox.written >= notice.pointee.end { delivered = true }
+            if mayArrive(notice, at: target) { delivered = true }
             notice.leaveParent()
             release(notice, "\(target.displayName) died")
         }

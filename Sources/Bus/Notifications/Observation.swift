@@ -43,6 +43,8 @@ struct DeferredNotice {
     var trace: [UInt8]
     var meta: [UInt8]
     var body: Payload
+    /// What it counts, in bytes.
+    var cost: Int
 }
 
 /// A notification on its way to observers, as bytes of the sender's frame.

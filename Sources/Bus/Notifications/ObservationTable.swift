@@ -26,6 +26,17 @@ struct ObservationTable: ~Copyable {
         }
     }
 
+    /// Takes out all of a peer's.
+    mutating func removeAll(of peer: Peer) {
+        for name in Set(peer.observations.map(\.name)) {
+            name.withUnsafeBytes { name in
+                guard let list = byName.find(name) else { return }
+                list.observations.removeAll { $0.peer === peer }
+                if list.observations.isEmpty { byName.remove(name) }
+            }
+        }
+    }
+
     mutating func remove(_ observation: Observation) {
         observation.name.withUnsafeBytes { name in
             guard let list = byName.find(name) else { return }

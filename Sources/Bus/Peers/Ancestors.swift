@@ -10,7 +10,11 @@ enum Ancestors {
         guard pid != ancestor else { return false }
         var current = pid
         for _ in 0..<mostGenerations {
-            guard let parent = parent(of: current), parent > 0 else { return false }
+            guard let parent = parent(of: current) else {
+                // Where it lives and can't be looked at, it may descend.
+                return kill(current, 0) == 0 || errno == EPERM
+            }
+            guard parent > 0 else { return false }
             if parent == ancestor { return true }
             current = parent
         }

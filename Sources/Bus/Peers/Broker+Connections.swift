@@ -40,7 +40,10 @@ extension Broker {
             return
         }
         _ = takeCommonSeat(peer)
-        let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
+        let timer = LoopTimer(loop) { [unowned self, weak peer] in
+            if let peer { self.helloTimePassed(peer) }
+        }
+        loop.updateTime()
         timer.start(after: table.hello)
         peer.timer = timer
     }
@@ -140,8 +143,13 @@ extension Broker {
         } catch {
             preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
         }
-        peer.assembler.keepRest()
-        timeAssembly(peer)
+        switch peer.phase {
+        case .greeting, .waitingForVouch, .open:
+            peer.assembler.keepRest()
+            timeAssembly(peer)
+        case .ending, .closed:
+            peer.assembler.drop()
+        }
     }
 
     /// Stops reading until `resume`; frames that were read already are kept.
@@ -173,6 +181,8 @@ extension Broker {
         guard peer.phase == .open else { return }
         if peer.isPaused, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
         if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
+        if peer.phase == .open, peer.owesCredit { sendOwedCredit(peer) }
+        if !watches.isEmpty { feedWatches() }
     }
 
     // MARK: Writing
@@ -254,11 +264,18 @@ extension Broker {
         let phase = peer.phase
         move(peer, to: .ending)
         endSession(peer, was: phase, reason: error.code.rawValue)
+        guard peer.phase == .ending else { return }
         if dropsQueued { peer.outbox.removeNotBegun() }
         writeError(peer, id: id, error)
+        flush(peer)
+        guard peer.phase == .ending else { return }
         watch(peer)
         peer.timer?.close()
-        let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.close(peer, reason: "") }
+        let timer = LoopTimer(loop) { [unowned self, weak peer] in
+            if let peer { self.close(peer, reason: "") }
+        }
+        // The round may have taken long already.
+        loop.updateTime()
         timer.start(after: Self.lingering)
         peer.timer = timer
     }
@@ -275,6 +292,8 @@ extension Broker {
         // Callbacks of this turn may still hold the peer; it goes with them.
         peers[peer.number] = nil
         if peer.hasCommonSeat { commonSeats -= 1 }
+        if peer.isInAssemblyList { assembling.removeAll { $0 === peer } }
+        peer.isInAssemblyList = false
         if stage == .goodbye, peers.isEmpty { finish() }
     }
 

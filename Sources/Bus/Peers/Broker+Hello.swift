@@ -91,9 +91,10 @@ extension Broker {
 
     private func judgeModule(_ hello: Hello, _ name: String, _ id: UInt64, of peer: Peer) throws(BusError) {
         let row = modules.find(name).flatMap { $0.row == nil ? nil : $0 }
-        try checkURLs(hello, row)
+        let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
+        try checkURLs(hello, offered, row)
         if let row {
-            for provided in row.row!.provides where !hello.offer.interfaces.contains(where: { $0.name == provided }) {
+            for provided in row.row!.provides where offered[provided] == nil {
                 // because a record found among the rows has one
                 throw BusError(
                     .badParams, "hello of \(name) lacks the interface \(provided), which its row provides: bring it")
@@ -221,9 +222,9 @@ extension Broker {
     }
 
     /// A URL leads to an interface of the same module, which has one instance.
-    private func checkURLs(_ hello: Hello, _ row: ModuleRecord?) throws(BusError) {
+    private func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
         for url in hello.offer.urls {
-            guard let interface = hello.offer.interfaces.first(where: { $0.name == url.interface }) else {
+            guard let interface = offered[url.interface] else {
                 throw BusError(
                     .badParams,
                     "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of this module")
@@ -238,7 +239,7 @@ extension Broker {
             let name = Destination(mapping.to).map {
                 String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self)
             }
-            if let interface = hello.offer.interfaces.first(where: { $0.name == name }), interface.instances != .single
+            if let interface = name.flatMap({ offered[$0] }), interface.instances != .single
             {
                 throw BusError(
                     .badParams,

@@ -18,7 +18,8 @@ extension Broker {
         endMade(by: peer)
         endServed(by: peer, reason: reason)
         endInstances(of: peer)
-        for observation in peer.observations { observations.remove(observation) }
+        observations.removeAll(of: peer)
+        for observation in peer.observations { observation.deferred?.body.letGo() }
         peer.observations = []
         watches.removeAll { $0.peer === peer }
         if peer === launcher {

@@ -76,6 +76,9 @@ struct Hello {
         observes = try Self.observations(&reader)
         requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
         events = try reader.strings("events")
+        try Self.checkCount("requires", requires.count)
+        try Self.checkCount("events", events.count)
+        try Self.checkCount("actions", offer.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         _ = try reader.strings("broadcasts")
         try Self.checkReports(&reader)
         resumed = try reader.bool("resumed") ?? false
@@ -94,6 +97,9 @@ struct Hello {
         return observations
     }
 
+    /// No header holds a longer one, at its usual limit.
+    static let longestObject = 16 << 10
+
     /// `{name, object?, keep?}`, as in hello and in `bus/observe`.
     static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
         var reader = MemberReader(json, of: "an observation")
@@ -101,11 +107,24 @@ struct Hello {
             throw BusError(.badParams, "an observation lacks \"name\": say what it observes")
         }
         let object = try reader.string("object")
+        guard (object?.utf8.count ?? 0) <= longestObject else {
+            throw BusError(
+                .badParams, "an observed object has at most \(longestObject) bytes, as a header's can have no more")
+        }
         let keep = try reader.string("keep") ?? "all"
         guard let keep = AppTable.Keep(rawValue: keep) else {
             throw BusError(.badParams, "an observation keeps \"\(keep)\": say all or latest")
         }
         return .init(name: try checkedName(name), object: object, keep: keep)
+    }
+
+    /// Of actions, events and required interfaces one module may bring so many.
+    static let mostNames = 16_384
+
+    static func checkCount(_ what: String, _ count: Int) throws(BusError) {
+        guard count <= mostNames else {
+            throw BusError(.badParams, "\(count) \(what) are brought, and one module may have \(mostNames)")
+        }
     }
 
     private static func checkedName(_ name: String) throws(BusError) -> String {
@@ -129,16 +148,18 @@ struct Hello {
 extension Hello.Offer {
     init(_ reader: inout MemberReader) throws(BusError) {
         self.init()
+        var names: Set<String> = []
         for member in try reader.object("interfaces") ?? [] {
             let interface = try Hello.Interface(member)
-            guard !interfaces.contains(where: { $0.name == interface.name }) else {
+            guard names.insert(interface.name).inserted else {
                 throw BusError(.badParams, "the interface \(interface.name) comes twice")
             }
             interfaces.append(interface)
         }
+        var shapes: Set<[DecodedText?]> = []
         for json in try reader.array("urls") ?? [] {
             let url = try Hello.URL(json)
-            guard !urls.contains(where: { $0.host == url.host && $0.pattern.matchesSame(as: url.pattern) }) else {
+            guard shapes.insert(url.shape).inserted else {
                 throw BusError(.badParams, "the URL \(url.host)\(url.path) comes twice")
             }
             urls.append(url)
@@ -204,6 +225,20 @@ extension Hello.URL {
         self.path = path
         interface = String(decoding: bytes[destination.interface], as: UTF8.self)
         action = String(decoding: bytes[destination.action], as: UTF8.self)
+    }
+}
+
+extension Hello.URL {
+    /// What two URLs that match the same have in common: the host, then the
+    /// pattern's segments, nil for a bound one.
+    fileprivate var shape: [DecodedText?] {
+        [DecodedText(host)]
+            + pattern.segments.map { segment in
+                switch segment {
+                case .literal(let text): text
+                case .bound: nil
+                }
+            }
     }
 }
 

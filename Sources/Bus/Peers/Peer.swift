@@ -60,6 +60,12 @@ final class Peer {
     var isPaused = false
     /// Counts against the connections that anyone may have.
     var hasCommonSeat = false
+    /// Credit for calls that it serves waits for room in its outbox.
+    var owesCredit = false
+    /// Bytes of notices that wait outside of its outbox.
+    var deferredBytes = 0
+    /// `module/released` calls that it has not answered.
+    var openReleases = 0
     /// Notices of `latest` observations wait for room in its outbox.
     var hasDeferred = false
     /// When the frame that it has begun must be complete; 0 for none.

@@ -125,6 +125,13 @@ struct RouteTable: ~Copyable {
     /// After anything about an interface has changed.
     mutating func forgetRoutes() { routes.removeAll() }
 
+    /// The names of some interfaces, in no order.
+    func someInterfaceNames(_ most: Int) -> [String] {
+        var names: [String] = []
+        interfaces.forEach { if names.count < most { names.append($0.name) } }
+        return names
+    }
+
     /// All interfaces, by name.
     var allInterfaces: [InterfaceRecord] {
         var all: [InterfaceRecord] = []

@@ -17,6 +17,16 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(code): \(message)" }
 
+    /// The same with a message of at most so many bytes of UTF-8.
+    public func shortened(to most: Int) -> BusError {
+        guard message.utf8.count > most else { return self }
+        var shorter = self
+        var end = message.utf8.index(message.startIndex, offsetBy: most)
+        while end.samePosition(in: message.unicodeScalars) == nil { end = message.utf8.index(before: end) }
+        shorter.message = message[..<end] + "…"
+        return shorter
+    }
+
     /// What is known of the handler of a request that failed.
     public enum Ran: String, Sendable {
         /// It never started: the request may be sent again.

@@ -100,13 +100,15 @@ public struct FrameAssembler: ~Copyable {
         }
         let start = region! + position
         let needed = max(left, announced(start, left))
-        if region == rest {
-            if position == 0 && restCapacity >= needed {
-                restCount = left
-                return
-            }
+        if region == rest, position == 0, restCapacity > left || restCapacity >= needed {
+            restCount = left
+            return
         }
-        let capacity = needed > ReadBuffer.longestRest ? needed : Self.rounded(left)
+        // What was announced is believed as it arrives: a frame's memory grows
+        // with its bytes.
+        let capacity =
+            needed > ReadBuffer.longestRest
+            ? min(needed, max(left * 2, 2 * ReadBuffer.turn)) : Self.rounded(left)
         let kept = UnsafeMutableRawPointer.allocate(byteCount: capacity + ReadBuffer.slack, alignment: 16)
         kept.copyMemory(from: start, byteCount: left)
         // Words are loaded from behind a frame's end, and their bytes ignored.
@@ -115,6 +117,14 @@ public struct FrameAssembler: ~Copyable {
         rest = kept
         restCapacity = capacity
         restCount = left
+    }
+
+    /// Forgets everything: nothing more is read.
+    public mutating func drop() {
+        region = nil
+        position = 0
+        end = 0
+        if rest != nil { dropRest() }
     }
 
     /// The whole size of the unfinished frame at `start`, as far as it is known.

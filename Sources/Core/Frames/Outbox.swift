@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The frames queued to one connection, in order, until the kernel has taken
 /// their last byte.
 ///
@@ -15,16 +17,19 @@ public struct Outbox: ~Copyable {
         var end: UInt64
         /// Bytes of it that stand in `bytes`.
         var inlineCount: Int
-        /// Owned; the rest of the frame.
+        /// Owned; the rest of the frame. Given back where the frame is removed.
         var payload: Unmanaged<Payload>?
+        var payloadCount: Int
         var isAnswer: Bool
         var isRemoved: Bool
 
-        var count: Int {
-            guard let payload else { return inlineCount }
-            return inlineCount + payload._withUnsafeGuaranteedRef { $0.bytes.count }
-        }
+        var count: Int { inlineCount + payloadCount }
+        /// The position of its first byte.
+        var start: UInt64 { end - UInt64(count) }
     }
+
+    /// So many bytes of removed frames, and more than wait, are given back.
+    private static let mostRemoved = 64 << 10
 
     /// The position up to which the kernel has taken everything.
     public private(set) var written: UInt64 = 0
@@ -37,6 +42,8 @@ public struct Outbox: ~Copyable {
 
     private var storage: UnsafeMutablePointer<OutboxStorage>?
     private let pool: OutboxPool
+    /// Inline bytes of removed frames that still stand in the memory.
+    private var removedBytes = 0
     /// Entries that are removed or have a payload: where there are none, all
     /// that waits is one piece.
     private var irregular = 0
@@ -85,7 +92,7 @@ public struct Outbox: ~Copyable {
         storage!.pointee.append(
             Entry(
                 end: end, inlineCount: inlineCount, payload: payload.map(Unmanaged.passRetained),
-                isAnswer: isAnswer, isRemoved: false))
+                payloadCount: payload?.bytes.count ?? 0, isAnswer: isAnswer, isRemoved: false))
         return end
     }
 
@@ -96,9 +103,46 @@ public struct Outbox: ~Copyable {
             return false
         }
         let entry = storage.pointee.entries[index]
-        guard !entry.isRemoved, position - UInt64(entry.count) >= written else { return false }
+        guard !entry.isRemoved, entry.start >= written else { return false }
         markRemoved(index)
+        if removedBytes > max(Self.mostRemoved, pending) { compact() }
         return true
+    }
+
+    /// Whether a byte of a frame has been taken by the kernel.
+    public func hasBegun(endingAt position: UInt64) -> Bool {
+        guard position > written else { return true }
+        guard let storage, let index = storage.pointee.index(endingAt: position) else { return false }
+        return storage.pointee.entries[index].start < written
+    }
+
+    /// Gives back the memory of removed frames; positions stay.
+    private mutating func compact() {
+        guard let storage, storage.pointee.entryHead < storage.pointee.entryTail else { return }
+        let first = storage.pointee.entries[storage.pointee.entryHead]
+        var skip = Int(written - min(written, first.start))
+        var (source, target) = (storage.pointee.head, 0)
+        var entryTarget = 0
+        for index in storage.pointee.entryHead..<storage.pointee.entryTail {
+            let entry = storage.pointee.entries[index]
+            let inlineLeft = entry.inlineCount - min(skip, entry.inlineCount)
+            skip = 0
+            if entry.isRemoved {
+                irregular -= 1
+            } else {
+                memmove(storage.pointee.bytes + target, storage.pointee.bytes + source, inlineLeft)
+                target += inlineLeft
+                storage.pointee.entries[entryTarget] = entry
+                entryTarget += 1
+            }
+            source += inlineLeft
+        }
+        storage.pointee.head = 0
+        storage.pointee.tail = target
+        storage.pointee.entryHead = 0
+        storage.pointee.entryTail = entryTarget
+        storage.pointee.shrink()
+        removedBytes = 0
     }
 
     /// Takes out all that has not begun; what has begun goes on to its end.
@@ -106,7 +150,7 @@ public struct Outbox: ~Copyable {
         guard let storage else { return }
         for index in storage.pointee.entryHead..<storage.pointee.entryTail {
             let entry = storage.pointee.entries[index]
-            if !entry.isRemoved, entry.end - UInt64(entry.count) >= written { markRemoved(index) }
+            if !entry.isRemoved, entry.start >= written { markRemoved(index) }
         }
     }
 
@@ -114,6 +158,9 @@ public struct Outbox: ~Copyable {
         let entry = storage!.pointee.entries[index]
         storage!.pointee.entries[index].isRemoved = true
         if entry.payload == nil { irregular += 1 }
+        Self.release(entry)
+        storage!.pointee.entries[index].payload = nil
+        removedBytes += entry.inlineCount + MemoryLayout<Entry>.stride
         pending -= entry.count
         if entry.isAnswer { pendingAnswers -= entry.count }
     }
@@ -137,7 +184,8 @@ public struct Outbox: ~Copyable {
         var offset = state.head
         // How much of the first entry is written already.
         let first = state.entries[state.entryHead]
-        var skip = Int(written - (first.end - UInt64(first.count)))
+        written = max(written, first.start)
+        var skip = Int(written - first.start)
         var index = state.entryHead
         while index < state.entryTail, used + 2 <= parts.count {
             let entry = state.entries[index]
@@ -174,7 +222,8 @@ public struct Outbox: ~Copyable {
         while left > 0 {
             skipRemoved()
             let entry = storage!.pointee.entries[storage!.pointee.entryHead]
-            let done = Int(written - (entry.end - UInt64(entry.count)))
+            written = max(written, entry.start)
+            let done = Int(written - entry.start)
             let step = min(left, entry.count - done)
             let inlineStep = min(step, max(0, entry.inlineCount - done))
             storage!.pointee.head += inlineStep
@@ -200,6 +249,7 @@ public struct Outbox: ~Copyable {
     private mutating func dropFirst(_ entry: Entry, inlineLeft: Int) {
         if entry.isAnswer && !entry.isRemoved { pendingAnswers -= entry.count }
         if entry.payload != nil || entry.isRemoved { irregular -= 1 }
+        if entry.isRemoved { removedBytes -= min(removedBytes, entry.inlineCount + MemoryLayout<Entry>.stride) }
         Self.release(entry)
         storage!.pointee.head += inlineLeft
         storage!.pointee.entryHead += 1
@@ -210,6 +260,7 @@ public struct Outbox: ~Copyable {
         written = end
         pendingAnswers = 0
         irregular = 0
+        removedBytes = 0
         if let storage {
             Self.releasePayloads(storage)
             pool.giveBack(storage)

@@ -81,6 +81,20 @@ struct OutboxStorage {
         entryTail = used
     }
 
+    /// Gives memory back that far more once took than waits now.
+    mutating func shrink() {
+        let used = tail - head
+        guard capacity > 4 * ReadBuffer.turn, used < capacity / 4 else { return }
+        let smaller = max(ReadBuffer.turn, used * 2)
+        let moved = UnsafeMutableRawPointer.allocate(byteCount: smaller, alignment: 16)
+        moved.copyMemory(from: bytes + head, byteCount: used)
+        bytes.deallocate()
+        bytes = moved
+        capacity = smaller
+        head = 0
+        tail = used
+    }
+
     /// The entry that ends at a position, by bisection.
     func index(endingAt position: UInt64) -> Int? {
         var low = entryHead

@@ -28,6 +28,12 @@ public final class Payload {
         if isWaiting { copy() } else { bytes = .none }
     }
 
+    /// Keeps the bytes for later, beside the outboxes that hold it.
+    public func hold() { holders += 1 }
+
+    /// Ends a `hold`.
+    public func letGo() { holders -= 1 }
+
     /// How many outboxes hold it.
     var holders = 0
     private var isWaiting: Bool { holders > 0 }

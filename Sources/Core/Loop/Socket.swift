@@ -90,6 +90,8 @@ public final class Socket: Handle {
                     let watched = socket.watched
                     socket.watched = []
                     socket.onEvent(watched.contains(.hungUp) ? .hungUp : .readable)
+                    // There may be more to read than one turn takes.
+                    if socket.watched.isEmpty { socket.watch(watched) }
                     return
                 }
                 socket.onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 7))
