@@ -109,6 +109,9 @@ final class ModuleRecord {
 
     var start: AppTable.Start { row?.start ?? .manual }
 
+    /// Whether a request, or the broker for one, waits until it is ready.
+    var isWaitedFor: Bool { !waiting.isEmpty || !readyWaiters.isEmpty }
+
     func whenReady(_ waiter: @escaping (Bool) -> Void) { readyWaiters.append(waiter) }
 
     func finishWaitingForReady(_ isReady: Bool) {
