@@ -17,6 +17,10 @@ extension Broker {
         }
         guard canBeWaitedFor(owner) else { throw unavailable(owner) }
         guard let call = openRequest(.served, header, from: peer) else { return }
+        if let refusal = startRefusal(header, of: peer, owner) {
+            fail(call, refusal)
+            return
+        }
         let generation = call.pointee.generation
         owner.whenReady { [unowned self, unowned peer] isReady in
             guard call.pointee.state != .free, call.pointee.generation == generation else { return }
