@@ -160,11 +160,11 @@ struct AuthorizationTests {
     @Test func whatTheAuthorizerAskedForItIsCancelledWithTheCall() throws {
         try run { bus, cast in
             let other = try bus.provider("Hand2", "SignIn")
-            let id = try cast.hand.call("Shop/buy", nil, ["deadline": 5_000])
+            let id = try cast.hand.call("Shop/buy", nil, ["deadline": 20_000])
             let asked = try cast.gate.expectCall("Guard/authorize")
             let made = try cast.gate.call("SignIn/show", nil, ["parent": asked.number])
             let shown = try other.expectCall("SignIn/show")
-            #expect((1...5_000).contains(shown["deadline"]?.integer ?? -1))
+            #expect((1...20_000).contains(shown["deadline"]?.integer ?? -1))
             try cast.hand.cancel(id)
             try cast.gate.expectError(to: made, "cancelled", ran: "maybe")
             try other.expect(["kind": "cancel", "id": shown.number])
