@@ -4,7 +4,11 @@ import StrataCore
 extension Broker {
     /// Keeps a call until the authorizer has allowed it; a refusal of any kind
     /// is `unauthorized`, and the handler never started.
-    func authorize(_ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, from caller: Peer) {
+    /// - Parameter header: the request's, whose parent may be a start that can't
+    ///   wait for the authorizer; an empty one where it has waited for its owner.
+    func authorize(
+        _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: Header, from caller: Peer
+    ) {
         if interface.name == table.authorizer, let owner = interface.owner.peer {
             deliver(call, request, to: owner)
             return
@@ -23,10 +27,12 @@ extension Broker {
             return
         }
         keep(held, for: call, of: caller)
-        askAuthorizer(call, authorizer, from: caller)
+        askAuthorizer(call, authorizer, header, from: caller)
     }
 
-    private func askAuthorizer(_ call: CallPointer, _ authorizer: InterfaceRecord, from caller: Peer) {
+    private func askAuthorizer(
+        _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: Header, from caller: Peer
+    ) {
         let module = authorizer.owner
         if module.isReady, let peer = module.peer {
             ask(peer, authorizer, call, from: caller)
@@ -34,6 +40,10 @@ extension Broker {
         }
         guard canBeWaitedFor(module) else {
             fail(call, BusError(.unauthorized, unavailable(module).message))
+            return
+        }
+        if let refusal = startRefusal(header, of: caller, module) {
+            fail(call, BusError(.unauthorized, refusal.message))
             return
         }
         let generation = call.pointee.generation
@@ -109,6 +119,15 @@ extension Broker {
             wait(call, for: owner)
             return
         }
-        unhold(call).withRequest { deliver(call, $0, to: callee) }
+        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        unhold(call).withRequest { request in
+            // The instance may have ended meanwhile, or the owner be another
+            // process with other actions.
+            if let refusal = request.interface.flatMap({ lateRefusal($0, request, from: caller) }) {
+                fail(call, refusal)
+            } else {
+                deliver(call, request, to: callee)
+            }
+        }
     }
 }

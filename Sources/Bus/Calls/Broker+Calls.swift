@@ -99,10 +99,21 @@ extension Broker {
                 return
             }
             if route.needsAuthorization, !request.skipsAuthorization {
-                authorize(call, request, interface, from: peer)
+                authorize(call, request, route, header, from: peer)
                 return
             }
             deliver(call, request, to: callee)
+        }
+    }
+
+    @inline(never)
+    private func authorize(
+        _ call: CallPointer, _ request: Request, _ route: RouteTable.Route, _ header: Header, from peer: Peer
+    ) {
+        var request = request
+        route.action.withUnsafeBytes { action in
+            request.action = action
+            authorize(call, request, route.interface, header, from: peer)
         }
     }
 
@@ -210,7 +221,9 @@ extension Broker {
 
     /// Makes the checks on a request's action, now that its owner is there, and
     /// lets it go on.
-    private func goOn(_ call: CallPointer, _ request: Request, from caller: Peer, to callee: Peer) {
+    private func goOn(
+        _ call: CallPointer, _ request: Request, _ header: Header = Header(), from caller: Peer, to callee: Peer
+    ) {
         guard let interface = request.interface else {
             deliver(call, request, to: callee)
             return
@@ -220,14 +233,14 @@ extension Broker {
         } else if interface.action(request.action)?.needsAuthorization == true, !request.skipsAuthorization,
             !call.pointee.isAuthorized
         {
-            authorize(call, request, interface, from: caller)
+            authorize(call, request, interface, header, from: caller)
         } else {
             deliver(call, request, to: callee)
         }
     }
 
     /// The checks on a waiting request's action, made when its owner is there.
-    private func lateRefusal(_ interface: InterfaceRecord, _ request: Request, from caller: Peer) -> BusError? {
+    func lateRefusal(_ interface: InterfaceRecord, _ request: Request, from caller: Peer) -> BusError? {
         guard interface.isLive else { return unknownInterface(interface.name) }
         let listed = interface.action(request.action)
         if interface.actions != nil && listed == nil {
@@ -292,7 +305,7 @@ extension Broker {
 
     /// Section 11: a request made for `module/setUp` would wait for a module
     /// that waits for the setUp.
-    private func startRefusal(_ header: Header, of peer: Peer, _ owner: ModuleRecord) -> BusError? {
+    func startRefusal(_ header: Header, of peer: Peer, _ owner: ModuleRecord) -> BusError? {
         guard header.members.contains(.parent), let parent = openParent(header, of: peer),
             parent.pointee.isLifecycle, let module = peer.module
         else { return nil }
@@ -389,7 +402,7 @@ extension Broker {
                         return
                     }
                     guard let call = openRequest(.call, header, from: peer) else { return }
-                    goOn(call, request, from: peer, to: callee)
+                    goOn(call, request, header, from: peer, to: callee)
                 }
             }
         }

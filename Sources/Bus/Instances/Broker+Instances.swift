@@ -21,6 +21,10 @@ extension Broker {
         }
         guard canBeWaitedFor(owner) else { throw unavailable(owner) }
         guard let call = openRequest(.served, header, from: peer) else { return }
+        if let refusal = startRefusal(header, of: peer, owner) {
+            fail(call, refusal)
+            return
+        }
         let generation = call.pointee.generation
         let isOpen = { call.pointee.state != .free && call.pointee.generation == generation }
         guard owner.canTakeWaiter(table.limits.waiting) else {

@@ -96,20 +96,23 @@ extension Broker {
             if state == .failed || state == .absent {
                 order.leave(module.order)
             }
-            if state == .absent, module.isIdleStop, module.start == .onDemand {
-                // It was stopped for want of requests, and here they are.
-                module.isIdleStop = false
-                if !module.waiting.isEmpty { want(module) }
-            } else if state == .failed || state == .absent {
-                failWaiting(
-                    module,
-                    BusError(
-                        .unavailable,
-                        "\(module.name) is \(state.rawValue)\(reason.isEmpty ? "" : ": \(reason)")"))
-            }
+            if state == .failed || state == .absent { launcherGaveUp(module) }
             turnMayHaveChanged()
         }
         return .object([])
+    }
+
+    /// The launcher said `failed` or `absent`, and the session has ended: in
+    /// either order.
+    func launcherGaveUp(_ module: ModuleRecord) {
+        if module.verdict == .absent, module.isIdleStop, module.start == .onDemand {
+            // It was stopped for want of requests, and here they may be.
+            module.isIdleStop = false
+            if module.isWaitedFor { want(module) }
+            return
+        }
+        let reason = module.reason.isEmpty ? "" : ": \(module.reason)"
+        failWaiting(module, BusError(.unavailable, "\(module.name) is \(module.state.rawValue)\(reason)"))
     }
 
     /// The row that the launcher speaks of.

@@ -28,7 +28,7 @@ extension Broker {
     func launcherArrived() {
         order.begin()
         turnMayHaveChanged()
-        for module in modules.rows where !module.waiting.isEmpty { want(module) }
+        for module in modules.rows where module.isWaitedFor { want(module) }
     }
 
     func launcherLeft() {
@@ -157,6 +157,7 @@ extension Broker {
             }
         setState(module, state, reason)
         if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
+        if module.verdict == .absent { launcherGaveUp(module) }
         turnMayHaveChanged()
     }
 

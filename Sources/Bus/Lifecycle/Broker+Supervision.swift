@@ -27,7 +27,12 @@ extension Broker {
     }
 
     private func idleTimePassed(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
-        guard module.peer === peer, !module.isRetired, let launcher else { return }
+        guard module.peer === peer, !module.isRetired else { return }
+        guard let launcher else {
+            // Nobody to stop it now; perhaps later.
+            peer.idleTimer?.start(after: idle)
+            return
+        }
         let unused = peer.firstServed == nil ? loop.now - min(loop.now, peer.lastRequest) : 0
         guard unused >= idle else {
             peer.idleTimer?.start(after: idle - unused)
@@ -49,7 +54,11 @@ extension Broker {
                 peer.pingTimer?.start(after: interval)
                 return
             }
-            guard let launcher = self.launcher, !module.isRetired else { return }
+            guard !module.isRetired else { return }
+            guard let launcher = self.launcher else {
+                peer.pingTimer?.start(after: interval)
+                return
+            }
             self.order(launcher, "restart", module, "it did not answer a ping within \(interval) ms")
         }
     }

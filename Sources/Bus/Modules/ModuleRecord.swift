@@ -119,6 +119,9 @@ final class ModuleRecord {
         readyWaiters.append((isWanted, then))
     }
 
+    /// Whether a request, or the broker for one, waits until it is ready.
+    var isWaitedFor: Bool { !waiting.isEmpty || readyWaiters.contains { $0.isWanted() } }
+
     func finishWaitingForReady(_ isReady: Bool) {
         let waiters = readyWaiters
         readyWaiters = []

@@ -34,3 +34,8 @@ extension JSON {
     /// A string of so many bytes.
     static func filler(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
 }
+
+extension ReceivedFrame {
+    /// Its id, to be said in another frame.
+    var number: JSON { self["id"] ?? .null }
+}

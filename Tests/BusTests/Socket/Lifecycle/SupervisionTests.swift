@@ -1,0 +1,227 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The manifest's `idle` and `ping`: what the broker asks of the launcher. Time
+/// passes on the broker's own clock: `pass` is a call that nobody answers.
+@Suite(.timeLimit(.minutes(1)))
+struct SupervisionTests {
+    private func table(_ change: (inout AppTable.Row) -> Void) -> AppTable {
+        .testing(
+            .manual("Login", rank: 1, provides: ["Login"]) { row in
+                row.start = .onDemand
+                change(&row)
+            }, .manual("Clock", provides: ["Clock"]), .manual("Hand", rank: 2))
+    }
+
+    private struct Cast {
+        let launcher: RawPeer, clock: RawPeer, hand: RawPeer
+    }
+
+    private func run(_ change: (inout AppTable.Row) -> Void, _ test: (TestBus, Cast) throws -> Void) throws {
+        try TestBus.run(table(change)) { bus in
+            try test(
+                bus,
+                Cast(
+                    launcher: try bus.launcher(), clock: try bus.provider("Clock", "Clock"),
+                    hand: try bus.module("Hand")))
+        }
+    }
+
+    private func arrive(_ bus: TestBus) throws -> RawPeer {
+        let token = try bus.vouch(for: "Login")
+        return try bus.provider("Login", "Login", ["token": .string(token), "observes": ["news"]])
+    }
+
+    /// Lets time pass.
+    private func pass(_ milliseconds: Int64, _ cast: Cast) throws {
+        let id = try cast.hand.call("Clock/never", nil, ["deadline": .integer(milliseconds)])
+        try cast.hand.expectError(to: id, "deadline-exceeded")
+    }
+
+    // MARK: idle
+
+    @Test func whatNobodyAsksIsRetiredAndThenStopped() throws {
+        try run({ $0.idle = 60 }) { bus, cast in
+            let login = try arrive(bus)
+            let stop = try cast.launcher.expectCall("launcher/stop", ["module": "Login"], ["from": "bus"])
+            #expect(stop.json["reason"]?.string?.contains("60 ms") == true, "\(stop)")
+            try login.settle()
+            #expect(login.lifecycle.last == "tearDown")
+            #expect(try bus.state(of: "Login") == "stopping")
+            login.close()
+            try bus.waitUntil("Login", is: "absent")
+            try cast.launcher.asked("bus/moduleState", ["module": "Login", "state": "absent"])
+            try cast.launcher.reply(to: stop)
+            // Nobody wants it, until somebody does.
+            try cast.launcher.expectNothing()
+            let id = try cast.hand.call("Login/act")
+            try cast.launcher.expectCall("launcher/start", ["module": "Login"])
+            let next = try arrive(bus)
+            try next.reply(to: try next.expectCall("Login/act"))
+            try cast.hand.expectReply(to: id)
+        }
+    }
+
+    /// The launcher's word and the connection's end come in either order.
+    @Test(arguments: ["end", "word"], ["Login/act", "bus/create"])
+    func aRequestThatComesInBetweenStartsItAgain(first: String, request: String) throws {
+        try run({ $0.idle = 300 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            let tearDown = try login.expectCall("module/tearDown", nil, ["from": "bus"])
+            try cast.launcher.expectNothing()
+            let id = try cast.hand.call(request, ["interface": "Login"])
+            try cast.hand.settle()
+            try login.expectNothing()
+            try login.reply(to: tearDown)
+            let stop = try cast.launcher.expectCall("launcher/stop", ["module": "Login"])
+            let absent: JSON = ["module": "Login", "state": "absent"]
+            if first == "word" {
+                try cast.launcher.asked("bus/moduleState", absent)
+                login.close()
+            } else {
+                login.close()
+                try bus.waitUntil("Login", is: "absent")
+                try cast.launcher.asked("bus/moduleState", absent)
+            }
+            try cast.launcher.reply(to: stop)
+            let start = try cast.launcher.expectCall("launcher/start", ["module": "Login"])
+            let next = try arrive(bus)
+            try cast.launcher.reply(to: start)
+            if request == "Login/act" { try next.reply(to: try next.expectCall("Login/act")) }
+            try cast.hand.expectReply(to: id)
+        }
+    }
+
+    @Test(arguments: ["call", "report"])
+    func whatServesARequestIsNotStopped(kind: String) throws {
+        try run({ $0.idle = 100 }) { bus, cast in
+            let login = try arrive(bus)
+            let id = try kind == "call" ? cast.hand.call("Login/act") : cast.hand.report("news", to: "Login")
+            let open = try login.next()
+            try pass(350, cast)
+            try cast.launcher.expectNothing()
+            try login.reply(to: open)
+            try cast.hand.expectReply(to: id)
+            try cast.launcher.expectCall("launcher/stop", ["module": "Login"])
+        }
+    }
+
+    @Test(arguments: ["call", "report"])
+    func eachRequestBeginsTheTimeAnew(kind: String) throws {
+        try run({ $0.idle = 500 }) { bus, cast in
+            let login = try arrive(bus)
+            for _ in 0..<4 {
+                let id = try kind == "call" ? cast.hand.call("Login/act") : cast.hand.report("news", to: "Login")
+                try login.reply(to: try login.next())
+                try cast.hand.expectReply(to: id)
+                try pass(180, cast)
+                try cast.launcher.expectNothing()
+            }
+            try cast.launcher.expectCall("launcher/stop")
+        }
+    }
+
+    @Test func onlyWhatIsStartedOnDemandIdles() throws {
+        try run({
+            $0.idle = 40
+            $0.start = .async
+        }) { bus, cast in
+            let login = try arrive(bus)
+            try pass(200, cast)
+            try cast.launcher.expectNothing()
+            try login.expectNothing()
+        }
+    }
+
+    @Test func withoutLauncherNothingIsStoppedUntilOneComes() throws {
+        try run({ $0.idle = 60 }) { bus, cast in
+            let login = try arrive(bus)
+            cast.launcher.close()
+            try login.settle()
+            try pass(200, cast)
+            try #require(login.lifecycle.last == "didStart")
+            let next = try bus.launcher()
+            try next.expectCall("launcher/stop", ["module": "Login"])
+        }
+    }
+
+    // MARK: ping
+
+    @Test func anyAnswerToAPingCounts() throws {
+        try run({ $0.ping = 80 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            try login.reply(to: try login.expectCall("module/ping", nil, ["from": "bus", "deadline": 80]))
+            for code in ["unknown-action", "failed", "Login.busy"] {
+                try login.fail(try login.expectCall("module/ping"), code)
+            }
+            try login.reply(to: try login.expectCall("module/ping"))
+            try cast.launcher.expectNothing()
+            #expect(try bus.state(of: "Login") == "ready")
+        }
+    }
+
+    @Test func withoutAnAnswerTheLauncherIsAskedToRestart() throws {
+        try run({ $0.ping = 80 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            let ping = try login.expectCall("module/ping")
+            let restart = try cast.launcher.expectCall("launcher/restart", ["module": "Login"], ["from": "bus"])
+            #expect(restart.json["reason"]?.string?.contains("80 ms") == true, "\(restart)")
+            try login.expect(["kind": "cancel", "id": ping.number])
+            // Once.
+            try login.reply(to: ping)
+            try pass(300, cast)
+            try cast.launcher.expectNothing()
+            // The next process is watched too.
+            login.close()
+            let next = try arrive(bus)
+            next.answersLifecycle = false
+            try next.expectCall("module/ping")
+            try cast.launcher.expectCall("launcher/restart", ["module": "Login"])
+        }
+    }
+
+    @Test func nobodyIsPingedBeforeItIsReadyOrWithoutPing() throws {
+        try run({ $0.ping = 40 }) { bus, cast in
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.connect("Login")
+            try login.hello("Login", ["token": .string(token), "interfaces": ["Login": [:]]])
+            let setUp = try login.expectCall("module/setUp")
+            try pass(150, cast)
+            try login.expectNothing()
+            login.answersLifecycle = true
+            try login.reply(to: setUp)
+            try login.becomeReady()
+            try pass(150, cast)
+            try login.settle()
+            #expect(login.lifecycle.contains("ping"))
+            #expect(!cast.clock.lifecycle.contains("ping"))
+        }
+    }
+
+    @Test func aHangWithoutLauncherIsToldToTheNextOne() throws {
+        try run({ $0.ping = 60 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            cast.launcher.close()
+            try login.expectCall("module/ping")
+            try pass(150, cast)
+            try bus.launcher().expectCall("launcher/restart", ["module": "Login"])
+        }
+    }
+
+    @Test func aPingIsNoRequestThatKeepsAModule() throws {
+        try run({
+            $0.ping = 40
+            $0.idle = 200
+        }) { bus, cast in
+            let login = try arrive(bus)
+            try cast.launcher.expectCall("launcher/stop", ["module": "Login"])
+            try login.settle()
+            #expect(login.lifecycle.contains("ping"))
+        }
+    }
+}
