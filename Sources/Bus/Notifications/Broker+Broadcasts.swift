@@ -39,6 +39,7 @@ extension Broker {
             return
         }
         statistics.broadcasts += 1
+        if isMonitored { monitorBroadcast(header, body, from: peer) }
         let recipients = fanOut(header, body, from: peer, rank: rank)
         if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
     }
@@ -151,6 +152,7 @@ extension Broker {
             notice.write(to: &writer, subscription: observation.id)
             if missed > 0 { writer.integer("missed", UInt64(missed)) }
         }
+        if isMonitored { monitorNotice(notice, to: observation.peer) }
         if let payload {
             let end = queue(.notice, to: observation.peer, room: notice.room, payload: payload, isAnswer: false, write)
             flush(observation.peer)
