@@ -11,6 +11,7 @@ public final class Broker {
     let loop: Loop
     let table: AppTable
     let levels: LevelTable
+    let adapters: AdapterTable
     /// The user that the broker runs as.
     let user: UInt32
     let frameLimits: FrameLimits
@@ -91,6 +92,7 @@ public final class Broker {
         self.table = table
         self.user = user
         levels = LevelTable(table.levels)
+        adapters = AdapterTable(table.adapters)
         frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
         modules = ModuleTable(table)
         order = StartOrder(groups: Self.eagerGroups(modules.rows))

@@ -22,6 +22,18 @@ extension Broker {
             return
         }
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        if let adaptation = call.pointee.adaptation?.takeUnretainedValue() {
+            forwardAdapted(call, adaptation, header, body, from: peer, to: caller)
+            return
+        }
+        forwardReply(call, header, body, from: peer, to: caller)
+    }
+
+    /// Sends a reply on to the caller.
+    @inline(__always)
+    func forwardReply(
+        _ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer, to caller: Peer
+    ) {
         if header.more {
             forwardPartial(call, header, body, from: peer, to: caller)
             return
@@ -304,6 +316,10 @@ extension Broker {
         }
         if let callee = call.pointee.callee?._withUnsafeGuaranteedRef({ $0 }) { callee.removeServed(call) }
         if call.pointee.held != nil { dropHeld(call) }
+        if let adaptation = call.pointee.adaptation {
+            adaptation.release()
+            call.pointee.adaptation = nil
+        }
         call.leaveParent()
         let children = call.pointee.firstChild
         let id = call.pointee.id

@@ -16,7 +16,7 @@ extension Broker {
     /// A `to` that isn't remembered.
     @inline(never)
     private func resolveCall(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
-        switch routes.resolve(header.to) {
+        switch routes.resolve(header.to, adapters) {
         case .route(let route): call(route, header, body, from: peer)
         case .reserved("bus", let action): busCall(action, header, body, from: peer)
         case .reserved("launcher", let action): launcherCall(action, header, body, from: peer)
@@ -40,7 +40,7 @@ extension Broker {
     }
 
     func unknownInterface(_ name: String) -> BusError {
-        let near = nearestNames(to: name, in: routes.allInterfaces.map(\.name))
+        let near = nearestNames(to: name, in: routes.allInterfaces.map(\.name) + adapters.names)
         let hint =
             near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
@@ -52,11 +52,28 @@ extension Broker {
     ) {
         let interface = route.interface
         if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
-            if let refusal = policyRefusal(interface, header, from: peer) {
+            if let refusal = policyRefusal(interface, header, from: peer, required: route.required) {
                 refuse(peer, header.id, refusal)
                 return
             }
         }
+        if route.adaptation != nil {
+            // Whether there is anybody to take it is judged before its body is.
+            guard interface.owner.isReady || canBeWaitedFor(interface.owner) else {
+                refuse(peer, header.id, unavailable(interface.owner))
+                return
+            }
+            guard let renamed = adaptedParams(route, header.id, body, from: peer) else { return }
+            renamed.withUnsafeBytes { send(route, header, $0, from: peer) }
+        } else {
+            send(route, header, body, from: peer)
+        }
+    }
+
+    /// Opens a call that the policy allows, and lets it go on.
+    @inline(__always)
+    private func send(_ route: RouteTable.Route, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        let interface = route.interface
         let request = route.to.withUnsafeBytes { to in
             Request(
                 to: to, interface: interface, trace: header.trace, meta: header.meta, body: body,
@@ -76,6 +93,7 @@ extension Broker {
                 }
             }
             guard let call = openRequest(.call, header, from: peer) else { return }
+            call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
             if let refusal = startRefusal(header, of: peer, owner) {
                 fail(call, refusal)
                 return
@@ -97,22 +115,26 @@ extension Broker {
         var request = request
         route.action.withUnsafeBytes { action in
             request.action = action
-            hold(request, .call, header, for: owner, from: peer)
+            if let call = hold(request, .call, header, for: owner, from: peer) {
+                call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
+            }
         }
     }
 
-    /// Opens a request and keeps it until its module is ready.
+    /// Opens a request and keeps it until its module is ready; nil where it was
+    /// refused.
+    @discardableResult
     func hold(
         _ request: Request, _ kind: Call.Kind, _ header: Header, for owner: ModuleRecord,
         from peer: Peer
-    ) {
+    ) -> CallPointer? {
         guard canBeWaitedFor(owner) else {
             refuse(peer, header.id, unavailable(owner))
-            return
+            return nil
         }
         if let refusal = startRefusal(header, of: peer, owner) {
             refuse(peer, header.id, refusal)
-            return
+            return nil
         }
         guard owner.waiting.count < table.limits.waiting else {
             refuse(
@@ -120,16 +142,17 @@ extension Broker {
                 BusError(
                     .overloaded,
                     "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
-            return
+            return nil
         }
         let held = HeldRequest(request)
         if let refusal = heldRefusal(held, of: peer) {
             refuse(peer, header.id, refusal)
-            return
+            return nil
         }
-        guard let call = openRequest(kind, header, from: peer) else { return }
+        guard let call = openRequest(kind, header, from: peer) else { return nil }
         keep(held, for: call, of: peer)
         wait(call, for: owner)
+        return call
     }
 
     /// Puts an open request, whose copy is kept, behind those that wait for a
@@ -235,7 +258,11 @@ extension Broker {
 
     /// What the app's policy and the peer's role have against a call.
     @inline(never)
-    func policyRefusal(_ interface: InterfaceRecord, _ header: Header, from peer: Peer) -> BusError? {
+    /// - Parameter required: the name that the caller used, where an adapter
+    ///   leads on from it: that one must be declared.
+    func policyRefusal(
+        _ interface: InterfaceRecord, _ header: Header, from peer: Peer, required: String? = nil
+    ) -> BusError? {
         if peer.role == .launcher {
             return BusError(.forbidden, "the launcher calls bus alone, and asked for \(interface.name)")
         }
@@ -252,10 +279,10 @@ extension Broker {
                     + "\(levels.names[interface.owner.rank]), and calls are \(table.calls.rawValue): broadcast "
                     + "it, or open a URL")
         }
-        if table.calls == .declared, caller.row?.requires.contains(interface.name) != true {
+        if table.calls == .declared, caller.row?.requires.contains(required ?? interface.name) != true {
             return BusError(
                 .undeclared,
-                "\(caller.name) of level \(levels.names[caller.rank]) called \(interface.name) of level "
+                "\(caller.name) of level \(levels.names[caller.rank]) called \(required ?? interface.name) of level "
                     + "\(levels.names[interface.owner.rank]) without requiring it: add it to requires of its row")
         }
         return nil

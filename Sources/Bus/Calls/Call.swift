@@ -52,6 +52,8 @@ struct Call {
     /// What a held request needs to go on; owned.
     var held: Unmanaged<HeldRequest>?
 
+    /// How its replies are renamed; owned, nil for nearly all.
+    var adaptation: Unmanaged<AdapterTable.Adaptation>?
     /// When the loop's clock ends it; `never` for none.
     var expiry = Call.never
     /// The milliseconds of a step; 0 for none.

@@ -8,8 +8,12 @@ extension Broker {
     {
         var reader = try MemberReader(body: body, of: "bus/create")
         let name = Name.withoutRouterSuffix(try reader.required("interface"))
-        guard let interface = routes.interface(name) else { throw unknownInterface(name) }
-        if let refusal = policyRefusal(interface, Header(), from: peer) { throw refusal }
+        // An instance keeps the provider's name.
+        let adapted = adapters.target(name, "", isProvided: { routes.interface($0) != nil })?.interface
+        guard let interface = routes.interface(name) ?? adapted.flatMap({ routes.interface($0) }) else {
+            throw unknownInterface(name)
+        }
+        if let refusal = policyRefusal(interface, Header(), from: peer, required: name) { throw refusal }
         let owner = interface.owner
         if owner.isReady {
             writeReply(peer, id: header.id, try newInstance(interface, for: peer))

@@ -40,7 +40,13 @@ extension Broker {
         }
         statistics.broadcasts += 1
         if isMonitored { monitorBroadcast(header, body, from: peer) }
-        let recipients = fanOut(header, body, from: peer, rank: rank)
+        let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body)
+        var recipients = fanOut(header, body, payload, from: peer, rank: rank)
+        if adapters.hasNotices, peer.role == .module {
+            recipients += fanOutAliases(header, body, payload, from: peer, rank: rank)
+        }
+        payload?.own()
+        statistics.notices += UInt64(recipients)
         if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
     }
 
@@ -50,10 +56,12 @@ extension Broker {
         end(peer, BusError(.badHeader, "a \(header.kind.name) lacks \"name\": say what is notified"))
     }
 
-    private func fanOut(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int) -> Int {
+    /// Queues a notice to each observation of the name and of a later level.
+    func fanOut(
+        _ header: Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?, from peer: Peer, rank: Int
+    ) -> Int {
         guard let list = observations.find(header.name) else { return 0 }
         var recipients = 0
-        let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body)
         peer.from.withUnsafeBytes { from in
             levels.nameBytes[rank].withUnsafeBytes { level in
                 let notice = Notice(
@@ -68,8 +76,6 @@ extension Broker {
                 }
             }
         }
-        payload?.own()
-        statistics.notices += UInt64(recipients)
         return recipients
     }
 

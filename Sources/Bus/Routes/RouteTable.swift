@@ -13,11 +13,18 @@ struct RouteTable: ~Copyable {
         /// Whether the owner listed its actions and this is none of them.
         let isUnknownAction: Bool
         let needsAuthorization: Bool
+        /// The interface that the caller named, where an adapter leads on.
+        let required: String?
+        /// Nil where no adapter renames members.
+        let adaptation: AdapterTable.Adaptation?
 
         init(
             to: [UInt8], interface: InterfaceRecord, action: [UInt8], instance: UInt64?,
-            isUnknownAction: Bool, needsAuthorization: Bool
+            isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
+            adaptation: AdapterTable.Adaptation? = nil
         ) {
+            self.required = required
+            self.adaptation = adaptation
             self.to = to
             self.interface = interface
             self.action = action
@@ -51,27 +58,56 @@ struct RouteTable: ~Copyable {
 
     /// Judges a `to` that isn't remembered, and remembers it where it leads
     /// somewhere.
-    mutating func resolve(_ to: UnsafeRawBufferPointer) -> Resolution {
+    mutating func resolve(_ to: UnsafeRawBufferPointer, _ adapters: AdapterTable) -> Resolution {
         guard let destination = Destination(to) else { return .malformed }
         let name = UnsafeRawBufferPointer(rebasing: to[destination.interface])
         let action = UnsafeRawBufferPointer(rebasing: to[destination.action])
         if Name.isReserved(name) { return .reserved(interface: name.text, action: action.text) }
-        guard let interface = interfaces.find(name) else { return .unknown(interface: name.text) }
-        var canonical = Array(name)
+        guard let interface = interfaces.find(name) else {
+            return resolveAdapted(to, destination, name.text, action.text, adapters)
+        }
+        let route = makeRoute(to, destination, interface, Array(action), nil, nil)
+        remember(route, for: to)
+        return .route(route)
+    }
+
+    /// A required interface that an adapter leads on from.
+    private mutating func resolveAdapted(
+        _ to: UnsafeRawBufferPointer, _ destination: Destination, _ name: String, _ action: String,
+        _ adapters: AdapterTable
+    ) -> Resolution {
+        guard let target = adapters.target(name, action, isProvided: { interfaces.find($0) != nil }),
+            let interface = interfaces.find(target.interface)
+        else { return .unknown(interface: name) }
+        let adaptation = target.adaptation
+        let renames = !adaptation.params.isEmpty || !adaptation.result.isEmpty
+        let route = makeRoute(
+            to, destination, interface, Array(target.action.utf8), name, renames ? adaptation : nil)
+        remember(route, for: to)
+        return .route(route)
+    }
+
+    private mutating func remember(_ route: Route, for to: UnsafeRawBufferPointer) {
+        if routes.count >= Self.mostRoutes { routes.removeAll() }
+        routes.set(to, route)
+    }
+
+    private func makeRoute(
+        _ to: UnsafeRawBufferPointer, _ destination: Destination, _ interface: InterfaceRecord, _ action: [UInt8],
+        _ required: String?, _ adaptation: AdapterTable.Adaptation?
+    ) -> Route {
+        var canonical = interface.nameBytes
         var instance: UInt64?
         if let digits = destination.instance {
             canonical += [UInt8(ascii: "#")] + to[digits]
             instance = Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits])) ?? 0
         }
         canonical += [UInt8(ascii: "/")] + action
-        let listed = interface.action(action)
-        let route = Route(
-            to: canonical, interface: interface, action: Array(action), instance: instance,
+        let listed = action.withUnsafeBytes { interface.action($0) }
+        return Route(
+            to: canonical, interface: interface, action: action, instance: instance,
             isUnknownAction: interface.actions != nil && listed == nil,
-            needsAuthorization: listed?.needsAuthorization ?? false)
-        if routes.count >= Self.mostRoutes { routes.removeAll() }
-        routes.set(to, route)
-        return .route(route)
+            needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
     }
 
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
