@@ -5,6 +5,7 @@ extension Broker {
     func busCall(
         _ action: String, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
+        if isMonitored { monitorServed() }
         if header.members.contains(.auth), peer.module?.row?.trusted != true {
             refuse(
                 peer, header.id, BusError(.forbidden, "\(peer.displayName) said auth: skip, and its row isn't trusted"))
@@ -54,6 +55,9 @@ extension Broker {
         case "watch":
             watchModules(header, from: peer)
             return nil
+        case "monitor":
+            try monitor(header, body, from: peer)
+            return nil
         case "emit":
             try emit(header, body, from: peer)
             return nil
@@ -78,7 +82,7 @@ extension Broker {
 
     private static let actions = [
         "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
-        "levels", "modules", "interfaces", "stats", "watch", "ping", "vouch", "retire", "moduleState",
+        "levels", "modules", "interfaces", "stats", "watch", "monitor", "ping", "vouch", "retire", "moduleState",
     ]
 
     private func onlyModules(_ peer: Peer, _ what: String) throws(BusError) -> ModuleRecord {

@@ -174,6 +174,7 @@ extension Broker {
         guard peer.phase != .closed else { return }
         statistics.errors += 1
         let error = error.shortened(to: Self.longestMessage)
+        if isMonitored { monitorOwnError(error, id, to: peer) }
         let text = error.message.utf8.count + error.code.rawValue.utf8.count
         let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
         var writer = HeaderWriter(memory, .error)
@@ -190,6 +191,7 @@ extension Broker {
     func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
         guard peer.phase == .open else { return }
         statistics.replies += 1
+        if isMonitored { monitorOwnReply(body, to: peer) }
         let memory = peer.outbox.reserve(HeaderWriter.overhead + body.count)
         var writer = HeaderWriter(memory, .reply)
         writer.integer("id", id)

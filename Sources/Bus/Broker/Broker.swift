@@ -56,6 +56,11 @@ public final class Broker {
     /// What is done when a call of the broker's own is answered, by slot.
     var ownCalls: [UInt32: (OwnAnswer) -> Void] = [:]
     var watches: [Watch] = []
+    /// Somebody monitors: what each frame's way asks before it tells of itself.
+    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
+    var isMonitored = false
+    var monitors: [Monitor] = []
+    var frameInHand: FrameInHand?
     /// Calls that end with the one that is ending, until they are done.
     var orphans: [(call: CallPointer, generation: UInt32, reason: String)] = []
     var isEndingOrphans = false

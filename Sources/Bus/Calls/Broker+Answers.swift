@@ -18,7 +18,7 @@ extension Broker {
     func handleReply(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard let call = served(header.id, by: peer) else { return }
         guard call.pointee.kind == .call else {
-            answerInside(call, header, body)
+            answerInside(call, header, body, from: peer)
             return
         }
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
@@ -51,6 +51,7 @@ extension Broker {
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
+        if isMonitored { monitorAnswer(nil, body, from: peer, to: caller) }
         release(call, "its parent was answered")
     }
 
@@ -96,16 +97,20 @@ extension Broker {
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
+        if isMonitored { monitorAnswer(nil, body, from: peer, to: caller) }
         renewDeadline(call)
     }
 
     /// An answer to a notice or to a call of the broker's own.
     @inline(never)
-    private func answerInside(_ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer) {
+    private func answerInside(
+        _ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
         guard !header.more else {
             statistics.dropped += 1
             return
         }
+        if isMonitored { monitorAnswer(nil, body, from: peer, to: nil) }
         if call.pointee.kind == .notice {
             noticeAnswered(call, nil)
         } else {
@@ -123,8 +128,13 @@ extension Broker {
         guard let call = served(header.id, by: peer) else { return }
         let error = calleeError(header, body, from: peer)
         switch call.pointee.kind {
-        case .notice: noticeAnswered(call, error)
-        case .own: finishOwn(call, .failure(error))
+        case .notice, .own:
+            if isMonitored { monitorAnswer(error.code, body, from: peer, to: nil) }
+            if call.pointee.kind == .notice {
+                noticeAnswered(call, error)
+            } else {
+                finishOwn(call, .failure(error))
+            }
         case .call, .report, .served:
             let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
             durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
@@ -144,6 +154,7 @@ extension Broker {
                 if header.trace.count > 0 { writer.raw("trace", header.trace) }
                 if header.meta.count > 0 { writer.raw("meta", header.meta) }
             }
+            if isMonitored { monitorAnswer(error.code, body, from: peer, to: caller) }
             release(call, "its parent failed")
         }
     }
@@ -275,6 +286,7 @@ extension Broker {
         if let caller = call.pointee.caller?.takeUnretainedValue(), caller.phase == .open {
             refuse(caller, call.pointee.callerID, error)
         }
+        if isMonitored, call.pointee.kind == .served { endMonitor(call) }
         release(call, "it was made for a request that ended with \(error.code)")
     }
 
@@ -435,6 +447,7 @@ extension Broker {
                 if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
             }
         }
+        if isMonitored { body.withUnsafeBytes { monitorOwnCall(to, name, $0, to: peer) } }
     }
 
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {

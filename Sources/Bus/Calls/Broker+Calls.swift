@@ -358,6 +358,7 @@ extension Broker {
             if request.trace.count > 0 { writer.raw("trace", request.trace) }
             if request.meta.count > 0 { writer.raw("meta", request.meta) }
         }
+        if isMonitored { monitorDelivered(call, request, to: callee) }
     }
 
     // MARK: open

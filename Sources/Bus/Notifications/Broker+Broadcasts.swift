@@ -39,6 +39,7 @@ extension Broker {
             return
         }
         statistics.broadcasts += 1
+        if isMonitored { monitorBroadcast(header, body, from: peer) }
         let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body)
         var recipients = fanOut(header, body, payload, from: peer, rank: rank)
         if adapters.hasNotices, peer.role == .module {
@@ -179,6 +180,7 @@ extension Broker {
             notice.write(to: &writer, subscription: observation.id)
             if missed > 0 { writer.integer("missed", UInt64(missed)) }
         }
+        if isMonitored { monitorNotice(notice, to: observation.peer) }
         if let payload {
             let end = queue(.notice, to: observation.peer, room: notice.room, payload: payload, isAnswer: false, write)
             flush(observation.peer)

@@ -74,6 +74,7 @@ extension Broker {
             $0.peer === observer && $0.matches(request.object)
         }
         guard !matching.isEmpty else {
+            if isMonitored { monitorReport(request, from: peer, to: target) }
             reportDone(call)
             return
         }
@@ -92,6 +93,7 @@ extension Broker {
                                 + "\(table.limits.queue) may (limits.queue); report again later"))
                     return
                 }
+                if isMonitored { monitorReport(request, from: peer, to: target) }
                 queueReport(call, notice, matching, to: observer)
             }
         }
@@ -122,6 +124,7 @@ extension Broker {
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.id)
             }
+            if isMonitored { monitorNotice(notice, to: observer) }
         }
     }
 

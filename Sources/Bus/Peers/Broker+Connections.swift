@@ -129,7 +129,7 @@ extension Broker {
                 peer.assemblyDeadline = 0
                 try scanner.scan(frame.header, into: &header)
                 if peer.phase == .open {
-                    handle(header, frame, of: peer)
+                    if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
                 } else {
                     greet(header, frame.body, of: peer)
                 }

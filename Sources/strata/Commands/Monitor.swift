@@ -68,6 +68,9 @@ struct Monitor: ParsableCommand {
         StandardOutput.write(line: line)
         if let body = JSONText.member("body", of: partial), let shown = JSONText.pretty(body, painter, indent: 2) {
             StandardOutput.write(line: "    \(shown)")
+        } else if let reason = frame["omitted"]?.string {
+            let why = reason == "size" ? "over the frame's limit" : "not JSON"
+            StandardOutput.write(line: painter.paint("    the body was left out: \(why)", .dim))
         }
     }
 

@@ -127,7 +127,8 @@ struct ModuleMachine {
         case .untouched, .stopping: nil
         case .settled(.absent(let reason)): ModuleReport(state: .absent, reason: reason)
         case .settled(.failed(let reason)): ModuleReport(state: .failed, reason: reason)
-        case .pending(_, let reason): ModuleReport(state: .restarting, reason: reason)
+        case .pending(_, let reason):
+            ModuleReport(state: restarts.quickDeaths == 0 ? .starting : .restarting, reason: reason)
         case .running: ModuleReport(state: .starting, reason: "it runs already")
         }
     }

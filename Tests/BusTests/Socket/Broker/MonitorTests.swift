@@ -1,0 +1,361 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 10: `monitor`, what passes and what is refused.
+@Suite(.timeLimit(.minutes(1)))
+struct MonitorTests {
+    /// What a monitor was told until now, its own tool's round trips left out.
+    private func told(_ tool: RawPeer, _ id: UInt64) throws -> [JSON] {
+        try tool.drain().filter { $0.isPartial && $0.id == id }.map(\.json).filter {
+            $0["from"]?.string != "operator" && $0["to"]?.string != "operator"
+        }
+    }
+
+    /// The frames in short: `call Bee → Test/act, overloaded`.
+    private func lines(_ tool: RawPeer, _ id: UInt64) throws -> [String] {
+        line(try told(tool, id))
+    }
+
+    private func line(_ frames: [JSON]) -> [String] {
+        frames.map { frame in
+            func text(_ member: String, _ before: String) -> String {
+                frame[member]?.string.map { before + $0 } ?? ""
+            }
+            return text("kind", "") + text("from", " ") + text("to", " → ") + text("name", " ") + text("code", ", ")
+        }
+    }
+
+    private func monitor(_ tool: RawPeer, _ params: JSON = [:], credit: Int64 = 1_000) throws -> UInt64 {
+        try tool.call("bus/monitor", params, ["credit": .integer(credit)])
+    }
+
+    private func wallMicroseconds() -> Int64 { Int64(Loop.wallMicroseconds) }
+
+    // MARK: which frames
+
+    @Test func aCallAndItsAnswersAreToldAsTheyPass() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let tool = try bus.operator()
+            try callee.settle()
+            let before = wallMicroseconds()
+            let id = try monitor(tool)
+            try tool.settle()
+            let call = try caller.call("Test/act", ["k": 1])
+            let asked = try callee.expectCall("Test/act")
+            try callee.partialReply(to: asked, 1)
+            try callee.fail(asked, "Ant.tired", body: "z")
+            try caller.expectError(to: call, "Ant.tired")
+            let told = try told(tool, id)
+            let expected: [JSON] = [
+                ["kind": "call", "from": "Bee", "to": "Test/act", "bytes": 7],
+                ["kind": "reply", "from": "Ant", "to": "Bee", "bytes": 1],
+                ["kind": "error", "from": "Ant", "to": "Bee", "code": "Ant.tired", "bytes": 3],
+            ]
+            #expect(told.count == expected.count)
+            for (frame, pattern) in zip(told, expected) {
+                #expect(frame.matches(pattern), "\(frame)")
+                #expect(frame["body"] == nil && frame["missed"] == nil && frame["name"] == nil)
+                #expect((before...wallMicroseconds()).contains(frame["at"]?.integer ?? 0))
+            }
+        }
+    }
+
+    @Test func aRefusedRequestIsToldOnceWithTheCode() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            try ant.settle()
+            let id = try monitor(tool)
+            try tool.settle()
+            try ant.refused("Nope/act", with: "unknown-interface")
+            try ant.refused("bus/nope", with: "unknown-action")
+            try ant.expectError(to: try ant.report("late", to: "Cat"), "level-violation")
+            try ant.expectError(to: try ant.open("nope://item/x"), "unknown-scheme")
+            try ant.send(["kind": "dance", "id": 900])
+            try ant.expectError(to: 900, "unknown-kind")
+            try ant.send(["kind": "call", "to": "Nope/act"])
+            try ant.expectRemark("bad-id")
+            try ant.send(["kind": "broadcast"])
+            try ant.expectEnd("bad-header")
+            #expect(
+                try lines(tool, id) == [
+                    "call Ant → Nope/act, unknown-interface",
+                    "call Ant → bus/nope, unknown-action",
+                    "report Ant → Cat late, level-violation",
+                    "open Ant → nope://item/x, unknown-scheme",
+                    "dance Ant → , unknown-kind",
+                    "call Ant → Nope/act, bad-id",
+                    "broadcast Ant → , bad-header",
+                ])
+        }
+    }
+
+    @Test func aRequestThatWaitsIsToldWhenItGoesOrFails() throws {
+        try TestBus.run(.testing(.eager("Late", provides: ["Test"]), .manual("Ant"))) { bus in
+            let launcher = try bus.launcher()
+            let ant = try bus.module("Ant", waits: false)
+            let tool = try bus.operator()
+            let id = try monitor(tool, ["module": "Late"])
+            try ant.call("Test/first")
+            let hurried = try ant.call("Test/second", nil, ["deadline": 20])
+            try ant.expectError(to: hurried, "deadline-exceeded")
+            #expect(try lines(tool, id) == ["call Ant → Test/second, deadline-exceeded"])
+            let late = try bus.connect("Late", answersLifecycle: true)
+            let token = try bus.vouch(for: "Late")
+            try late.hello("Late", ["token": .string(token), "interfaces": ["Test": [:]]])
+            try late.expectCall("Test/first")
+            #expect(try lines(tool, id).filter { $0.contains("Test/") } == ["call Ant → Test/first"])
+            launcher.close()
+        }
+    }
+
+    @Test func aCallThatTheBrokerEndsAfterDeliveryIsAnErrorFromBus() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let tool = try bus.operator()
+            try callee.settle()
+            let id = try monitor(tool)
+            try tool.settle()
+            let call = try caller.call("Test/act")
+            try callee.expectCall("Test/act")
+            callee.close()
+            try caller.expectError(to: call, "died")
+            #expect(try lines(tool, id).prefix(2) == ["call Bee → Test/act", "error bus → Bee, died"])
+        }
+    }
+
+    @Test func notificationsAreToldAsTheyComeAndToEachObserver() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant", ["observes": ["up"]])
+            let cats = try [bus.module("Cat", ["observes": ["down"]]), bus.module("Cat2", ["observes": ["down"]])]
+            for peer in cats + [ant] { try peer.settle() }
+            let tool = try bus.operator()
+            let id = try monitor(tool)
+            try tool.settle()
+            #expect(try ant.recipients(ofBroadcast: "down") == 2)
+            let report = try cats[0].report("up", to: "Ant")
+            try ant.reply(to: try ant.expectNotice("up"))
+            try cats[0].expectReply(to: report)
+            #expect(
+                try lines(tool, id) == [
+                    "broadcast Ant →  down", "notice Ant → Cat down", "notice Ant → Cat2 down", "reply bus → Ant",
+                    "report Cat → Ant up", "notice Cat → Ant up", "reply Ant → bus", "reply bus → Cat",
+                ])
+        }
+    }
+
+    @Test func aCallToBusIsToldBeforeWhatItLeadsTo() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant", ["events": ["app.reload"]])
+            try ant.settle()
+            let launcher = try bus.launcher()
+            let tool = try bus.operator()
+            let id = try monitor(tool)
+            try tool.settle()
+            try launcher.call("bus/emit", nil, ["name": "app.reload"])
+            try ant.reply(to: try ant.expectCall("module/event"), true)
+            try launcher.find(["kind": "reply"])
+            #expect(
+                try lines(tool, id) == [
+                    "call launcher → bus/emit app.reload", "call bus → module/event app.reload", "reply Ant → bus",
+                    "reply bus → launcher",
+                ])
+        }
+    }
+
+    @Test func cancelsAndCreditsAndMonitorsThemselvesAreNeverTold() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            try callee.settle()
+            let tool = try bus.operator()
+            let other = try bus.connect("another tool")
+            try other.hello(role: "operator")
+            let id = try monitor(tool)
+            let second = try monitor(other)
+            try other.credit(second, 1)
+            let call = try caller.call("Test/act")
+            try callee.expectCall("Test/act")
+            try caller.credit(call, 1)
+            try caller.cancel(call)
+            try caller.expectError(to: call, "cancelled")
+            try other.cancel(second)
+            try other.expectError(to: second, "cancelled")
+            let frames = try tool.drain().filter { $0.isPartial && $0.id == id }.map(\.json)
+            #expect(
+                line(frames) == [
+                    "call Bee → Test/act", "error bus → Bee, cancelled",
+                    // The round trip that ends the test's wait.
+                    "call operator → bus/ping", "reply bus → operator",
+                ])
+        }
+    }
+
+    @Test func framesBeforeHelloAreNotTold() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let tool = try bus.operator()
+            let id = try monitor(tool)
+            let stranger = try bus.connect("a stranger")
+            try stranger.call("Test/act")
+            try stranger.expectEnd("not-registered")
+            #expect(try lines(tool, id).isEmpty)
+        }
+    }
+
+    // MARK: what is asked for
+
+    @Test func moduleAndNameChooseFrames() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let bee = try bus.provider("Bee", "Test")
+            for peer in [ant, bee] { try peer.settle() }
+            let tool = try bus.operator()
+            let ofBee = try monitor(tool, ["module": "Bee"])
+            let ofNews = try monitor(tool, ["name": "news"])
+            try tool.settle()
+            try ant.broadcast("news")
+            try ant.broadcast("weather")
+            try ant.expectError(to: try ant.call("Test/act", nil, ["parent": 77]), "cancelled")
+            let call = try ant.call("Test/act")
+            try bee.reply(to: try bee.expectCall("Test/act"))
+            try ant.expectReply(to: call)
+            try ant.settle()
+            let frames = try tool.drain().map { ($0.id, $0.json) }
+            func kinds(_ id: UInt64) -> [String] { frames.filter { $0.0 == id }.map { $0.1["kind"]?.string ?? "" } }
+            #expect(kinds(ofBee) == ["call", "call", "reply"])
+            #expect(kinds(ofNews) == ["broadcast"])
+        }
+    }
+
+    @Test func bodiesComeAlongWhereTheyAreAskedForAndAreJSON() throws {
+        try TestBus.run(.sixModules { $0.limits.frame = 20_000 }) { bus in
+            let ant = try bus.module("Ant")
+            try ant.settle()
+            let tool = try bus.operator()
+            let id = try monitor(tool, ["bodies": true, "name": "n"])
+            try tool.settle()
+            func tell(_ body: String) throws -> JSON {
+                try ant.send(header: #"{"kind":"broadcast","name":"n"}"#, body: body)
+                try ant.settle()
+                return try #require(try told(tool, id).first)
+            }
+            #expect(try tell(#"{"a": 1.10}"#).matches(["bytes": 11, "body": ["a": 1.1]]))
+            #expect(try tell("").matches(["bytes": 0, "body": nil]))
+            for body in [
+                "{", "1,\"to\":\"Forged/act\"", "\u{FEFF}1",
+                String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
+            ] {
+                let frame = try tell(body)
+                #expect(frame.matches(["to": "", "bytes": .integer(Int64(body.utf8.count)), "omitted": "json"]))
+                #expect(frame["body"] == nil)
+            }
+            let deep = String(repeating: "[", count: 63) + String(repeating: "]", count: 63)
+            #expect(try tell(deep)["body"] != nil)
+            let large = try tell("\"" + String(repeating: "x", count: 19_900) + "\"")
+            #expect(large.matches(["bytes": 19_902, "omitted": "size"]) && large["body"] == nil)
+        }
+    }
+
+    @Test func onlyOperatorsMayMonitor() throws {
+        try TestBus.run(.sixModules()) { bus in
+            try bus.module("Ant").refused("bus/monitor", [:], with: "forbidden")
+            try bus.launcher().refused("bus/monitor", [:], with: "forbidden")
+        }
+    }
+
+    @Test func paramsAreJudged() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let tool = try bus.operator()
+            let long = String(repeating: "x", count: 257)
+            for params: JSON in [
+                7, nil, ["module": 7], ["module": "no name"], ["module": ""], ["name": nil], ["name": ""],
+                ["name": .string(long)], ["bodies": "yes"],
+            ] {
+                try tool.refused("bus/monitor", params, with: "bad-params")
+            }
+            // No params at all: every frame.
+            try tool.call("bus/monitor")
+            try bus.module("Ant").broadcast("n")
+            try tool.find(["kind": "reply", "more": true], body: ["kind": "broadcast"])
+        }
+    }
+
+    // MARK: slow monitors
+
+    @Test func whatFoundNoCreditIsCountedInTheNext() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            let id = try monitor(tool, ["name": "n"], credit: 1)
+            try tool.settle()
+            for _ in 0..<4 { try ant.broadcast("n") }
+            try ant.settle()
+            try tool.expect(["kind": "reply", "more": true], body: ["kind": "broadcast"])
+            try tool.expectNothing()
+            try tool.credit(id, 2)
+            try tool.expectNothing()
+            try ant.broadcast("n")
+            try tool.expect(["kind": "reply", "more": true, "missed": 3], body: ["missed": 3])
+            try ant.broadcast("n")
+            let next = try tool.expect(["kind": "reply", "more": true])
+            #expect(next["missed"] == nil && next.json["missed"] == nil)
+        }
+    }
+
+    @Test func aMonitorThatDoesNotReadMissesAndGoesOn() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 100_000 }) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            let id = try monitor(tool, ["name": "n", "bodies": true], credit: 10_000)
+            try tool.settle()
+            tool.isPaused = true
+            for _ in 0..<100 { _ = try ant.recipients(ofBroadcast: "n", .filler(40_000)) }
+            tool.isPaused = false
+            let got = try told(tool, id).count
+            #expect(got < 100)
+            _ = try ant.recipients(ofBroadcast: "n")
+            let next = try #require(try told(tool, id).first)
+            #expect(next["missed"]?.integer == Int64(100 - got))
+        }
+    }
+
+    // MARK: its end
+
+    @Test func aMonitorHasNoDeadline() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let tool = try bus.operator()
+            let monitor = try tool.call("bus/monitor", ["name": "n"], ["deadline": 20])
+            let call = try tool.call("Test/act", nil, ["deadline": 60])
+            try callee.expectCall("Test/act")
+            try tool.expectError(to: call, "deadline-exceeded")
+            try callee.broadcast("n")
+            try tool.find(["kind": "reply", "id": .integer(Int64(monitor)), "more": true])
+        }
+    }
+
+    @Test func sixteenMayBeOpenAndEachThatEndsMakesRoom() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let tool = try bus.operator()
+            let other = try bus.connect("another tool")
+            try other.hello(role: "operator")
+            let first = try monitor(tool, ["name": "n"])
+            for _ in 1..<16 { _ = try monitor(other, ["name": "n"]) }
+            try other.settle()
+            try tool.refused("bus/monitor", [:], with: "overloaded")
+            try tool.cancel(first)
+            try tool.expectError(to: first, "cancelled")
+            _ = try monitor(tool, ["name": "n"])
+            try tool.refused("bus/monitor", [:], with: "overloaded")
+            other.close()
+            try tool.settle()
+            _ = try monitor(tool, ["name": "n"])
+            try bus.module("Ant").broadcast("n")
+            for _ in 0..<2 { try tool.find(["kind": "reply", "more": true], body: ["kind": "broadcast"]) }
+        }
+    }
+}
