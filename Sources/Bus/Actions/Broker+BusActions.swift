@@ -136,7 +136,8 @@ extension Broker {
             throw BusError(
                 .overloaded,
                 "\(module.name) may have \(table.limits.interfaces) interfaces and \(table.limits.urls) URLs "
-                    + "(limits.interfaces, limits.urls), and asked for \(offer.interfaces.count) and \(offer.urls.count)")
+                    + "(limits.interfaces, limits.urls), and asked for \(offer.interfaces.count) and \(offer.urls.count)"
+            )
         }
         let names = Set(offer.interfaces.map(\.name))
         let kept = module.interfaces.filter { !names.contains($0.name) }.reduce(0) { $0 + ($1.actions?.count ?? 0) }

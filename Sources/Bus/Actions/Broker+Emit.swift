@@ -41,7 +41,7 @@ extension Broker {
         call.pointee.wasPassedOn = true
         let generation = call.pointee.generation
         let isOpen = { call.pointee.state != .free && call.pointee.generation == generation }
-        emit(name, params, policy, deadline, while: isOpen) { [unowned self] answer, answers in
+        emit(name, params, policy, deadline, for: call, while: isOpen) { [unowned self] answer, answers in
             guard isOpen(), let caller = call.pointee.caller?.takeUnretainedValue() else { return }
             let result: JSON = .object([.init("answer", .bool(answer)), .init("answers", .array(answers))])
             self.writeReply(caller, id: call.pointee.callerID, result)
@@ -50,12 +50,13 @@ extension Broker {
     }
 
     private func emit(
-        _ name: String, _ params: [UInt8], _ policy: Policy, _ deadline: UInt64, while isOpen: @escaping () -> Bool,
+        _ name: String, _ params: [UInt8], _ policy: Policy, _ deadline: UInt64, for request: CallPointer?,
+        while isOpen: @escaping () -> Bool,
         then: @escaping (Bool, [JSON]) -> Void
     ) {
         let listeners = modules.inStartOrder.filter { $0.isReady && $0.peer != nil && $0.events.contains(name) }
         if policy == .any {
-            emitInTurn(name, params, deadline, listeners[...], [], while: isOpen, then: then)
+            emitInTurn(name, params, deadline, listeners[...], [], for: request, while: isOpen, then: then)
             return
         }
         let tally = Tally(listeners.count)
@@ -69,7 +70,7 @@ extension Broker {
             return
         }
         for (index, module) in listeners.enumerated() {
-            callEvent(name, params, deadline, module) { answer in
+            callEvent(name, params, deadline, module, for: request) { answer in
                 tally.answers[index] = answer
                 tally.open -= 1
                 if tally.open == 0 { finish() }
@@ -80,6 +81,7 @@ extension Broker {
     /// One after another, up to the first `true`.
     private func emitInTurn(
         _ name: String, _ params: [UInt8], _ deadline: UInt64, _ left: ArraySlice<ModuleRecord>, _ answers: [JSON],
+        for request: CallPointer?,
         while isOpen: @escaping () -> Bool, then: @escaping (Bool, [JSON]) -> Void
     ) {
         guard isOpen() else { return }
@@ -87,24 +89,30 @@ extension Broker {
             then(false, answers)
             return
         }
-        callEvent(name, params, deadline, module) { [unowned self] answer in
+        callEvent(name, params, deadline, module, for: request) { [unowned self] answer in
             if answer["answer"] == .bool(true) {
                 then(true, answers + [answer])
             } else {
-                self.emitInTurn(name, params, deadline, left.dropFirst(), answers + [answer], while: isOpen, then: then)
+                self.emitInTurn(
+                    name, params, deadline, left.dropFirst(), answers + [answer], for: request, while: isOpen,
+                    then: then)
             }
         }
     }
 
     private func callEvent(
-        _ name: String, _ params: [UInt8], _ deadline: UInt64, _ module: ModuleRecord, then: @escaping (JSON) -> Void
+        _ name: String, _ params: [UInt8], _ deadline: UInt64, _ module: ModuleRecord, for request: CallPointer?,
+        then: @escaping (JSON) -> Void
     ) {
         let member: JSON.Member = .init("module", .string(module.name))
         guard let peer = module.peer, module.isReady else {
             then(.object([member, .init("code", .string(ErrorCode.died.rawValue))]))
             return
         }
-        callOwn(peer, to: "module/event", name: name, body: params, deadline: deadline, isLifecycle: true, mustFit: true) { answer in
+        callOwn(
+            peer, to: "module/event", name: name, body: params, for: request, deadline: deadline, isLifecycle: true,
+            mustFit: true
+        ) { answer in
             switch answer {
             case .success(let body):
                 let value = body.isEmpty ? JSON.null : (try? JSON(parsing: body))
@@ -124,6 +132,6 @@ extension Broker {
         let body: JSON = .object([
             .init("module", .string(module.name)), .init("reason", .string(reason)),
         ])
-        emit("app.moduleLost", body.encoded(), .notify, 5_000, while: { true }) { _, _ in }
+        emit("app.moduleLost", body.encoded(), .notify, 5_000, for: nil, while: { true }) { _, _ in }
     }
 }

@@ -38,9 +38,12 @@ struct AdapterTable {
             return bytes ?? Array(body)
         }
 
-        private static func applyStep(_ step: MemberRenaming, to bytes: [UInt8], limit: Int) throws(BusError) -> [UInt8] {
+        private static func applyStep(_ step: MemberRenaming, to bytes: [UInt8], limit: Int) throws(BusError) -> [UInt8]
+        {
             let result = bytes.withUnsafeBytes { raw -> Result<[UInt8], BusError> in
-                do throws(BusError) { return .success(try step.apply(to: raw, limit: limit)) } catch { return .failure(error) }
+                do throws(BusError) { return .success(try step.apply(to: raw, limit: limit)) } catch {
+                    return .failure(error)
+                }
             }
             return try result.get()
         }

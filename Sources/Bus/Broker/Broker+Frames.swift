@@ -208,7 +208,8 @@ extension Broker {
                 peer, id,
                 BusError(
                     .overloaded,
-                    "the answer has \(bytes.count) bytes, more than a frame may have: raise limits.frame in the manifest"))
+                    "the answer has \(bytes.count) bytes, more than a frame may have: raise limits.frame in the manifest"
+                ))
             return
         }
         writeReply(peer, id: id, bytes)

@@ -59,7 +59,8 @@ extension Broker {
         guard owner.openReleases < table.limits.calls else {
             throw BusError(
                 .overloaded,
-                "\(owner.displayName) has not answered module/released \(owner.openReleases) times (limits.calls): try later")
+                "\(owner.displayName) has not answered module/released \(owner.openReleases) times (limits.calls): try later"
+            )
         }
         peer.instanceCount += 1
         let number = instances.add(interface, creator: peer, owner: owner)

@@ -222,7 +222,8 @@ extension Broker {
     }
 
     /// A URL leads to an interface of the same module, which has one instance.
-    private func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
+    private func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError)
+    {
         for url in hello.offer.urls {
             guard let interface = offered[url.interface] else {
                 throw BusError(
@@ -239,8 +240,7 @@ extension Broker {
             let name = Destination(mapping.to).map {
                 String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self)
             }
-            if let interface = name.flatMap({ offered[$0] }), interface.instances != .single
-            {
+            if let interface = name.flatMap({ offered[$0] }), interface.instances != .single {
                 throw BusError(
                     .badParams,
                     "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple"
