@@ -25,7 +25,7 @@ struct HostilePeerTests {
             try callee.expectCall("Own/hang")
             // It doesn't read the answers to what it sends, and goes.
             callee.isPaused = true
-            let pings = (0..<2_000).flatMap {
+            let pings = (0..<20_000).flatMap {
                 FrameBytes.frame(Array(#"{"kind":"call","id":\#($0 + 1_000),"to":"bus/ping"}"#.utf8))
             }
             try callee.send(bytes: pings)
@@ -55,13 +55,13 @@ struct HostilePeerTests {
     @Test func cancelledWatchSaysNothingMoreWhoeverHasItsPlace() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.module("Ant", ["interfaces": ["Own": [:]]])
+            let caller = try bus.module("Cat")
             let tool = try bus.operator()
             let watch = try tool.call("bus/watch")
             try tool.settle()
             try tool.cancel(watch)
             try tool.expectError(to: watch, "cancelled", ran: "no")
             _ = try tool.drain()
-            let caller = try bus.module("Cat")
             let open = try caller.call("Own/slow", nil, ["credit": 3])
             let call = try callee.expectCall("Own/slow")
             _ = try bus.module("Bee")
