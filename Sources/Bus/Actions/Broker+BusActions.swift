@@ -61,6 +61,13 @@ extension Broker {
         case "emit":
             try emit(header, body, from: peer)
             return nil
+        case "reload":
+            guard peer.role != .module else {
+                throw BusError(.forbidden, "bus/reload is for operators and the launcher")
+            }
+            throw BusError(
+                .unavailable,
+                "this broker reads its table at the start only: end the app with strata down, and start it again")
         case "vouch":
             try onlyLauncher(peer, action)
             return try vouch(body)
