@@ -31,8 +31,10 @@ final class FakeBroker {
 
     /// The next connection.
     func peer() async -> FakePeer {
-        if !peers.isEmpty { return peers.removeFirst() }
-        return await withCheckedContinuation { waiter = $0 }
+        // Looked at in the step that begins to wait: an `await` lets others run.
+        await withCheckedContinuation {
+            if peers.isEmpty { waiter = $0 } else { $0.resume(returning: peers.removeFirst()) }
+        }
     }
 
     private func accept(_ socket: Socket) {
@@ -77,9 +79,15 @@ final class FakePeer {
 
     /// The next frame; nil at the connection's end.
     func frame() async -> FakeFrame? {
-        if !frames.isEmpty { return frames.removeFirst() }
-        if hasEnded { return nil }
-        return await withCheckedContinuation { waiter = $0 }
+        await withCheckedContinuation {
+            if !frames.isEmpty {
+                $0.resume(returning: frames.removeFirst())
+            } else if hasEnded {
+                $0.resume(returning: nil)
+            } else {
+                waiter = $0
+            }
+        }
     }
 
     /// The next frame, of that kind.

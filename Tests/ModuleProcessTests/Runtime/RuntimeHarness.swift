@@ -44,7 +44,8 @@ final class Harness<M: Module> {
     }
 
     func ended() async {
-        if exit == nil { await withCheckedContinuation { exitWaiter = $0 } }
+        // Looked at in the step that begins to wait: an `await` lets others run.
+        await withCheckedContinuation { if exit == nil { exitWaiter = $0 } else { $0.resume() } }
     }
 }
 
