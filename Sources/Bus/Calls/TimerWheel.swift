@@ -37,7 +37,6 @@ struct TimerWheel: ~Copyable {
     /// Starts a call's timer for its `expiry`.
     /// - Returns: when the wheel must be advanced for it at the latest.
     mutating func insert(_ call: CallPointer) -> UInt64 {
-        if count == 0 { current = max(current, 0) }
         count += 1
         return place(call, notBefore: current + 1)
     }

@@ -1,0 +1,58 @@
+import StrataCore
+
+/// Calls of the broker's own: to modules, to the launcher, to the authorizer.
+extension Broker {
+    /// Calls a module at `module/…`, or the launcher or the authorizer.
+    /// - Parameters:
+    ///   - meta: a JSON object's bytes.
+    ///   - request: what it is made for: it is cancelled where that one ends.
+    ///   - mustFit: whether a full queue refuses it, as it does any call.
+    func callOwn(
+        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], meta: [UInt8] = [],
+        for request: CallPointer? = nil, deadline: UInt64, isLifecycle: Bool = false, mustFit: Bool = false,
+        then: @escaping (OwnAnswer) -> Void
+    ) {
+        if mustFit, peer.phase == .open, !fits(body.count + meta.count + HeaderWriter.overhead / 2, peer) {
+            then(
+                .failure(
+                    BusError(
+                        .overloaded,
+                        "the queue to \(peer.displayName) is full: \(peer.outbox.pending) bytes wait, and "
+                            + "\(table.limits.queue) may (limits.queue)")))
+            return
+        }
+        guard peer.phase == .open, let call = calls.open(.own) else {
+            then(.failure(BusError(.died, "\(peer.displayName) is gone")))
+            return
+        }
+        call.pointee.isLifecycle = isLifecycle
+        call.pointee.callee = .passUnretained(peer)
+        call.pointee.state = .sent
+        call.pointee.budget = deadline
+        call.pointee.expiry = deadline == 0 ? Call.never : loop.now + deadline
+        peer.addServed(call)
+        arm(call)
+        request?.adopt(call)
+        ownCalls[call.pointee.slot] = then
+        var to = to
+        let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + meta.count
+        call.pointee.end = body.withUnsafeBytes { body in
+            queue(.call, to: peer, room: room, body: body, isAnswer: false) { writer in
+                writer.integer("id", call.pointee.id)
+                to.withUTF8 { writer.string("to", UnsafeRawBufferPointer($0)) }
+                writer.string("from", "bus" as StaticString)
+                if let name { writer.string("name", name) }
+                writer.integer("deadline", deadline)
+                writer.integer("credit", 0)
+                if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
+            }
+        }
+        if isMonitored { body.withUnsafeBytes { monitorOwnCall(to, name, $0, to: peer) } }
+    }
+
+    func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
+        let then = ownCalls.removeValue(forKey: call.pointee.slot)
+        release(call, "the broker's call has ended")
+        then?(answer)
+    }
+}
