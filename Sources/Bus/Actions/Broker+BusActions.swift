@@ -65,9 +65,8 @@ extension Broker {
             guard peer.role != .module else {
                 throw BusError(.forbidden, "bus/reload is for operators and the launcher")
             }
-            throw BusError(
-                .unavailable,
-                "this broker reads its table at the start only: end the app with strata down, and start it again")
+            try reload(header, from: peer)
+            return nil
         case "vouch":
             try onlyLauncher(peer, action)
             return try vouch(body)
@@ -90,6 +89,7 @@ extension Broker {
     private static let actions = [
         "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
         "levels", "modules", "interfaces", "stats", "watch", "monitor", "ping", "vouch", "retire", "moduleState",
+        "reload",
     ]
 
     private func onlyModules(_ peer: Peer, _ what: String) throws(BusError) -> ModuleRecord {

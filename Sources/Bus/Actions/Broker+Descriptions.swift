@@ -42,6 +42,8 @@ extension Broker {
             .init("queued", .integer(Int64(module.peer?.outbox.pending ?? 0))),
             .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
         ]
+        let pending = module.pendingKeys
+        if !pending.isEmpty { members.append(.init("pending", .array(pending.map { .string($0) }))) }
         if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
         return .object(members)
     }
@@ -76,7 +78,7 @@ extension Broker {
                             .init("urls", .array(urls[interface.name] ?? [])),
                             .init(
                                 "requiredBy",
-                                .array(all.filter { $0.requires.contains(interface.name) }.map { .string($0.name) })),
+                                .array(all.filter { $0.requires(interface.name) }.map { .string($0.name) })),
                         ])
                     }))
         ])

@@ -9,9 +9,11 @@ public import StrataCore
 /// owns them, the sockets, and the clock, and is used on its loop's thread.
 public final class Broker {
     let loop: Loop
-    let table: AppTable
+    /// Another one after a reload.
+    @exclusivity(unchecked)  // because it is read for each message, on one thread
+    var table: AppTable
     let levels: LevelTable
-    let adapters: AdapterTable
+    var adapters: AdapterTable
     /// The user that the broker runs as.
     let user: UInt32
     let frameLimits: FrameLimits
@@ -61,6 +63,9 @@ public final class Broker {
     var isMonitored = false
     var monitors: [Monitor] = []
     var frameInHand: FrameInHand?
+    /// `bus/reload` calls that no question to the launcher was asked for yet.
+    var reloads: [(call: CallPointer, generation: UInt32)] = []
+    var isReloading = false
     /// Calls that end with the one that is ending, until they are done.
     var orphans: [(call: CallPointer, generation: UInt32, reason: String)] = []
     var isEndingOrphans = false

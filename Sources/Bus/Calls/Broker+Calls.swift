@@ -86,7 +86,7 @@ extension Broker {
                 wait(request, route, header, for: owner, from: peer)
                 return
             }
-            if route.isUnknownAction || interface.instances == .multiple || route.instance != nil {
+            if route.needsCheck {
                 if let refusal = actionRefusal(route, from: peer) {
                     refuse(peer, header.id, refusal)
                     return
@@ -241,7 +241,7 @@ extension Broker {
 
     /// The checks on a waiting request's action, made when its owner is there.
     func lateRefusal(_ interface: InterfaceRecord, _ request: Request, from caller: Peer) -> BusError? {
-        guard interface.isLive else { return unknownInterface(interface.name) }
+        guard interface.isLive else { return notOffered(interface) }
         let listed = interface.action(request.action)
         if interface.actions != nil && listed == nil {
             return unknownAction(interface, request.action.text)
@@ -251,6 +251,17 @@ extension Broker {
             Destination(request.to.text).flatMap { destination in
                 destination.instance.map { UnsafeRawBufferPointer(rebasing: request.to[$0]) }
             }.map { Name.instanceNumber($0) ?? 0 }, from: caller)
+    }
+
+    /// An interface that its owner, who is there, doesn't bring: it is its row's
+    /// since a reload, or was the session's before.
+    func notOffered(_ interface: InterfaceRecord) -> BusError {
+        guard interface.isDeclared else { return unknownInterface(interface.name) }
+        let owner = interface.owner.name
+        return BusError(
+            .unavailable,
+            "\(owner) runs without \(interface.name), which its row provides since the manifest was read again: "
+                + "strata restart \(owner)")
     }
 
     private func unknownAction(_ interface: InterfaceRecord, _ action: String) -> BusError {
@@ -267,6 +278,7 @@ extension Broker {
 
     @inline(never)
     private func actionRefusal(_ route: RouteTable.Route, from caller: Peer) -> BusError? {
+        guard route.interface.isLive else { return notOffered(route.interface) }
         if route.isUnknownAction { return unknownAction(route.interface, Request.Bytes.text(route.action)) }
         return instanceRefusal(route.interface, route.instance, from: caller)
     }

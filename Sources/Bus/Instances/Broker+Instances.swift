@@ -49,7 +49,7 @@ extension Broker {
     }
 
     private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
-        guard interface.isLive, let owner = interface.owner.peer else { throw unknownInterface(interface.name) }
+        guard interface.isLive, let owner = interface.owner.peer else { throw notOffered(interface) }
         guard interface.instances == .multiple else { return .object([.init("instance", .string(interface.name))]) }
         guard peer.instanceCount < table.limits.instances else {
             throw BusError(

@@ -2,7 +2,8 @@ import StrataCore
 
 /// What only the launcher may ask, and what is asked of it.
 extension Broker {
-    /// `vouch {"module", "token", "pid"}`, replacing what stood.
+    /// `vouch {"module", "token", "pid", "pending"?}`, replacing what stood.
+    /// `pending` are keys of the row that take effect at the next process's start.
     func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/vouch")
         let module = try row(try reader.required("module"))
@@ -10,6 +11,7 @@ extension Broker {
         guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid > 0 else {
             throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number")
         }
+        module.pending = try reader.strings("pending")
         let old = module.vouch
         module.vouch = ModuleRecord.Vouch(token: token, pid: pid)
         if let old, old.pid != pid, let peer = module.peer {
@@ -94,7 +96,7 @@ extension Broker {
         if module.peer == nil {
             setState(module, state, reason)
             if state == .failed || state == .absent {
-                order.leave(module.order)
+                order.leave(module.number)
             }
             if state == .failed || state == .absent { launcherGaveUp(module) }
             turnMayHaveChanged()

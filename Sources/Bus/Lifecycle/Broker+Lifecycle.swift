@@ -4,7 +4,7 @@ import StrataCore
 extension Broker {
     /// The eager rows in start order, those equal in level and priority together.
     static func eagerGroups(_ rows: [ModuleRecord]) -> [[Int]] {
-        groups(rows.filter { $0.start == .eager }.sorted(by: ModuleTable.startsBefore)).map { $0.map(\.order) }
+        groups(rows.filter { $0.start == .eager }.sorted(by: ModuleTable.startsBefore)).map { $0.map(\.number) }
     }
 
     static func reverseGroups(_ modules: [ModuleRecord]) -> [[ModuleRecord]] {
@@ -44,7 +44,7 @@ extension Broker {
         module.verdict = .none
         if resumed {
             module.step = .started
-            order.didInitialize(module.order)
+            order.didInitialize(module.number)
             becomeReady(module)
         } else {
             module.step = .joined
@@ -58,7 +58,7 @@ extension Broker {
     private func advance(_ module: ModuleRecord) {
         guard let peer = module.peer, peer.phase == .open, !module.isRetired, stage == .running else { return }
         switch module.step {
-        case .joined where order.maySetUp(module.order):
+        case .joined where order.maySetUp(module.number):
             module.step = .settingUp
             setState(module, .settingUp)
             let body: JSON = .object([
@@ -68,17 +68,17 @@ extension Broker {
             callStep("setUp", module, peer, body.encoded()) { [unowned self] in
                 module.step = .setUp
                 self.setState(module, .setUp)
-                self.order.didSetUp(module.order)
+                self.order.didSetUp(module.number)
             }
-        case .setUp where order.mayInitialize(module.order):
+        case .setUp where order.mayInitialize(module.number):
             module.step = .initializing
             setState(module, .initializing)
             callStep("initialize", module, peer) { [unowned self] in
                 module.step = .initialized
-                self.order.didInitialize(module.order)
+                self.order.didInitialize(module.number)
                 self.becomeReady(module)
             }
-        case .initialized where order.mayDidStart(module.order):
+        case .initialized where order.mayDidStart(module.number):
             module.step = .started
             callStep("didStart", module, peer) {}
         case .none, .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
@@ -145,8 +145,13 @@ extension Broker {
     func rowEnded(_ module: ModuleRecord, reason: String) {
         let wasRetired = module.isRetired
         module.isRetired = false
+        guard !module.isRemoved else {
+            forget(module)
+            turnMayHaveChanged()
+            return
+        }
         if module.row?.restart == .never, !wasRetired { module.diedForGood = true }
-        order.begins(again: module.order)
+        order.begins(again: module.number)
         let state: ModuleRecord.State =
             switch module.verdict {
             case .starting: .starting
@@ -165,6 +170,7 @@ extension Broker {
 
     /// Whether a module that isn't ready will be, as far as is known.
     func canBeWaitedFor(_ module: ModuleRecord) -> Bool {
+        if module.isRemoved { return module.isReady }
         if module.peer != nil { return !module.isRetired || launcher != nil }
         guard launcher != nil, module.row != nil, stage == .running else { return false }
         switch module.verdict {

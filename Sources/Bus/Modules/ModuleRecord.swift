@@ -38,11 +38,19 @@ final class ModuleRecord {
     let name: String
     /// The name's bytes.
     let nameBytes: [UInt8]
+    /// The broker's number for it, which nothing else ever gets.
+    let number: Int
     /// Its place in the table, which is the start order of equals; guests come last.
-    let order: Int
-    /// Nil for a guest.
-    let row: AppTable.Row?
-    let rank: Int
+    private(set) var place: Int
+    /// Nil for a guest; another one after a reload.
+    private(set) var row: AppTable.Row?
+    /// The rank that is in force: a session keeps the one that it began with.
+    private(set) var rank: Int
+    /// A reload took its row away; it is known until its session has ended.
+    var isRemoved = false
+    /// What of its row takes effect at its process's next start, as the launcher
+    /// said: keys of the manifest.
+    var pending: [String] = []
 
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     var peer: Peer?
@@ -74,36 +82,54 @@ final class ModuleRecord {
     var interfaces: [InterfaceRecord] = []
     var urls: [URLTarget] = []
     var events: Set<String> = []
-    var requires: Set<String>
-    let declaredBroadcasts: Set<String>
-    let declaredReports: [String: Set<String>]
-    let emits: Set<String>
+    /// What hello said that it requires.
+    var helloRequires: [String] = []
+    private(set) var declaredBroadcasts: Set<String> = []
+    private(set) var declaredReports: [String: Set<String>] = [:]
+    private(set) var emits: Set<String> = []
 
-    init(row: AppTable.Row, order: Int) {
+    init(row: AppTable.Row, number: Int, place: Int) {
         name = row.name
         nameBytes = Array(row.name.utf8)
-        self.order = order
-        self.row = row
+        self.number = number
+        self.place = place
         rank = row.rank
-        requires = Set(row.requires)
+        take(row, place: place)
+    }
+
+    /// A guest.
+    init(guest name: String, rank: Int, number: Int) {
+        self.name = name
+        nameBytes = Array(name.utf8)
+        self.number = number
+        place = .max
+        self.rank = rank
+    }
+
+    /// Puts a row in force; its level only where no session has another.
+    func take(_ row: AppTable.Row, place: Int) {
+        self.row = row
+        self.place = place
+        isRemoved = false
+        if peer == nil { rank = row.rank }
         declaredBroadcasts = Set(row.broadcasts)
         declaredReports = Dictionary(
             row.reports.map { ($0.module, Set($0.names)) }, uniquingKeysWith: { $0.union($1) })
         emits = Set(row.emits)
     }
 
-    /// A guest.
-    init(guest name: String, rank: Int, order: Int) {
-        self.name = name
-        nameBytes = Array(name.utf8)
-        self.order = order
-        row = nil
-        self.rank = rank
-        requires = []
-        declaredBroadcasts = []
-        declaredReports = [:]
-        emits = []
+    /// A session has ended, or another takes over: the row's level is in force.
+    func takeLevel() {
+        if let row { rank = row.rank }
     }
+
+    /// What it requires: its row's word and hello's.
+    func requires(_ interface: String) -> Bool {
+        row?.requires.contains(interface) == true || helloRequires.contains(interface)
+    }
+
+    /// Keys of its row that are not in force yet.
+    var pendingKeys: [String] { (row.map { $0.rank != rank } == true ? ["level"] : []) + pending }
 
     var isReady: Bool { step >= .initialized && !isRetired }
 

@@ -2,32 +2,55 @@ import StrataCore
 
 /// The rows of the table and the guests that are connected.
 struct ModuleTable: ~Copyable {
-    /// In the table's order.
-    let rows: [ModuleRecord]
+    /// In the table's order; those that a reload removed come last, until their
+    /// session has ended.
+    private(set) var rows: [ModuleRecord] = []
     private(set) var guests: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
-    private var nextOrder: Int
+    private var nextNumber = 0
 
     init(_ table: AppTable) {
-        rows = table.modules.enumerated().map { ModuleRecord(row: $1, order: $0) }
-        nextOrder = rows.count
-        for row in rows { byName.set(row.name, row) }
+        _ = take(table.modules)
     }
 
     func find(_ name: UnsafeRawBufferPointer) -> ModuleRecord? { byName.find(name) }
     func find(_ name: String) -> ModuleRecord? { byName.find(name) }
 
+    /// Puts other rows in force. No guest has the name of one.
+    /// - Returns: the modules whose row is gone.
+    mutating func take(_ new: [AppTable.Row]) -> [ModuleRecord] {
+        var old = rows
+        rows = []
+        for (place, row) in new.enumerated() {
+            if let index = old.firstIndex(where: { $0.name == row.name }) {
+                let record = old.remove(at: index)
+                record.take(row, place: place)
+                rows.append(record)
+            } else {
+                let record = ModuleRecord(row: row, number: nextNumber, place: place)
+                nextNumber += 1
+                byName.set(row.name, record)
+                rows.append(record)
+            }
+        }
+        rows += old
+        for record in old { record.isRemoved = true }
+        return old
+    }
+
     mutating func addGuest(_ name: String, rank: Int) -> ModuleRecord {
-        let guest = ModuleRecord(guest: name, rank: rank, order: nextOrder)
-        nextOrder += 1
+        let guest = ModuleRecord(guest: name, rank: rank, number: nextNumber)
+        nextNumber += 1
         guests.append(guest)
         byName.set(name, guest)
         return guest
     }
 
-    mutating func removeGuest(_ guest: ModuleRecord) {
-        guests.removeAll { $0 === guest }
-        byName.remove(guest.name)
+    /// Forgets a guest, or a module whose row is gone.
+    mutating func remove(_ module: ModuleRecord) {
+        guests.removeAll { $0 === module }
+        rows.removeAll { $0 === module }
+        if byName.find(module.name) === module { byName.remove(module.name) }
     }
 
     /// Rows, then guests.
@@ -40,6 +63,7 @@ struct ModuleTable: ~Copyable {
         if one.rank != other.rank { return one.rank < other.rank }
         let priorities = (one.row?.priority ?? 0, other.row?.priority ?? 0)
         if priorities.0 != priorities.1 { return priorities.0 > priorities.1 }
-        return one.order < other.order
+        if one.place != other.place { return one.place < other.place }
+        return one.number < other.number
     }
 }

@@ -11,6 +11,8 @@ final class Observation {
     /// Unowned, because a peer's observations are taken out before it goes.
     unowned(unsafe) let peer: Peer
     let rank: Int
+    /// Whether only the observer's row asked for it.
+    let isOfRow: Bool
 
     /// Of `latest`: the position behind the notice that waits in the outbox.
     var waitingEnd: UInt64 = 0
@@ -19,13 +21,19 @@ final class Observation {
     /// Of `latest`: the notice that found no room; goes out when there is some.
     var deferred: DeferredNotice?
 
-    init(id: UInt64, name: [UInt8], object: [UInt8]?, keep: AppTable.Keep, peer: Peer, rank: Int) {
+    init(id: UInt64, name: [UInt8], object: [UInt8]?, keep: AppTable.Keep, peer: Peer, rank: Int, isOfRow: Bool) {
         self.id = id
         self.name = name
         self.object = object
         self.keep = keep
         self.peer = peer
         self.rank = rank
+        self.isOfRow = isOfRow
+    }
+
+    /// Whether it is of this name and object.
+    func isOf(_ observed: AppTable.Observed) -> Bool {
+        name.elementsEqual(observed.name.utf8) && object == observed.object.map { Array($0.utf8) }
     }
 
     func matches(_ object: UnsafeRawBufferPointer?) -> Bool {

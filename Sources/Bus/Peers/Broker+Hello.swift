@@ -57,7 +57,7 @@ extension Broker {
 
     private func admitOperator(_ peer: Peer) throws(BusError) {
         let uid = peer.credentials.uid
-        guard uid == user || uid == 0 || table.operators.contains(uid) else {
+        guard isOperator(uid) else {
             throw BusError(
                 .forbidden,
                 "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are"
@@ -65,6 +65,8 @@ extension Broker {
         }
         try refuseDescendant(peer, "an operator")
     }
+
+    func isOperator(_ uid: UInt32) -> Bool { uid == user || uid == 0 || table.operators.contains(uid) }
 
     private func admitLauncher(_ peer: Peer) throws(BusError) {
         let uid = peer.credentials.uid
@@ -91,6 +93,11 @@ extension Broker {
 
     private func judgeModule(_ hello: Hello, _ name: String, _ id: UInt64, of peer: Peer) throws(BusError) {
         let row = modules.find(name).flatMap { $0.row == nil ? nil : $0 }
+        if let row, row.isRemoved {
+            throw BusError(
+                .unknownModule,
+                "the row of \(name) was taken out of the manifest, and its process is ending: it ends too")
+        }
         let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
         try checkURLs(hello, offered, row)
         if let row {
@@ -308,7 +315,7 @@ extension Broker {
         module.isIdleStop = false
         module.diedForGood = false
         module.events = Set(hello.events)
-        module.requires = Set(module.row?.requires ?? []).union(hello.requires)
+        module.helloRequires = hello.requires
         module.sessions += 1
         if module.sessions > 1 { module.restarts += 1 }
         add(hello.offer, to: module)
@@ -319,16 +326,23 @@ extension Broker {
 
     /// Hello's observations, then the row's that are not among them.
     private func observe(_ observed: [AppTable.Observed], _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
-        var all = observed
-        for own in module.row?.observes ?? []
-        where !observed.contains(where: { $0.name == own.name && $0.object == own.object }) { all.append(own) }
-        return all.map { addObservation($0, peer) }
+        for own in observed { addObservation(own, peer) }
+        observeForRow(module, peer)
+        return peer.observations.map(\.id)
     }
 
-    func addObservation(_ observed: AppTable.Observed, _ peer: Peer) -> UInt64 {
+    /// What the module's row observes and the peer doesn't.
+    func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
+        for own in module.row?.observes ?? [] {
+            if !peer.observations.contains(where: { $0.isOf(own) }) { addObservation(own, peer, isOfRow: true) }
+        }
+    }
+
+    @discardableResult
+    func addObservation(_ observed: AppTable.Observed, _ peer: Peer, isOfRow: Bool = false) -> UInt64 {
         let observation = Observation(
             id: peer.nextSubscription, name: Array(observed.name.utf8), object: observed.object.map { Array($0.utf8) },
-            keep: observed.keep, peer: peer, rank: peer.rank)
+            keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
         peer.nextSubscription += 1
         peer.observations.append(observation)
         observations.add(observation)

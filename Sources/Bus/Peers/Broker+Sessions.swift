@@ -54,10 +54,11 @@ extension Broker {
         module.peer = nil
         module.step = .none
         module.events = []
+        module.takeLevel()
         removeOffers(of: module)
         if module.row == nil {
             failWaiting(module, unavailable(module))
-            modules.removeGuest(module)
+            modules.remove(module)
         } else {
             rowEnded(module, reason: reason)
         }

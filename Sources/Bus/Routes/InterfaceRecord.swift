@@ -6,7 +6,7 @@ final class InterfaceRecord {
     let nameBytes: [UInt8]
     let owner: ModuleRecord
     /// Whether the owner's row provides it: it is the owner's alone, live or not.
-    let isDeclared: Bool
+    var isDeclared: Bool
     /// Whether the owner's session has it.
     var isLive = false
     var instances = Instances.single
@@ -41,7 +41,7 @@ final class URLTarget {
     let action: String
     let owner: ModuleRecord
     /// Whether the owner's row maps it.
-    let isDeclared: Bool
+    var isDeclared: Bool
 
     init(
         host: String, pattern: URLPattern, interface: String, action: String, owner: ModuleRecord,

@@ -13,6 +13,9 @@ struct RouteTable: ~Copyable {
         /// Whether the owner listed its actions and this is none of them.
         let isUnknownAction: Bool
         let needsAuthorization: Bool
+        /// Whether something is to be judged that a plain action of a live
+        /// interface leaves out.
+        let needsCheck: Bool
         /// The interface that the caller named, where an adapter leads on.
         let required: String?
         /// Nil where no adapter renames members.
@@ -23,6 +26,8 @@ struct RouteTable: ~Copyable {
             isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
             adaptation: AdapterTable.Adaptation? = nil
         ) {
+            needsCheck =
+                isUnknownAction || instance != nil || interface.instances == .multiple || !interface.isLive
             self.required = required
             self.adaptation = adaptation
             self.to = to

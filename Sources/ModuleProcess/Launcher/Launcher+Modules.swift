@@ -6,6 +6,7 @@ extension Launcher {
         guard let pid = supervisor.machine.pid else { return }
         let body: JSON = [
             "module": .string(supervisor.name), "token": .string(supervisor.token), "pid": .integer(Int64(pid)),
+            "pending": .array(supervisor.pending.map { .string($0) }),
         ]
         link.call("vouch", body) { [weak self] answer in
             guard case .failure(let error) = answer, error.code != .died else { return }

@@ -32,16 +32,10 @@ extension Launcher {
         case .failure(let error): return .failure(BusError(.badParams, error.message))
         case .success(let new): manifest = new
         }
-        let (old, new) = (settings.manifest.table, manifest.table)
-        var fixed: [String] = []
-        if old.app != new.app { fixed.append("app") }
-        if old.levels != new.levels { fixed.append("levels") }
-        if old.group != new.group { fixed.append("group") }
-        guard fixed.isEmpty else {
-            return .failure(
-                BusError(.badParams, "\(list(fixed)) can't change while the app runs: end it and start it anew"))
+        return Result { () throws(BusError) in
+            try manifest.table.mayFollow(settings.manifest.table)
+            return manifest
         }
-        return .success(manifest)
     }
 
     /// Rows that came are started, rows that went are stopped; what changed in a
@@ -58,8 +52,14 @@ extension Launcher {
         for (row, process) in zip(table.modules, manifest.processes) {
             if let index = known.firstIndex(where: { $0.name == row.name }) {
                 let supervisor = known.remove(at: index)
-                supervisor.update(row, process, startup: table.startup)
                 kept.append(supervisor)
+                if supervisor.isRemoved {
+                    supervisor.isRemoved = false
+                    came.append(supervisor)
+                }
+                let before = supervisor.pending
+                supervisor.update(row, process, startup: table.startup)
+                if supervisor.pending != before { vouch(for: supervisor) }
             } else {
                 let supervisor = Supervisor(row, process, startup: table.startup, owner: self)
                 kept.append(supervisor)
@@ -69,6 +69,7 @@ extension Launcher {
         // A row that went stays known until its process has ended.
         supervisors = kept + known
         for gone in known {
+            gone.isRemoved = true
             switch gone.machine.state {
             case .untouched, .settled:
                 supervisors.removeAll { $0 === gone }

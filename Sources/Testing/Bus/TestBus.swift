@@ -157,6 +157,18 @@ public final class TestBus {
         return row?["state"]?.string ?? "unknown"
     }
 
+    /// Lets the broker ask the launcher for the table again, which the launcher
+    /// answers with this one.
+    /// - Returns: what `bus/reload` was answered.
+    public func reload(_ table: AppTable, file: StaticString = #fileID, line: UInt = #line) throws -> ReceivedFrame {
+        let (launcher, tool) = (try launcher(), try `operator`())
+        let id = try tool.call("bus/reload")
+        let question = try launcher.expect(
+            ["kind": "call", "to": "launcher/reload", "from": "bus"], file: file, line: line)
+        try launcher.reply(to: question, table.json())
+        return try tool.answer(to: id, file: file, line: line)
+    }
+
     // MARK: the end
 
     /// Begins the broker's orderly end, as SIGTERM does.

@@ -48,7 +48,12 @@ final class Supervisor {
     /// Since when it is to be ready and is not.
     private(set) var notReadySince: UInt64 = 0
 
+    /// Its row was taken out of the manifest; it ends.
+    var isRemoved = false
+
     private unowned let owner: any SupervisorOwner
+    /// What the present process was started with.
+    private var startedAs: ModuleProcess?
     private var child: ChildProcess?
     private var outputs: [ProcessOutput] = []
     private var lastLines = LastLines()
@@ -76,6 +81,18 @@ final class Supervisor {
         self.process = process
         machine.policy = Self.policy(row, process, startup)
         if let pid = machine.pid { limit(pid) }
+    }
+
+    /// What of its row the present process was not started with: keys of the
+    /// manifest, which take effect at the next start.
+    var pending: [String] {
+        guard machine.pid != nil, let startedAs else { return [] }
+        var keys: [String] = []
+        if startedAs.run != process.run || startedAs.executable != process.executable { keys.append("run") }
+        if startedAs.folder != process.folder { keys.append("folder") }
+        if startedAs.user != process.user { keys.append("user") }
+        if startedAs.env != process.env { keys.append("env") }
+        return keys
     }
 
     /// Nothing is left of it and it will not be used again.
@@ -137,6 +154,7 @@ final class Supervisor {
         do {
             let child = try start(executable)
             self.child = child
+            startedAs = process
             spawnedAt = Loop.wallMicroseconds
             // Starting took a moment: what follows is measured from here.
             owner.loop.updateTime()

@@ -108,12 +108,4 @@ struct DescriptionTests {
             #expect((times?["max"]?.integer ?? -1) >= (times?["p50"]?.integer ?? 0))
         }
     }
-
-    @Test func reloadIsRefusedWithWhatToDoInstead() throws {
-        try TestBus.run(.sixModules()) { bus in
-            let answer = try bus.operator().refused("bus/reload", with: "unavailable")
-            #expect(answer.message.contains("strata down"))
-            try bus.module("Ant").refused("bus/reload", with: "forbidden")
-        }
-    }
 }

@@ -1,0 +1,165 @@
+import StrataCore
+
+/// `reload`: the launcher reads the manifest again, and the broker puts the new
+/// table in force, all of it or nothing.
+extension Broker {
+    func reload(_ header: Header, from peer: Peer) throws(BusError) {
+        guard let launcher else {
+            throw BusError(
+                .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")
+        }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        forgetEndedReloads()
+        reloads.append((call, call.pointee.generation))
+        if !isReloading { askForTable(launcher) }
+    }
+
+    /// One at a time; who asks meanwhile gets the next. Without a deadline: what
+    /// the launcher has put in force, the broker does too, whoever still waits.
+    private func askForTable(_ launcher: Peer) {
+        isReloading = true
+        let asking = reloads
+        reloads = []
+        callOwn(launcher, to: "launcher/reload", deadline: 0) { [unowned self] answer in
+            self.isReloading = false
+            let result = answer.mapError(Self.judged).flatMap { body in self.take(tableFrom: body) }
+            for (call, generation) in asking { self.answer(call, generation, result) }
+            self.endFormerOperators()
+            self.forgetEndedReloads()
+            guard !self.reloads.isEmpty else { return }
+            self.askForTable(launcher)
+        }
+    }
+
+    /// What the launcher refuses changes nothing.
+    private static func judged(_ error: BusError) -> BusError {
+        guard error.code == .died else { return BusError(error.code, error.message) }
+        return BusError(
+            .unavailable, "the launcher ended before it had read the manifest: run strata up", ran: error.ran)
+    }
+
+    private func forgetEndedReloads() {
+        reloads.removeAll { $0.call.pointee.state == .free || $0.call.pointee.generation != $0.generation }
+    }
+
+    private func answer(_ call: CallPointer, _ generation: UInt32, _ result: Result<Void, BusError>) {
+        guard call.pointee.state != .free, call.pointee.generation == generation else { return }
+        switch result {
+        case .success:
+            guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
+            writeReply(peer, id: call.pointee.callerID, .object([]))
+            release(call, "the manifest was read again")
+        case .failure(let error): fail(call, error)
+        }
+    }
+
+    private func take(tableFrom body: [UInt8]) -> Result<Void, BusError> {
+        do {
+            try take(try AppTable(json: try JSON(parsing: body)))
+            return .success(())
+        } catch let error as BusError {
+            return .failure(error)
+        } catch {
+            return .failure(BusError(.badParams, "the launcher's new table can't be read: \(error)"))
+        }
+    }
+
+    private func take(_ new: AppTable) throws(BusError) {
+        try new.mayFollow(table)
+        endNamesakes(of: new)
+        let old = table
+        withdrawURLs()
+        table = new
+        adapters = AdapterTable(new.adapters)
+        let removed = modules.take(new.modules)
+        declareInterfaces()
+        declareURLs()
+        for module in modules.rows where !module.isRemoved { takeRow(module, old) }
+        endSurplusGuests()
+        for module in removed { remove(module) }
+        turnMayHaveChanged()
+    }
+
+    // MARK: rows
+
+    /// Puts a row that came or stayed in force.
+    private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
+        if module.start != .eager { order.leave(module.number) }
+        if let peer = module.peer, let row = module.row {
+            for observation in peer.observations
+            where observation.isOfRow && !row.observes.contains(where: observation.isOf) {
+                observations.remove(observation)
+                peer.observations.removeAll { $0 === observation }
+            }
+            observeForRow(module, peer)
+            let before = old.modules.first { $0.name == module.name }
+            if module.isReady, before?.idle != row.idle || before?.ping != row.ping || before?.start != row.start {
+                endSupervision(of: peer)
+                supervise(module)
+            }
+        }
+        if module.isWaitedFor, module.peer == nil {
+            if canBeWaitedFor(module) { want(module) } else { failWaiting(module, unavailable(module)) }
+        }
+    }
+
+    /// Takes a module away whose row is gone. The launcher ends what it started;
+    /// what was started by hand is ended here.
+    private func remove(_ module: ModuleRecord) {
+        order.leave(module.number)
+        guard let peer = module.peer else {
+            forget(module)
+            return
+        }
+        if let vouch = module.vouch, Ancestors.isAlive(vouch.pid) { return }
+        retire(module, peer) { [unowned self, weak peer] in
+            guard let peer else { return }
+            self.end(peer, BusError(.shuttingDown, "the row of \(module.name) was taken out of the manifest"))
+        }
+    }
+
+    /// Nothing is left of a module whose row is gone.
+    func forget(_ module: ModuleRecord) {
+        failWaiting(
+            module, BusError(.unavailable, "the row of \(module.name) was taken out of the manifest: nobody starts it"))
+        setState(module, .absent, "its row is gone from the manifest")
+        modules.remove(module)
+    }
+
+    // MARK: sessions that the new table has no place for
+
+    /// A guest whose name is a row's now.
+    private func endNamesakes(of new: AppTable) {
+        for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
+            guard let peer = guest.peer else { continue }
+            end(
+                peer,
+                BusError(.shuttingDown, "\(guest.name) is a row of the manifest now, so it is no guest any more"))
+        }
+    }
+
+    private func endSurplusGuests() {
+        let most = table.guests?.most ?? 0
+        for guest in modules.guests.dropFirst(most) {
+            guard let peer = guest.peer else { continue }
+            end(
+                peer,
+                BusError(
+                    .shuttingDown,
+                    most == 0
+                        ? "the manifest has no guests any more" : "the manifest has \(most) guests now (guests.most)")
+            )
+        }
+    }
+
+    /// After the answer, which may be one of theirs.
+    private func endFormerOperators() {
+        for peer in peers.values where peer.role == .operator && peer.phase == .open {
+            let uid = peer.credentials.uid
+            guard !isOperator(uid) else { continue }
+            end(
+                peer, BusError(.shuttingDown, "user \(uid) is no operator any more, by the manifest"),
+                dropsQueued: false)
+        }
+    }
+}
