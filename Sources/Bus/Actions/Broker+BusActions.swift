@@ -40,14 +40,19 @@ extension Broker {
         case "canOpen": return try canOpen(body)
         case "observe":
             let module = try onlyModules(peer, "observes")
+            try onlyStaying(peer, module)
             return try observe(body, module, peer)
         case "unobserve":
             _ = try onlyModules(peer, "observes")
             return try unobserve(body, peer)
         case "register":
-            return try register(body, try onlyModules(peer, "registers"))
+            let module = try onlyModules(peer, "registers")
+            try onlyStaying(peer, module)
+            return try register(body, module, module.successor.flatMap { $0.peer === peer ? $0 : nil })
         case "unregister":
-            return try unregister(body, try onlyModules(peer, "registers"))
+            let module = try onlyModules(peer, "registers")
+            try onlyServing(peer, module)
+            return try unregister(body, module)
         case "create":
             try create(header, body, try onlyModules(peer, "creates"), peer)
             return nil
@@ -131,98 +136,6 @@ extension Broker {
             throw BusError(.badParams, "\(peer.displayName) has no observation \(number): observe gave its number")
         }
         observations.remove(peer.observations.remove(at: index))
-        return .object([])
-    }
-
-    // MARK: register
-
-    private func register(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/register")
-        let offer = try Hello.Offer(&reader)
-        guard offer.interfaces.count <= table.limits.interfaces, offer.urls.count <= table.limits.urls else {
-            throw BusError(
-                .overloaded,
-                "\(module.name) may have \(table.limits.interfaces) interfaces and \(table.limits.urls) URLs "
-                    + "(limits.interfaces, limits.urls), and asked for \(offer.interfaces.count) and \(offer.urls.count)"
-            )
-        }
-        let names = Set(offer.interfaces.map(\.name))
-        let kept = module.interfaces.filter { !names.contains($0.name) }.reduce(0) { $0 + ($1.actions?.count ?? 0) }
-        try Hello.checkCount("actions", offer.interfaces.reduce(kept) { $0 + ($1.actions?.count ?? 0) })
-        for url in offer.urls {
-            let offered = offer.interfaces.first { $0.name == url.interface }?.instances
-            let own = module.interfaces.first { $0.name == url.interface }?.instances
-            guard let instances = offered ?? own else {
-                throw BusError(
-                    .badParams,
-                    "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of \(module.name)")
-            }
-            guard instances == .single else {
-                throw BusError(
-                    .badParams,
-                    "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
-            }
-        }
-        for interface in offer.interfaces where interface.instances == .multiple {
-            guard !module.urls.contains(where: { $0.interface == interface.name }) else {
-                throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
-            }
-        }
-        let newInterfaces = offer.interfaces.filter { new in !module.interfaces.contains { $0.name == new.name } }.count
-        let newURLs = offer.urls.filter { new in
-            !module.urls.contains { $0.host == new.host && $0.pattern.matchesSame(as: new.pattern) }
-        }.count
-        guard module.interfaces.count + newInterfaces <= table.limits.interfaces else {
-            throw BusError(
-                .overloaded, "\(module.name) may have \(table.limits.interfaces) interfaces (limits.interfaces)")
-        }
-        guard module.urls.count + newURLs <= table.limits.urls else {
-            throw BusError(.overloaded, "\(module.name) may have \(table.limits.urls) URLs (limits.urls)")
-        }
-        try checkOwners(offer, module.name)
-        try checkFree(offer, of: module)
-        add(offer, to: module)
-        return .object([])
-    }
-
-    private func unregister(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/unregister")
-        let offer = try Hello.Offer(&reader)
-        var interfaces: [InterfaceRecord] = []
-        for named in offer.interfaces {
-            guard let own = module.interfaces.first(where: { $0.name == named.name }) else {
-                throw BusError(.unknownInterface, "\(module.name) has no interface \(named.name) to unregister")
-            }
-            guard !own.isDeclared else {
-                throw BusError(.forbidden, "\(named.name) is provided by the row of \(module.name), so it stays")
-            }
-            interfaces.append(own)
-        }
-        var urls: [URLTarget] = []
-        for named in offer.urls {
-            guard
-                let own = module.urls.first(where: {
-                    $0.host == named.host && $0.pattern.matchesSame(as: named.pattern)
-                })
-            else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
-            guard !own.isDeclared else {
-                throw BusError(
-                    .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
-            }
-            urls.append(own)
-        }
-        // A URL goes with the interface that it leads to.
-        urls += module.urls.filter { url in
-            interfaces.contains { $0.name == url.interface } && !urls.contains { $0 === url }
-        }
-        for url in urls {
-            remove(url)
-            module.urls.removeAll { $0 === url }
-        }
-        for interface in interfaces {
-            remove(interface)
-            module.interfaces.removeAll { $0 === interface }
-        }
         return .object([])
     }
 }

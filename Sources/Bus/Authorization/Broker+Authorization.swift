@@ -10,7 +10,7 @@ extension Broker {
         _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: Header, from caller: Peer
     ) {
         if interface.name == table.authorizer, let owner = interface.owner.peer {
-            deliver(call, request, to: owner)
+            deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
             return
         }
         guard let name = table.authorizer, let authorizer = routes.interface(name) else {
@@ -123,10 +123,13 @@ extension Broker {
         unhold(call).withRequest { request in
             // The instance may have ended meanwhile, or the owner be another
             // process with other actions.
-            if let refusal = request.interface.flatMap({ lateRefusal($0, request, from: caller) }) {
+            guard let interface = request.interface else {
+                preconditionFailure("a call that waits for the authorizer is an interface's")
+            }
+            if let refusal = lateRefusal(interface, request, from: caller) {
                 fail(call, refusal)
             } else {
-                deliver(call, request, to: callee)
+                deliver(call, request, to: self.callee(interface, Self.instanceNumber(request.to), callee))
             }
         }
     }

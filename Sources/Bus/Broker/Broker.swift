@@ -58,6 +58,8 @@ public final class Broker {
     /// What is done when a call of the broker's own is answered, by slot.
     var ownCalls: [UInt32: (OwnAnswer) -> Void] = [:]
     var watches: [Watch] = []
+    /// Sessions that a successor took the place of, until they are done.
+    var leaving: [Peer] = []
     /// Somebody monitors: what each frame's way asks before it tells of itself.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     var isMonitored = false
@@ -107,7 +109,10 @@ public final class Broker {
         callTimer = LoopTimer(loop) { [unowned self] in self.deadlinesPassed() }
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
-        hook = RoundHook(loop) { [unowned self] in self.flushAll() }
+        hook = RoundHook(loop) { [unowned self] in
+            if !self.leaving.isEmpty { self.dismissLeaving() }
+            self.flushAll()
+        }
     }
 
     /// Ends the app in order: each module's tearDown in reverse start order,

@@ -82,7 +82,7 @@ extension Broker {
         // The route's own array stays where it is while the route is held.
         withExtendedLifetime(route) {
             let owner = interface.owner
-            guard owner.isReady, let callee = owner.peer else {
+            guard owner.isReady, var callee = owner.peer else {
                 wait(request, route, header, for: owner, from: peer)
                 return
             }
@@ -91,6 +91,7 @@ extension Broker {
                     refuse(peer, header.id, refusal)
                     return
                 }
+                callee = self.callee(interface, route.instance, callee)
             }
             guard let call = openRequest(.call, header, from: peer) else { return }
             call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
@@ -235,7 +236,7 @@ extension Broker {
         {
             authorize(call, request, interface, header, from: caller)
         } else {
-            deliver(call, request, to: callee)
+            deliver(call, request, to: self.callee(interface, Self.instanceNumber(request.to), callee))
         }
     }
 
@@ -246,11 +247,7 @@ extension Broker {
         if interface.actions != nil && listed == nil {
             return unknownAction(interface, request.action.text)
         }
-        return instanceRefusal(
-            interface,
-            Destination(request.to.text).flatMap { destination in
-                destination.instance.map { UnsafeRawBufferPointer(rebasing: request.to[$0]) }
-            }.map { Name.instanceNumber($0) ?? 0 }, from: caller)
+        return instanceRefusal(interface, Self.instanceNumber(request.to), from: caller)
     }
 
     /// An interface that its owner, who is there, doesn't bring: it is its row's
@@ -322,7 +319,8 @@ extension Broker {
             parent.pointee.isLifecycle, let module = peer.module
         else { return nil }
         let rule = "a module that starts can't wait for one that starts after it"
-        switch module.step {
+        let step = module.successor.flatMap { $0.peer === peer ? $0.step : nil } ?? module.step
+        switch step {
         case .settingUp where !owner.isReady:
             return BusError(
                 .unavailable,

@@ -84,7 +84,6 @@ extension Broker {
             throw BusError(.unknownInstance, "\(module.name) has created no instance \(text), or it has ended")
         }
         instances.remove(number)
-        peer.instanceCount -= 1
         tellReleased(number, instance)
         return .object([])
     }
@@ -112,6 +111,19 @@ extension Broker {
                 self.end(owner, BusError(.slowConsumer, error.message))
             }
         }
+    }
+
+    /// Who serves a call: the session that an instance was created in, which may
+    /// be an earlier one of its module than the one that serves it now.
+    func callee(_ interface: InterfaceRecord, _ number: UInt64?, _ owner: Peer) -> Peer {
+        guard interface.instances == .multiple, let number, let instance = instances.find(number) else { return owner }
+        return instance.owner
+    }
+
+    /// The number in `Interface#NUMBER/action`; 0 where it is no number.
+    static func instanceNumber(_ to: UnsafeRawBufferPointer) -> UInt64? {
+        guard let digits = Destination(to)?.instance else { return nil }
+        return Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits])) ?? 0
     }
 
     /// What is wrong with the instance that a call names, or doesn't name.

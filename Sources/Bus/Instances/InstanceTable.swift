@@ -17,28 +17,30 @@ struct InstanceTable: ~Copyable {
 
     mutating func add(_ interface: InterfaceRecord, creator: Peer, owner: Peer) -> UInt64 {
         defer { next += 1 }
+        owner.ownedInstances += 1
         instances[next] = Instance(interface: interface, creator: creator, owner: owner)
         return next
     }
 
     @discardableResult
-    mutating func remove(_ number: UInt64) -> Instance? { instances.removeValue(forKey: number) }
+    mutating func remove(_ number: UInt64) -> Instance? {
+        guard let instance = instances.removeValue(forKey: number) else { return nil }
+        instance.creator.instanceCount -= 1
+        instance.owner.ownedInstances -= 1
+        return instance
+    }
 
     /// Takes out all that a peer has created, in the order of creation.
     mutating func removeCreated(by peer: Peer) -> [(UInt64, Instance)] {
         guard peer.instanceCount > 0 else { return [] }
         let own = instances.filter { $0.value.creator === peer }.sorted { $0.key < $1.key }
-        for (number, _) in own { instances[number] = nil }
-        peer.instanceCount = 0
+        for (number, _) in own { remove(number) }
         return own.map { ($0.key, $0.value) }
     }
 
     /// Takes out all that a peer owns.
     mutating func removeOwned(by peer: Peer) {
-        guard !instances.isEmpty else { return }
-        for (number, instance) in instances where instance.owner === peer {
-            instance.creator.instanceCount -= 1
-            instances[number] = nil
-        }
+        guard peer.ownedInstances > 0 else { return }
+        for (number, instance) in instances where instance.owner === peer { remove(number) }
     }
 }

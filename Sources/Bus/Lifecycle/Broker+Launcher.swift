@@ -14,7 +14,12 @@ extension Broker {
         module.pending = try reader.strings("pending")
         let old = module.vouch
         module.vouch = ModuleRecord.Vouch(token: token, pid: pid)
-        if let old, old.pid != pid, let peer = module.peer {
+        if let successor = module.successor, !isOf(successor.peer, pid) {
+            end(
+                successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
+            )
+        }
+        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap {
             end(
                 peer,
                 BusError(
@@ -22,17 +27,23 @@ extension Broker {
                     "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"
                 ))
         }
+        if let old, old.pid == pid, old.token == token { return .object([]) }
         for peer in peers.values where peer.phase == .waitingForVouch {
             if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }
         }
         return .object([])
     }
 
+    /// Whether a peer is a process, or descends from it.
+    func isOf(_ peer: Peer, _ pid: Int32) -> Bool {
+        peer.credentials.pid == pid || Ancestors.descends(peer.credentials.pid, from: pid)
+    }
+
     /// A hello that waited: this vouch is for it, or refuses it.
     private func vouched(_ hello: Hello, _ module: ModuleRecord, of peer: Peer) {
         guard let vouch = module.vouch else { return }
         let pid = peer.credentials.pid
-        guard pid == vouch.pid || Ancestors.descends(pid, from: vouch.pid) else {
+        guard isOf(peer, vouch.pid) else {
             end(
                 peer,
                 BusError(
@@ -70,6 +81,9 @@ extension Broker {
     /// New requests wait, and the module tears down, for as long as its row's
     /// `stop` gives it.
     func retire(_ module: ModuleRecord, _ peer: Peer, done: @escaping () -> Void) {
+        if let successor = module.successor {
+            end(successor.peer, BusError(.shuttingDown, "\(module.name) is stopped before it took over"))
+        }
         module.isRetired = true
         setState(module, .stopping)
         callOwn(peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true) { _ in

@@ -55,44 +55,32 @@ extension Broker {
     }
 
     /// Takes a module's next step, where it is its turn.
-    private func advance(_ module: ModuleRecord) {
+    func advance(_ module: ModuleRecord) {
         guard let peer = module.peer, peer.phase == .open, !module.isRetired, stage == .running else { return }
         switch module.step {
         case .joined where order.maySetUp(module.number):
             module.step = .settingUp
             setState(module, .settingUp)
-            let body: JSON = .object([
-                .init("env", .string(table.env)), .init("settings", table.settings),
-                .init("launchOptions", table.launchOptions),
-            ])
-            callStep("setUp", module, peer, body.encoded()) { [unowned self] in
-                module.step = .setUp
-                self.setState(module, .setUp)
-                self.order.didSetUp(module.number)
-            }
+            callStep("setUp", module, peer, setUpBody(), to: .setUp)
         case .setUp where order.mayInitialize(module.number):
             module.step = .initializing
             setState(module, .initializing)
-            callStep("initialize", module, peer) { [unowned self] in
-                module.step = .initialized
-                self.order.didInitialize(module.number)
-                self.becomeReady(module)
-            }
+            callStep("initialize", module, peer, to: .initialized)
         case .initialized where order.mayDidStart(module.number):
             module.step = .started
-            callStep("didStart", module, peer) {}
+            callStep("didStart", module, peer, to: .started)
         case .none, .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
         }
     }
 
     /// Calls a module at `module/…`; one that lacks the action has done it, and
     /// any other error is a failed start.
-    private func callStep(
-        _ step: String, _ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], done: @escaping () -> Void
+    func callStep(
+        _ step: String, _ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleRecord.Step
     ) {
         callOwn(peer, to: "module/\(step)", body: body, deadline: table.startup, isLifecycle: true) {
             [unowned self] answer in
-            guard module.peer === peer, peer.phase == .open else { return }
+            guard peer.phase == .open else { return }
             switch answer {
             case .success: break
             case .failure(let error) where error.code == .unknownAction: break
@@ -110,13 +98,40 @@ extension Broker {
                     BusError(.failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))"))
                 return
             }
-            done()
-            self.advance(module)
-            self.turnMayHaveChanged()
+            if let successor = module.successor, successor.peer === peer {
+                successor.step = reached
+                self.advance(successor, module)
+            } else if module.peer === peer {
+                self.hasReached(reached, module)
+            }
         }
     }
 
-    private func becomeReady(_ module: ModuleRecord) {
+    func setUpBody() -> [UInt8] {
+        let body: JSON = .object([
+            .init("env", .string(table.env)), .init("settings", table.settings),
+            .init("launchOptions", table.launchOptions),
+        ])
+        return body.encoded()
+    }
+
+    /// A step was answered.
+    private func hasReached(_ step: ModuleRecord.Step, _ module: ModuleRecord) {
+        module.step = step
+        switch step {
+        case .setUp:
+            setState(module, .setUp)
+            order.didSetUp(module.number)
+        case .initialized:
+            order.didInitialize(module.number)
+            becomeReady(module)
+        case .none, .joined, .settingUp, .initializing, .started: break
+        }
+        advance(module)
+        turnMayHaveChanged()
+    }
+
+    func becomeReady(_ module: ModuleRecord) {
         setState(module, .ready)
         releaseWaiting(module)
         supervise(module)

@@ -54,6 +54,8 @@ final class ModuleRecord {
 
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     var peer: Peer?
+    /// Under `replace: overlap`: a second session, which takes over when it is ready.
+    var successor: Successor?
     var state = State.absent
     var step = Step.none
     var reason = ""
@@ -118,10 +120,13 @@ final class ModuleRecord {
         emits = Set(row.emits)
     }
 
-    /// A session has ended, or another takes over: the row's level is in force.
+    /// A session has ended: the row's level is in force.
     func takeLevel() {
         if let row { rank = row.rank }
     }
+
+    /// Another session serves it, which has a level of its own.
+    func takeLevel(of peer: Peer) { rank = peer.rank }
 
     /// What it requires: its row's word and hello's.
     func requires(_ interface: String) -> Bool {

@@ -134,19 +134,24 @@ extension Broker {
     }
 
     /// What passed every check up to `forbidden`.
-    private func admitted(_ hello: Hello, _ row: ModuleRecord?, _ rank: Int, _ id: UInt64, of peer: Peer)
+    private func admitted(_ hello: Hello, _ row: ModuleRecord?, _ rank: Int, _ id: UInt64, of joining: Peer)
         throws(BusError)
     {
         guard case .module(let name) = hello.role else {
             preconditionFailure("only modules are admitted here, not \(hello.role)")
         }
         try checkOwners(hello.offer, name)
+        if let live = modules.find(name), let peer = live.peer, maySucceed(hello, live, peer) {
+            try checkFree(hello.offer, of: live)
+            joinBeside(joining, live, hello, id)
+            return
+        }
         if let live = modules.find(name), live.peer != nil {
             throw BusError(.nameTaken, "\(name) is connected already (pid \(live.pid)): a name is one process's")
         }
         try checkFree(hello.offer, of: nil)
         let module = row ?? modules.addGuest(name, rank: rank)
-        join(peer, module, hello, id)
+        join(joining, module, hello, id)
     }
 
     /// Goes on with a hello whose token has been vouched for.
@@ -193,12 +198,20 @@ extension Broker {
         if let vouch = row.vouch, Ancestors.isAlive(vouch.pid) {
             let isVouched = pid == vouch.pid || Ancestors.descends(pid, from: vouch.pid)
             if isVouched && token == vouch.token { return true }
+            guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(hello, row, id, of: peer) }
             throw BusError(
                 .forbidden,
                 isVouched
                     ? "the token of \(row.name) is not the one that the launcher gave to process \(vouch.pid)"
                     : "process \(pid) said it is \(row.name), and the launcher vouched for process \(vouch.pid)")
         }
+        return try waitForVouch(hello, row, id, of: peer)
+    }
+
+    /// - Returns: false.
+    private func waitForVouch(_ hello: Hello, _ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool
+    {
+        let pid = peer.credentials.pid
         let waits = peers.values.contains {
             $0.phase == .waitingForVouch && $0.hello?.role == hello.role && $0.credentials.pid == pid
         }
@@ -296,7 +309,7 @@ extension Broker {
 
     // MARK: joining
 
-    private func register(_ peer: Peer, as role: Peer.Role, from: String) {
+    func register(_ peer: Peer, as role: Peer.Role, from: String) {
         move(peer, to: .open)
         peer.role = role
         peer.from = Array(from.utf8)
@@ -319,13 +332,12 @@ extension Broker {
         module.sessions += 1
         if module.sessions > 1 { module.restarts += 1 }
         add(hello.offer, to: module)
-        let subscriptions = observe(hello.observes, module, peer)
-        answerHello(peer, id, module: module, subscriptions: subscriptions)
+        answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
         joined(module, resumed: hello.resumed)
     }
 
     /// Hello's observations, then the row's that are not among them.
-    private func observe(_ observed: [AppTable.Observed], _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
+    func observe(_ observed: [AppTable.Observed], _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
         for own in observed { addObservation(own, peer) }
         observeForRow(module, peer)
         return peer.observations.map(\.id)
@@ -345,17 +357,18 @@ extension Broker {
             keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
         peer.nextSubscription += 1
         peer.observations.append(observation)
-        observations.add(observation)
+        // A successor's are in force when it takes over.
+        if peer.module?.peer === peer { observations.add(observation) }
         return observation.id
     }
 
-    private func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {
+    func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {
         let reply: JSON = .object([
             .init("app", .string(table.app)),
             .init("env", .string(table.env)),
             .init("module", module.map { .string($0.name) } ?? .null),
-            .init("level", module.map { .string(levels.names[$0.rank]) } ?? .null),
-            .init("rank", module.map { .integer(Int64($0.rank)) } ?? .null),
+            .init("level", module == nil ? .null : .string(levels.names[peer.rank])),
+            .init("rank", module == nil ? .null : .integer(Int64(peer.rank))),
             .init("levels", .array(levels.names.map { .string($0) })),
             .init("schemes", .array(table.schemes.map { .string($0) })),
             .init("settings", table.settings),

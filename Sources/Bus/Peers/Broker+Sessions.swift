@@ -49,7 +49,12 @@ extension Broker {
     }
 
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
-        guard module.peer === peer else { return }
+        guard module.peer === peer else {
+            if module.successor?.peer === peer { module.successor = nil }
+            leaving.removeAll { $0 === peer }
+            if stage == .running { emitModuleLost(module, reason: reason) }
+            return
+        }
         endSupervision(of: peer)
         module.peer = nil
         module.step = .none
@@ -59,6 +64,10 @@ extension Broker {
         if module.row == nil {
             failWaiting(module, unavailable(module))
             modules.remove(module)
+        } else if let successor = module.successor, stage == .running, !module.isRemoved {
+            order.begins(again: module.number)
+            module.successor = nil
+            goOn(successor, as: module)
         } else {
             rowEnded(module, reason: reason)
         }

@@ -248,3 +248,30 @@ extension String {
         String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }
+
+extension Hello.Offer {
+    /// Both; what has a name of the further one's is replaced by that.
+    func adding(_ further: Hello.Offer) -> Hello.Offer {
+        var all = self
+        all.interfaces.removeAll { own in further.interfaces.contains { $0.name == own.name } }
+        all.interfaces += further.interfaces
+        all.urls.removeAll { own in
+            further.urls.contains { $0.host == own.host && $0.pattern.matchesSame(as: own.pattern) }
+        }
+        all.urls += further.urls
+        return all
+    }
+}
+
+extension ModuleRecord {
+    /// What its present session brought.
+    var offer: Hello.Offer {
+        Hello.Offer(
+            interfaces: interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) },
+            urls: urls.map {
+                Hello.URL(
+                    host: $0.host, path: $0.pattern.text, pattern: $0.pattern, interface: $0.interface,
+                    action: $0.action)
+            })
+    }
+}

@@ -46,6 +46,8 @@ final class Peer {
     var nextSubscription: UInt64 = 1
     /// Instances that it has created and that live.
     var instanceCount = 0
+    /// Instances of its interfaces that others have created and that live.
+    var ownedInstances = 0
     /// Bytes of its requests that wait for a module.
     var heldBytes = 0
 
@@ -76,7 +78,8 @@ final class Peer {
     /// A ready module's, for its row's `idle` and `ping`.
     var idleTimer: LoopTimer?
     var pingTimer: LoopTimer?
-    /// For hello, then for the last bytes after an end.
+    /// For hello, then for the last bytes after an end; in between for the time
+    /// that it has to finish after a successor took over.
     var timer: LoopTimer?
     /// The hello that waits for a vouch.
     var hello: Hello?

@@ -82,7 +82,14 @@ public final class TestBus {
 
     /// A connection that has said nothing yet.
     public func connect(_ label: String = "a connection", answersLifecycle: Bool = false) throws -> RawPeer {
-        try RawPeer(path: path, label: label, answersLifecycle: answersLifecycle, group: group)
+        RawPeer(try PeerSocket(path: path), label: label, answersLifecycle: answersLifecycle, group: group)
+    }
+
+    /// A connection that is made already: by another process, say.
+    /// - Parameter descriptor: connected to the broker, and without blocking; the
+    ///   peer closes it.
+    public func connect(descriptor: Int32, _ label: String, answersLifecycle: Bool = false) -> RawPeer {
+        RawPeer(PeerSocket(descriptor: descriptor), label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
     /// A module that has said hello and is ready; it answers its life cycle.

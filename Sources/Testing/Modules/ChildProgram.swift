@@ -61,6 +61,10 @@ public final class ChildProgram {
 
     deinit { kill() }
 
+    /// Waits for the first line that it writes, and answers it without its end.
+    /// What came of it where the program ended before, or wrote none in time.
+    public func firstLine(within time: Duration = .seconds(5)) -> String { output.waitForLine(Deadline(time)) }
+
     /// Sends a signal.
     public func send(signal: Int32) {
         if end == nil { Glibc.kill(pid, signal) }

@@ -33,8 +33,17 @@ final class ProcessOutput {
     }
 
     /// Waits until the child has closed it.
-    func waitForEnd(_ deadline: Deadline) -> Bool {
-        while !isAtEnd {
+    func waitForEnd(_ deadline: Deadline) -> Bool { wait(deadline) { isAtEnd } }
+
+    /// Waits for a line; what came of it where the child closed before, or the
+    /// deadline passed.
+    func waitForLine(_ deadline: Deadline) -> String {
+        _ = wait(deadline) { isAtEnd || bytes.contains(UInt8(ascii: "\n")) }
+        return String(text.prefix { $0 != "\n" })
+    }
+
+    private func wait(_ deadline: Deadline, until condition: () -> Bool) -> Bool {
+        while !condition() {
             var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&wanted, 1, deadline.milliseconds) > 0 else {
                 if deadline.hasPassed { return false }

@@ -29,8 +29,8 @@ public final class RawPeer {
     /// Far from the numbers that tests choose by hand.
     private var nextSettling: UInt64 = 1 << 50
 
-    init(path: String, label: String, answersLifecycle: Bool, group: PeerGroup) throws {
-        socket = try PeerSocket(path: path)
+    init(_ socket: PeerSocket, label: String, answersLifecycle: Bool, group: PeerGroup) {
+        self.socket = socket
         self.label = label
         self.answersLifecycle = answersLifecycle
         self.group = group
@@ -39,7 +39,8 @@ public final class RawPeer {
 
     /// Connects to a broker that the harness did not start.
     public convenience init(path: String, label: String = "the peer", answersLifecycle: Bool = false) throws {
-        try self.init(path: path, label: label, answersLifecycle: answersLifecycle, group: PeerGroup())
+        self.init(
+            try PeerSocket(path: path), label: label, answersLifecycle: answersLifecycle, group: PeerGroup())
     }
 
     /// A number for a request: each comes once.

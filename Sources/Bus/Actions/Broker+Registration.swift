@@ -1,0 +1,95 @@
+import StrataCore
+
+/// `bus/register` and `bus/unregister`: what a module provides beside its hello.
+extension Broker {
+    /// All or nothing; again for one's own replaces.
+    /// - Parameter successor: where the caller has not taken over yet: then what
+    ///   it registers joins what its hello brought.
+    func register(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ successor: Successor?) throws(BusError)
+        -> JSON
+    {
+        var reader = try MemberReader(body: body, of: "bus/register")
+        let offer = try Hello.Offer(&reader)
+        let all = (successor?.offer ?? module.offer).adding(offer)
+        try checkQuotas(all, module)
+        try checkInterfaces(of: offer, among: all, module)
+        try checkOwners(offer, module.name)
+        try checkFree(offer, of: module)
+        if let successor { successor.offer = all } else { add(offer, to: module) }
+        return .object([])
+    }
+
+    private func checkQuotas(_ all: Hello.Offer, _ module: ModuleRecord) throws(BusError) {
+        let limits = table.limits
+        guard all.interfaces.count <= limits.interfaces, all.urls.count <= limits.urls else {
+            throw BusError(
+                .overloaded,
+                "\(module.name) may have \(limits.interfaces) interfaces and \(limits.urls) URLs (limits.interfaces, "
+                    + "limits.urls), and would have \(all.interfaces.count) and \(all.urls.count)")
+        }
+        try Hello.checkCount("actions", all.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
+    }
+
+    /// A URL leads to an interface of the same module, which has one instance.
+    private func checkInterfaces(of offer: Hello.Offer, among all: Hello.Offer, _ module: ModuleRecord) throws(BusError)
+    {
+        for url in offer.urls {
+            guard let interface = all.interfaces.first(where: { $0.name == url.interface }) else {
+                throw BusError(
+                    .badParams,
+                    "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of \(module.name)")
+            }
+            guard interface.instances == .single else {
+                throw BusError(
+                    .badParams,
+                    "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
+            }
+        }
+        for interface in offer.interfaces where interface.instances == .multiple {
+            guard !all.urls.contains(where: { $0.interface == interface.name }) else {
+                throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
+            }
+        }
+    }
+
+    func unregister(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/unregister")
+        let offer = try Hello.Offer(&reader)
+        var interfaces: [InterfaceRecord] = []
+        for named in offer.interfaces {
+            guard let own = module.interfaces.first(where: { $0.name == named.name }) else {
+                throw BusError(.unknownInterface, "\(module.name) has no interface \(named.name) to unregister")
+            }
+            guard !own.isDeclared else {
+                throw BusError(.forbidden, "\(named.name) is provided by the row of \(module.name), so it stays")
+            }
+            interfaces.append(own)
+        }
+        var urls: [URLTarget] = []
+        for named in offer.urls {
+            guard
+                let own = module.urls.first(where: {
+                    $0.host == named.host && $0.pattern.matchesSame(as: named.pattern)
+                })
+            else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
+            guard !own.isDeclared else {
+                throw BusError(
+                    .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
+            }
+            urls.append(own)
+        }
+        // A URL goes with the interface that it leads to.
+        urls += module.urls.filter { url in
+            interfaces.contains { $0.name == url.interface } && !urls.contains { $0 === url }
+        }
+        for url in urls {
+            remove(url)
+            module.urls.removeAll { $0 === url }
+        }
+        for interface in interfaces {
+            remove(interface)
+            module.interfaces.removeAll { $0 === interface }
+        }
+        return .object([])
+    }
+}

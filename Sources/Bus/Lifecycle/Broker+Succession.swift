@@ -1,0 +1,158 @@
+import StrataCore
+
+/// `replace: overlap`: a row's new process does its start beside the old one and
+/// takes its names over in one step, while the old one finishes what it has.
+extension Broker {
+    /// Whether a hello is that of a row's next process, beside the one that serves.
+    func maySucceed(_ hello: Hello, _ module: ModuleRecord, _ serving: Peer) -> Bool {
+        guard module.row?.replace == .overlap, module.successor == nil, !module.isRetired, hello.token != nil,
+            let vouch = module.vouch
+        else { return false }
+        return !isOf(serving, vouch.pid)
+    }
+
+    func joinBeside(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
+        register(peer, as: .module, from: module.name)
+        peer.module = module
+        peer.rank = module.row?.rank ?? module.rank
+        let successor = Successor(peer, hello)
+        module.successor = successor
+        answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
+        if hello.resumed {
+            takeOver(successor, module, step: .started)
+        } else {
+            advance(successor, module)
+        }
+    }
+
+    /// Takes a successor's next step: it joins late, so it waits for nobody.
+    func advance(_ successor: Successor, _ module: ModuleRecord) {
+        guard stage == .running, successor.peer.phase == .open else { return }
+        switch successor.step {
+        case .joined:
+            successor.step = .settingUp
+            callStep("setUp", module, successor.peer, setUpBody(), to: .setUp)
+        case .setUp:
+            successor.step = .initializing
+            callStep("initialize", module, successor.peer, to: .initialized)
+        case .initialized: takeOver(successor, module, step: .initialized)
+        case .none, .settingUp, .initializing, .started: break
+        }
+    }
+
+    /// It is ready: names, observations, reports and events pass to it together.
+    private func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleRecord.Step) {
+        module.successor = nil
+        let old = module.peer
+        if let old {
+            endSupervision(of: old)
+            observations.removeAll(of: old)
+        }
+        serve(module, by: successor, step: step)
+        order.didInitialize(module.number)
+        becomeReady(module)
+        advance(module)
+        turnMayHaveChanged()
+        if let old { leave(old, module, to: successor.peer) }
+    }
+
+    /// The serving session has ended before its successor was ready: that one
+    /// goes on as the only one.
+    func goOn(_ successor: Successor, as module: ModuleRecord) {
+        module.isRetired = false
+        serve(module, by: successor, step: successor.step)
+        let state: ModuleRecord.State =
+            switch successor.step {
+            case .none, .joined: .starting
+            case .settingUp: .settingUp
+            case .setUp: .setUp
+            case .initializing, .initialized, .started: .initializing
+            }
+        setState(module, state)
+        advance(module)
+        turnMayHaveChanged()
+    }
+
+    private func serve(_ module: ModuleRecord, by successor: Successor, step: ModuleRecord.Step) {
+        let peer = successor.peer
+        for url in module.urls { remove(url) }
+        module.urls = []
+        for interface in module.interfaces {
+            guard !successor.offer.interfaces.contains(where: { $0.name == interface.name }) else { continue }
+            remove(interface)
+            module.interfaces.removeAll { $0 === interface }
+        }
+        module.peer = peer
+        module.pid = peer.credentials.pid
+        module.uid = peer.credentials.uid
+        module.takeLevel(of: peer)
+        module.verdict = .none
+        module.isIdleStop = false
+        module.step = step
+        module.events = Set(successor.events)
+        module.helloRequires = successor.requires
+        module.sessions += 1
+        module.restarts += 1
+        add(successor.offer, to: module)
+        for observation in peer.observations { observations.add(observation) }
+    }
+
+    // MARK: the old one
+
+    /// It finishes what it has, for `stop` at most.
+    private func leave(_ old: Peer, _ module: ModuleRecord, to next: Peer) {
+        for earlier in leaving where earlier.module === module { dismiss(earlier, module) }
+        leaving.append(old)
+        let timer = LoopTimer(loop) { [unowned self, weak old] in
+            if let old { self.tearDown(old) }
+        }
+        loop.updateTime()
+        timer.start(after: max(1, module.row?.stop ?? 5_000))
+        old.timer?.close()
+        old.timer = timer
+    }
+
+    /// Those that have finished go; looked at in each round of the loop.
+    func dismissLeaving() {
+        for peer in leaving where peer.firstServed == nil && peer.ownedInstances == 0 { tearDown(peer) }
+    }
+
+    private func tearDown(_ peer: Peer) {
+        // Not while its tearDown is open.
+        guard peer.phase == .open, let module = peer.module, let timer = peer.timer else { return }
+        timer.close()
+        peer.timer = nil
+        callOwn(peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true) {
+            [unowned self, weak peer] _ in
+            if let peer { self.dismiss(peer, module) }
+        }
+    }
+
+    private func dismiss(_ peer: Peer, _ module: ModuleRecord) {
+        end(
+            peer,
+            BusError(
+                .shuttingDown,
+                "process \(module.pid) took over as \(module.name): this one, \(peer.credentials.pid), ends"))
+    }
+
+    // MARK: what a session that doesn't serve may not do
+
+    func isLeaving(_ peer: Peer) -> Bool { leaving.contains { $0 === peer } }
+
+    func onlyStaying(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
+        guard !leaving.isEmpty, isLeaving(peer) else { return }
+        throw BusError(
+            .shuttingDown,
+            "process \(module.pid) took over as \(module.name): this one finishes, and begins nothing new")
+    }
+
+    func onlyServing(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
+        try onlyStaying(peer, module)
+        guard module.peer === peer else {
+            throw BusError(
+                .unavailable,
+                "this process takes over as \(module.name) when it is ready: what it brings is taken back after that")
+        }
+    }
+}

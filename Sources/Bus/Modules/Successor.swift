@@ -1,0 +1,17 @@
+/// A second session of a row under `replace: overlap`. It starts beside the one
+/// that serves; what it brings is in force when it takes over.
+final class Successor {
+    let peer: Peer
+    var offer: Hello.Offer
+    let events: [String]
+    let requires: [String]
+    /// How far its start is.
+    var step = ModuleRecord.Step.joined
+
+    init(_ peer: Peer, _ hello: Hello) {
+        self.peer = peer
+        offer = hello.offer
+        events = hello.events
+        requires = hello.requires
+    }
+}
