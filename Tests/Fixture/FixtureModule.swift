@@ -48,6 +48,12 @@ final class FixtureModule: Module {
             let observers = try await bus.report(params["name"]?.string ?? "", to: params["to"]?.string ?? "")
             return .integer(Int64(observers))
         }
+        for event in ["reload", "memoryPressure", "suspend", "resume", "terminate"] {
+            exports.event("app.\(event)") { [behaviour] call in
+                print("event app.\(event) \(try call.params)")
+                if behaviour == "hangs in events" { try await Strata.sleep(milliseconds: 3_600_000) }
+            }
+        }
         exports.url("\(interface.lowercased()).fixture", "/show/:what", to: "\(interface)/echo")
         exports.observe("news") { [self] delivery in
             notices.append(["name": .string(delivery.name), "from": .string(delivery.from)])
@@ -57,6 +63,7 @@ final class FixtureModule: Module {
     func setUp(_ context: Context) async throws {
         setUps += 1
         print("setUp \(interface)")
+        if behaviour == "fails in setUp" { throw ModuleError("Fixture.no-disk", "the disk is away") }
         if behaviour == "hangs in setUp" { try await Strata.sleep(milliseconds: 3_600_000) }
     }
 

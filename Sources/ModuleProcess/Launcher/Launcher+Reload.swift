@@ -85,5 +85,6 @@ extension Launcher {
             }
         }
         console.say("the manifest was read again")
+        emit("reload")
     }
 }

@@ -53,6 +53,8 @@ public final class Launcher {
     enum Phase {
         case notStarted
         case running
+        /// Modules are told that the app ends; what it ends with.
+        case announcing(Ending)
         /// Modules end, group by group; what the app ends with.
         case endingModules(StopOrder, Ending)
         case endingBroker(Ending)
@@ -85,6 +87,12 @@ public final class Launcher {
     var endStartedAt: UInt64 = 0
     var group: Set<String> = []
     var isStoppingGroup = false
+    var suspension = Suspension()
+    var pressure = MemoryPressure()
+    var pressureWatcher: PressureWatcher?
+    /// Whether there was a controlling terminal at the start: one that is hung
+    /// up is gone before the signal that says so.
+    private(set) var hasTerminal = false
     private var signals: [SignalWatcher] = []
     private var orderTimer: LoopTimer?
     private var tick: LoopTimer?
@@ -124,6 +132,7 @@ public final class Launcher {
         link.onCall = { [unowned self] in self.answer($0) }
         link.onCancel = { [unowned self] in self.waiters.drop($0) }
         tick?.start(after: 1_000, every: 1_000)
+        watchPressure()
         if case .program(let path) = settings.broker {
             let keeper = BrokerKeeper(
                 loop, console, executable: path, table: settings.manifest.table, surroundings: surroundings)
@@ -140,6 +149,7 @@ public final class Launcher {
 
     /// Starts the next groups of the order at the start.
     func proceed(_ names: [String]) {
+        guard case .running = phase else { return }
         for name in names {
             supervisor(name)?.change { $0.start(at: loop.now, reason: "the app starts", impatiently: false) }
         }
@@ -175,24 +185,27 @@ public final class Launcher {
         }
         try watch(SIGINT) { [unowned self] in self.ordered("SIGINT") }
         try watch(SIGTERM) { [unowned self] in self.ordered("SIGTERM") }
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        hasTerminal = terminal >= 0
+        if hasTerminal { close(terminal) }
         // Under nohup the end of the terminal is not to matter.
-        var hangUp = sigaction()
-        sigaction(SIGHUP, nil, &hangUp)
-        let isIgnored =
-            unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
-        if !isIgnored {
+        if !Self.isIgnored(SIGHUP) {
             try watch(SIGHUP) { [unowned self] in
-                if Self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
+                if self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
             }
+        }
+        if !Self.isIgnored(SIGTSTP) {
+            try watch(SIGTSTP) { [unowned self] in self.suspendBySignal() }
+            try watch(SIGCONT) { [unowned self] in self.continueBySignal() }
         }
         try watch(SIGCHLD) { [unowned self] in self.reapAdopted() }
     }
 
-    private static var hasTerminal: Bool {
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
-        guard terminal >= 0 else { return false }
-        close(terminal)
-        return true
+    private static func isIgnored(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(signal, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self)
+            == unsafeBitCast(SIG_IGN, to: UInt.self)
     }
 
     private func secondPassed() {
@@ -206,6 +219,8 @@ public final class Launcher {
         signals = []
         for timer in [orderTimer, tick, endTimer] { timer?.close() }
         (orderTimer, tick, endTimer) = (nil, nil, nil)
+        pressureWatcher?.close()
+        pressureWatcher = nil
         link.close()
         keeper?.close()
         for supervisor in supervisors { supervisor.close() }

@@ -7,6 +7,10 @@ final class FakeLaunchBroker {
     let path: String
     /// What the launcher asked for, in order: the action and its body.
     private(set) var calls: [(action: String, body: JSON)] = []
+    /// The events among them.
+    private(set) var events: [(name: String, params: JSON)] = []
+    /// Otherwise they are never answered.
+    var answersEvents = true
     /// Connections so far.
     private(set) var sessions = 0
 
@@ -89,6 +93,10 @@ final class FakeLaunchBroker {
         case .call:
             let action = String(header.to.text.dropFirst("bus/".count))
             calls.append((action, json))
+            if action == "emit" {
+                events.append((header.name.text, json))
+                guard answersEvents else { return }
+            }
             if action == "watch" {
                 watchID = header.id
                 let held = heldStates

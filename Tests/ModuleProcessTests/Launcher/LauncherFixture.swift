@@ -17,6 +17,8 @@ final class LauncherFixture: LineSink {
     private var table = AppTable(app: "test")
     private var processes: [ModuleProcess] = []
     private var files: [String] = []
+    /// The launcher's own. Whether the machine lacks memory is no test's affair.
+    var environment = ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1", "MEMORY_PRESSURE_WATCH": "/dev/null"]
 
     init() throws {
         var template = Array("/tmp/strata-launcher-XXXXXX".utf8CString)
@@ -67,8 +69,7 @@ final class LauncherFixture: LineSink {
 
     func start() throws {
         var settings = Launcher.Settings(
-            manifest: manifest, socket: broker.path, broker: .running,
-            environment: ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1"])
+            manifest: manifest, socket: broker.path, broker: .running, environment: environment)
         settings.ownsProcess = false
         settings.reload = { [unowned self] in self.reloadFails.map { .failure($0) } ?? .success(self.manifest) }
         let launcher = try Launcher(loop, settings, console: Console(self, isColoured: false))
@@ -105,6 +106,16 @@ final class LauncherFixture: LineSink {
         broker.ask(action, body) { answer = $0 }
         try until { answer != nil }
         return try #require(answer)
+    }
+
+    /// Lets a FIFO tell of memory pressure.
+    /// - Returns: the descriptor to write to, the caller's to close.
+    func pressureFIFO() throws -> Int32 {
+        let path = folder + "/pressure"
+        try #require(mkfifo(path, 0o600) == 0)
+        files.append(path)
+        environment["MEMORY_PRESSURE_WATCH"] = path
+        return open(path, O_RDWR | O_NONBLOCK)
     }
 
     func order(_ text: String) { launcher?.ordered(text) }

@@ -29,9 +29,19 @@ final class FixtureApp {
     }
 
     /// Starts it, and waits until everything that is awaited is ready.
-    func start() throws {
-        try running.start()
+    /// - Parameters:
+    ///   - environment: of the launcher, besides; `NAME=value` each.
+    ///   - terminal: the launcher's controlling terminal.
+    func start(environment: [String] = [], terminal: PseudoTerminal? = nil) throws {
+        try running.start(environment: environment, terminal: terminal)
         try running.until { running.said("modules are ready") }
+    }
+
+    /// How many of the modules of all levels have printed that they got an event.
+    func heard(_ event: String) -> Int {
+        ["Base", "Mid", "Top"].count { module in
+            running.lines.contains { $0.hasPrefix("\(module) ") && $0.contains("| event \(event)") }
+        }
     }
 
     /// An operator's connection.

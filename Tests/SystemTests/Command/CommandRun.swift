@@ -83,11 +83,13 @@ struct CommandRun: Sendable {
 private final class Outlet {
     let writing: FileHandle
     private let reading: FileHandle?
+    private let terminal: PseudoTerminal?
 
     init(_ output: CommandRun.Output) throws {
         switch output {
         case .pipe, .closedPipe:
             let pipe = Pipe()
+            terminal = nil
             writing = pipe.fileHandleForWriting
             if case .closedPipe = output {
                 try pipe.fileHandleForReading.close()
@@ -96,17 +98,12 @@ private final class Outlet {
                 reading = pipe.fileHandleForReading
             }
         case .terminal(let columns):
-            // posix_openpt and its like are hidden from Swift; these are what
-            // they do: TIOCSPTLCK unlocks the slave, TIOCGPTN tells its number.
-            let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-            var (locked, number): (Int32, Int32) = (0, 0)
-            guard master >= 0, ioctl(master, 0x4004_5431, &locked) == 0, ioctl(master, 0x8004_5430, &number) == 0
-            else { throw POSIXError(.ENXIO) }
-            let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-            var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-            guard slave >= 0, ioctl(slave, UInt(TIOCSWINSZ), &size) == 0 else { throw POSIXError(.ENXIO) }
-            writing = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
-            reading = FileHandle(fileDescriptor: master, closeOnDealloc: true)
+            let terminal = try PseudoTerminal(columns: columns)
+            let process = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+            guard process >= 0 else { throw POSIXError(.ENXIO) }
+            writing = FileHandle(fileDescriptor: process, closeOnDealloc: true)
+            reading = nil
+            self.terminal = terminal
         }
     }
 
@@ -114,16 +111,8 @@ private final class Outlet {
     func processStarted() { try? writing.close() }
 
     func readToEnd() -> String {
-        guard let descriptor = reading?.fileDescriptor else { return "" }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            // A terminal's end is EIO.
-            let count = read(descriptor, &piece, piece.count)
-            if count <= 0 { break }
-            bytes.append(contentsOf: piece[..<count])
-        }
-        return String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
+        if let terminal { return terminal.readToEnd() }
+        return String(decoding: reading?.readDataToEndOfFile() ?? Data(), as: UTF8.self)
     }
 }
 

@@ -38,14 +38,25 @@ final class RunningApp {
     }
 
     /// Starts `strata COMMAND MANIFEST --socket SOCKET`.
-    func start(_ command: String = "up", _ more: [String] = [], socket: String? = nil) throws {
+    /// - Parameters:
+    ///   - environment: further variables, `NAME=value` each. Whether the machine
+    ///     lacks memory is no test's affair but where this says so.
+    ///   - terminal: what becomes its controlling terminal; else it has none.
+    func start(
+        _ command: String = "up", _ more: [String] = [], socket: String? = nil, environment: [String] = [],
+        terminal: PseudoTerminal? = nil
+    ) throws {
         let program = try #require(realpath("/proc/self/exe", nil))
         defer { free(program) }
         let path = String(cString: program)
         let executable = path[..<(path.lastIndex(of: "/") ?? path.endIndex)] + "/strata"
+        var words = [String(executable), command, manifest, "--socket", socket ?? self.socket] + more
+        // Who leads a session and opens a terminal has it.
+        if let terminal { words = ["/bin/sh", "-c", "exec <>\(terminal.path); exec \"$0\" \"$@\""] + words }
         var command = ChildProcess.Command(
-            arguments: [String(executable), command, manifest, "--socket", socket ?? self.socket] + more,
-            environment: ["PATH=/usr/bin:/bin", "HOME=/tmp"], folder: folder)
+            arguments: words,
+            environment: ["PATH=/usr/bin:/bin", "HOME=/tmp", "MEMORY_PRESSURE_WATCH=/dev/null"] + environment,
+            folder: folder)
         let (output, errors) = (try Pipe(), try Pipe())
         command.descriptors = [nil, output.writing, errors.writing]
         exit = nil
@@ -88,6 +99,14 @@ final class RunningApp {
     func ended() throws -> ChildProcess.Exit {
         try until { exit != nil && openOutputs == 0 }
         return try #require(exit)
+    }
+
+    /// What its process does, as the kernel says: `R`, `S`, `T` …
+    var state: String { Self.state(of: pid) }
+
+    static func state(of pid: Int32) -> String {
+        let words = text(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ")
+        return words?.first.map(String.init) ?? ""
     }
 
     /// The processes whose parent is `strata`.

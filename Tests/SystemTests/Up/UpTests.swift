@@ -144,7 +144,6 @@ struct UpTests {
 
     /// Neither gone nor a zombie that somebody else has to wait for.
     private static func runs(_ pid: Int32) -> Bool {
-        let state = RunningApp.text(of: "/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ").first
-        return state != nil && state != "Z" && state != "X"
+        !["", "Z", "X"].contains(RunningApp.state(of: pid))
     }
 }

@@ -71,6 +71,19 @@ final class BusLink {
         channel.request(to: "bus/\(action)", body: body.encoded(), deadline: deadline, onAnswer: onAnswer)
     }
 
+    /// Emits an event; fails at once where there is no connection.
+    /// - Parameter deadline: for each module's answer, in milliseconds.
+    func emit(
+        _ name: String, _ params: JSON, deadline: UInt64, onAnswer: @escaping (RequestChannel.Answer) -> Void
+    ) {
+        guard let channel, isUp else {
+            onAnswer(.failure(BusError(.unavailable, "there is no connection to the broker")))
+            return
+        }
+        channel.request(
+            to: "bus/emit", body: params.encoded(), deadline: deadline, members: [("name", name)], onAnswer: onAnswer)
+    }
+
     /// Asks for the stream of all modules' states, for as long as the connection
     /// stands.
     func watch(_ onState: @escaping ([UInt8]) -> Void) {

@@ -1,10 +1,12 @@
 import Glibc
 import StrataCore
 
-/// The end of an app. Its parts and their bounds, in milliseconds: the modules
-/// (`StopOrder.budget`, 7,500), the broker until 9,000, what is left of
-/// descendants until 9,500; then it is over whatever hangs.
+/// The end of an app. Its parts and their bounds, in milliseconds: the modules'
+/// answers to `app.terminate` until 1,000, their ends (`StopOrder.budget`) until
+/// 7,500, the broker until 9,000, what is left of descendants until 9,500; then
+/// it is over whatever hangs.
 extension Launcher {
+    private static let announcedBy: UInt64 = 1_000
     private static let brokerBy: UInt64 = 9_000
     private static let sweptBy: UInt64 = 9_500
 
@@ -14,7 +16,7 @@ extension Launcher {
         case .notStarted, .running:
             console.say("\(by): the app ends")
             end(Ending(code: 0, message: by))
-        case .endingModules, .endingBroker, .sweeping:
+        case .announcing, .endingModules, .endingBroker, .sweeping:
             console.say("\(by) again: everything is killed")
             killEverything()
         case .over: break
@@ -25,13 +27,22 @@ extension Launcher {
     public func end(_ ending: Ending) {
         guard case .running = phase else { return }
         endStartedAt = loop.now
+        phase = .announcing(ending)
+        armEnd(Self.announcedBy)
+        emit("terminate", ["reason": .string(ending.message)], within: Self.announcedBy) { [weak self] in
+            self?.endModules()
+        }
+    }
+
+    private func endModules() {
+        guard case .announcing(let ending) = phase else { return }
         let running = supervisors.filter { supervisor in
             switch supervisor.machine.state {
             case .untouched, .settled: false
             case .pending, .running, .stopping: true
             }
         }
-        let stops = StopOrder(settings.manifest.table, running: Set(running.map(\.name)), at: loop.now)
+        let stops = StopOrder(settings.manifest.table, running: Set(running.map(\.name)), at: endStartedAt)
         phase = .endingModules(stops, ending)
         armEnd(Self.brokerBy)
         stopNext()
@@ -100,6 +111,7 @@ extension Launcher {
     func endDeadlinePassed() {
         switch phase {
         case .notStarted, .running, .over: break
+        case .announcing: endModules()
         case .endingModules, .endingBroker: killEverything()
         case .sweeping: sweepOnce()
         }
@@ -108,10 +120,12 @@ extension Launcher {
     private func killEverything() {
         keeper?.kill()
         for supervisor in supervisors { supervisor.change { $0.kill(reason: "the app ends") } }
-        if case .endingModules(_, let ending) = phase {
+        switch phase {
+        case .announcing(let ending), .endingModules(_, let ending):
             phase = .endingBroker(ending)
             link.close()
             if keeper?.pid == nil { return sweep(ending) }
+        case .notStarted, .running, .endingBroker, .sweeping, .over: break
         }
         // What can't even be killed is not waited for.
         let elapsed = loop.now - endStartedAt

@@ -8,14 +8,16 @@ import StrataCore
 /// more than its rows' `stop`; what it doesn't use is for those after it. So the
 /// end of an app has a bound, however many modules hang.
 struct StopOrder {
-    /// For all modules, in milliseconds.
+    /// For all modules, in milliseconds from the beginning of the app's end.
     static let budget: UInt64 = 7_500
 
     private var groups: [[String]]
     private let stop: [String: UInt64]
     private let end: UInt64
 
-    /// - Parameter running: the modules that have a process or wait for one.
+    /// - Parameters:
+    ///   - running: the modules that have a process or wait for one.
+    ///   - now: when the app's end began.
     init(_ table: AppTable, running: Set<String>, at now: UInt64) {
         let rows = table.modules.filter { running.contains($0.name) }
         let places = Set(rows.map { Place(rank: $0.rank, priority: $0.priority) })

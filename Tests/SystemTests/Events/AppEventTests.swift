@@ -1,0 +1,113 @@
+import Glibc
+import StrataTesting
+import Testing
+
+/// The app's own events, with real processes: a module prints what it gets.
+@Suite(.timeLimit(.minutes(1)))
+struct AppEventTests {
+    @Test func sigtermIsToldToModulesBeforeTheirTearDown() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        app.running.signal(SIGTERM)
+        #expect(try app.running.ended() == .code(0))
+        for module in ["Base", "Mid", "Top"] {
+            let lines = app.running.lines.filter { $0.hasPrefix("\(module) ") && $0.contains("|") }
+            let told = lines.firstIndex { $0.contains(#"event app.terminate {"reason":"SIGTERM"}"#) }
+            let tornDown = lines.firstIndex { $0.contains("tearDown") }
+            #expect(try #require(told) < #require(tornDown), "\(module)")
+        }
+    }
+
+    @Test func moduleThatHangsInAnEventDelaysTheEndByOneSecond() throws {
+        let app = try FixtureApp("  Slow: {run: [MODULE], env: {FIXTURE: hangs in events}}")
+        defer { app.cleanUp() }
+        try app.start()
+        try app.end()
+        #expect(app.running.said("| tearDown Slow"))
+    }
+
+    @Test func secondSignalEndsAtOnceWhileTheModulesAreTold() throws {
+        let app = try FixtureApp("  Slow: {run: [MODULE], env: {FIXTURE: hangs in events}}")
+        defer { app.cleanUp() }
+        try app.start()
+        app.running.signal(SIGINT)
+        try app.running.until { app.running.said("| event app.terminate") }
+        app.running.signal(SIGINT)
+        #expect(try app.running.ended() == .code(0))
+        #expect(app.running.said("SIGINT again: everything is killed"))
+        #expect(!app.running.said("| tearDown"))
+    }
+
+    @Test func aServiceIsSuspendedAndGoesOnRunning() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        // Nobody suspended it.
+        app.running.signal(SIGCONT)
+        app.running.signal(SIGTSTP)
+        try app.running.until { app.heard("app.suspend") == 3 }
+        #expect(app.heard("app.resume") == 0)
+        #expect(app.running.state == "S" || app.running.state == "R")
+        // Its launcher still serves.
+        #expect(try tool.asked("Lazy/echo", 1) == 1)
+        app.running.signal(SIGCONT)
+        try app.running.until { app.heard("app.resume") >= 3 }
+        #expect(app.heard("app.suspend") == 3)
+        try app.end()
+    }
+
+    @Test func ctrlZInATerminalHaltsTheLauncherWhenItsModulesKnow() throws {
+        let app = try FixtureApp()
+        let terminal = try PseudoTerminal(columns: 80)
+        defer {
+            app.cleanUp()
+            terminal.close()
+        }
+        try app.start(terminal: terminal)
+        terminal.type(0x1A)
+        try app.running.until { app.running.state == "T" }
+        app.running.signal(SIGCONT)
+        try app.running.until { app.heard("app.resume") == 3 }
+        #expect(app.heard("app.suspend") == 3)
+        #expect(app.running.state != "T")
+        // The terminal's end is the app's.
+        terminal.close()
+        #expect(try app.running.ended() == .code(0))
+        #expect(app.running.said("SIGHUP: the app ends"))
+    }
+
+    @Test func memoryPressureReachesTheModulesThatDeclaredIt() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        let fifo = app.running.folder + "/pressure"
+        try #require(mkfifo(fifo, 0o600) == 0)
+        defer { unlink(fifo) }
+        try app.start(environment: ["MEMORY_PRESSURE_WATCH=\(fifo)"])
+        let descriptor = open(fifo, O_WRONLY | O_NONBLOCK)
+        #expect(write(descriptor, "now\n", 4) == 4)
+        close(descriptor)
+        try app.running.until { app.heard(#"app.memoryPressure {"level":"some"}"#) == 3 }
+        unlink(fifo)
+        try app.end()
+    }
+
+    @Test func theKernelsFileIsWatchedAndTold() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        // The processor's stands in for the memory's: it is easily pressed.
+        let trigger = "c29tZSA1MDAwMCAyMDAwMDAw"
+        try app.start(
+            environment: ["MEMORY_PRESSURE_WATCH=/proc/pressure/cpu", "MEMORY_PRESSURE_WRITE=\(trigger)"])
+        if app.running.said("nobody emits app.memoryPressure") {
+            try Test.cancel("this kernel lets nobody watch /proc/pressure/cpu")
+        }
+        let busy = try (0..<2).map { _ in
+            try ChildProgram("/usr/bin/taskset", ["-c", "0", "/bin/sh", "-c", "while :; do :; done"])
+        }
+        try app.running.until { app.heard(#"app.memoryPressure {"level":"some","avg10":"#) == 3 }
+        for process in busy { process.kill() }
+        try app.end()
+    }
+}
