@@ -67,6 +67,10 @@ final class FixtureModule: Module {
         if behaviour == "hangs in setUp" { try await Strata.sleep(milliseconds: 3_600_000) }
     }
 
+    func initialize() async throws {
+        if behaviour == "hangs in initialize" { try await Strata.sleep(milliseconds: 3_600_000) }
+    }
+
     func tearDown() async throws {
         print("tearDown \(interface)")
         if behaviour == "hangs in tearDown" { try await Strata.sleep(milliseconds: 3_600_000) }

@@ -44,6 +44,15 @@ final class FixtureApp {
         }
     }
 
+    /// The launcher's first line about a module that begins so.
+    func line(of module: String, _ beginning: String) -> String? {
+        running.lines.first { line in
+            // A module's own lines have a bar behind its name.
+            let said = line.dropFirst(module.count).drop { $0 == " " }
+            return line.hasPrefix("\(module) ") && said.first != "|" && said.hasPrefix(beginning)
+        }
+    }
+
     /// An operator's connection.
     func tool() throws -> RawPeer {
         let peer = try RawPeer(path: running.socket, label: "tool")

@@ -15,7 +15,11 @@ final class RunningApp {
     private var openOutputs = 0
     private var readers: [OutputReader] = []
 
-    var socket: String { folder + "/app.sock" }
+    /// Where clients look by themselves; set before `start`, the app has it
+    /// instead of one in `folder`.
+    var standardSocket: String?
+
+    var socket: String { standardSocket ?? folder + "/app.sock" }
     var manifest: String { folder + "/strata.yaml" }
     var pid: Int32 { child?.pid ?? 0 }
 
@@ -50,7 +54,8 @@ final class RunningApp {
         defer { free(program) }
         let path = String(cString: program)
         let executable = path[..<(path.lastIndex(of: "/") ?? path.endIndex)] + "/strata"
-        var words = [String(executable), command, manifest, "--socket", socket ?? self.socket] + more
+        let place = standardSocket == nil || socket != nil ? ["--socket", socket ?? self.socket] : []
+        var words = [String(executable), command, manifest] + place + more
         // Who leads a session and opens a terminal has it.
         if let terminal { words = ["/bin/sh", "-c", "exec <>\(terminal.path); exec \"$0\" \"$@\""] + words }
         var command = ChildProcess.Command(
@@ -148,6 +153,7 @@ final class RunningApp {
         for reader in readers { reader.close() }
         for path in files { unlink(path) }
         unlink(socket)
+        if let standardSocket { rmdir(SocketPath.folder(of: standardSocket)) }
         rmdir(folder)
     }
 }

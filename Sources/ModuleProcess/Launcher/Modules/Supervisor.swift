@@ -158,7 +158,7 @@ final class Supervisor {
             spawnedAt = Loop.wallMicroseconds
             // Starting took a moment: what follows is measured from here.
             owner.loop.updateTime()
-            limit(child.pid)
+            if !isAnothers { limit(child.pid) }
             let actions = machine.spawned(child.pid, at: owner.loop.now)
             for action in actions { _ = perform(action) }
             owner.vouch(for: self)
@@ -171,8 +171,9 @@ final class Supervisor {
 
     private func start(_ executable: String) throws(SystemError) -> ChildProcess {
         let surroundings = owner.surroundings
+        let words = [executable] + process.run.dropFirst()
         var command = ChildProcess.Command(
-            arguments: [executable] + process.run.dropFirst(),
+            arguments: isAnothers ? LimitedCommand.words(words, process.limits) : words,
             environment: ProcessEnvironment.module(
                 process, inherited: surroundings.inherited, user: row.user,
                 bus: [
@@ -180,7 +181,7 @@ final class Supervisor {
                     "STRATA_ENV": surroundings.env, "STRATA_LIFELINE": "\(Surroundings.lifelineDescriptor)",
                 ]),
             folder: process.folder)
-        if let user = row.user, user != geteuid() {
+        if let user = row.user, isAnothers {
             command.user = (user, ProcessEnvironment.group(of: user, appGroup: surroundings.group))
         }
         let lifeline = try surroundings.lifeline.reopenReading()
@@ -226,12 +227,15 @@ final class Supervisor {
         while outputs.count > 6 { outputs.removeFirst().close() }
     }
 
+    /// Its process is another user's than the launcher.
+    private var isAnothers: Bool { row.user.map { $0 != geteuid() } ?? false }
+
     private func limit(_ pid: Int32) {
         do {
             if let files = process.limits.files { try ProcessControl.limitFiles(of: pid, to: files) }
             if let processes = process.limits.processes { try ProcessControl.limitProcesses(of: pid, to: processes) }
         } catch {
-            owner.console.say(of: name, "its limits could not be set: \(error)")
+            owner.console.say(of: name, "its limits could not be set, and hold from its next start: \(error)")
         }
     }
 

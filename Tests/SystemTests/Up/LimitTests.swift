@@ -1,0 +1,71 @@
+import Glibc
+import Testing
+
+/// A row's limits, and starts that go wrong, with real processes.
+@Suite(.timeLimit(.minutes(1)))
+struct LimitTests {
+    @Test func processOverItsMemoryIsKilledAndSaidSo() throws {
+        let script = "x=$(head -c 40000000 /dev/zero | tr '\\0' x); echo full; while read y <&3; do :; done"
+        let app = try RunningApp(
+            """
+            app: test
+            modules:
+              Big: {run: [big.sh], start: async, limits: {memory: 20MiB}, restart: never}
+              Small: {run: [big.sh], start: async, limits: {memory: 400MiB}, restart: never, stop: 100ms}
+            """, scripts: ["big.sh": script])
+        defer { app.cleanUp() }
+        try app.start()
+        try app.until { app.lines.contains { $0.hasPrefix("Big ") && $0.contains("failed") } }
+        let line = try #require(app.lines.first { $0.hasPrefix("Big ") && $0.contains("failed") })
+        #expect(line.contains("of memory, and its limit is 20 MiB, and was ended"), "\(line)")
+        try app.until { app.said("Small  | full") }
+        #expect(!app.said("Small    failed"))
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+    }
+
+    /// Both limits at once, from the first line that it runs.
+    @Test func filesBeyondTheLimitCannotBeOpened() throws {
+        let script = """
+            until [ "$(ulimit -Hn)" = 20 ]; do :; done
+            for file in /proc/self/exe; do exec 9<$file && echo opened 9; done
+            exec 19<$0 && echo opened 19; (exec 20<$0) 2>/dev/null || echo refused 20; exec cat <&3
+            """
+        let app = try RunningApp(
+            "{app: test, modules: {A: {run: [bash.sh], start: async, limits: {files: 20}, stop: 100ms}}}")
+        defer { app.cleanUp() }
+        guard access("/bin/bash", X_OK) == 0 else { try Test.cancel("a plain sh has no descriptors over 9") }
+        try app.write("bash.sh", "#!/bin/bash\n\(script)\n", mode: 0o755)
+        try app.start()
+        try app.until { app.said("A      | refused 20") }
+        #expect(app.said("A      | opened 9") && app.said("A      | opened 19"))
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+    }
+
+    @Test func failedAndHangingStartsAreToldWithTheirStep() throws {
+        let app = try FixtureApp(
+            """
+              Fails: {run: [MODULE], env: {FIXTURE: fails in setUp}, restart: never}
+              Hangs: {run: [MODULE], env: {FIXTURE: hangs in setUp}, restart: never, provides: [Hangs]}
+              Later: {run: [MODULE], env: {FIXTURE: hangs in initialize}, restart: never}
+              Again: {run: [MODULE], env: {FIXTURE: fails in setUp}, backoff: {first: 1ms, most: 1ms, reset: 1s}}
+            """, extra: "startup: 500ms")
+        defer { app.cleanUp() }
+        try app.start()
+        let modules = ["Fails", "Hangs", "Later", "Again"]
+        try app.running.until { modules.allSatisfy { app.line(of: $0, "failed: ") != nil } }
+        // The launcher hears it from the bus, or reads it in the module's last words:
+        // whichever is there first.
+        func told(_ module: String) -> String {
+            app.running.lines.filter { $0.hasPrefix("\(module) ") }.joined(separator: "\n")
+        }
+        #expect(told("Fails").contains("the disk is away"))
+        #expect(told("Hangs").contains(/answer (module\/)?setUp within 500 ms/))
+        #expect(told("Later").contains(/answer (module\/)?initialize within 500 ms/))
+        #expect(app.line(of: "Again", "failed: ")?.contains("that was the 10th time in a row") == true)
+        let refusal = try app.tool().refused("Hangs/echo", with: "unavailable")
+        #expect(refusal.message.contains("setUp"), "\(refusal.message)")
+        try app.end()
+    }
+}

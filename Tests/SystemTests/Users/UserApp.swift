@@ -1,0 +1,114 @@
+import Foundation
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// An app with a group, its modules and tools those of several users of this
+/// system, and its socket at the default path. Needs root.
+final class UserApp {
+    /// An entry of `/etc/passwd`, one of those that every Debian has.
+    struct User: Sendable {
+        var name: String
+        var uid: UInt32
+        var gid: UInt32
+
+        init?(_ name: String) {
+            guard let entry = getpwnam(name)?.pointee else { return nil }
+            (self.name, uid, gid) = (name, entry.pw_uid, entry.pw_gid)
+        }
+    }
+
+    /// The socket's group, which is the listed operator's own.
+    static let group = "games"
+    static let listed = User("games")
+    /// Whom a module runs as.
+    static let module = User("nobody")
+    static let stranger = User("daemon")
+
+    /// Why these tests can't run here; nil where they can.
+    static let obstacle: String? = {
+        if geteuid() != 0 { return "only root can run processes as other users" }
+        if listed == nil || module == nil || stranger == nil || getgrnam(group) == nil {
+            return "the users games, nobody and daemon, and the group games, aren't all there"
+        }
+        if access(setpriv, X_OK) != 0 { return "\(setpriv) isn't there" }
+        return nil
+    }()
+
+    private static let setpriv = "/usr/bin/setpriv"
+
+    let running: RunningApp
+    private let name: String
+
+    /// - Parameters:
+    ///   - rows: the manifest's, indented by two; FIXTURE is the module's program.
+    ///   - scripts: executable for everyone, beside the manifest.
+    init(_ name: String, _ rows: String, scripts: [String: String] = [:]) throws {
+        self.name = "\(name)-\(getpid())"
+        running = try RunningApp(
+            """
+            app: \(self.name)
+            group: \(Self.group)
+            operators: [\(Self.listed?.name ?? "")]
+            modules:
+            \(rows.replacing("FIXTURE", with: "bin/StrataFixture"))
+            """, scripts: scripts)
+        running.standardSocket = SocketPath.standard(app: self.name, hasGroup: true)
+        // Where the package is built may be closed to others.
+        let programs = running.folder + "/bin"
+        chmod(running.folder, 0o755)
+        mkdir(programs, 0o755)
+        chmod(programs, 0o755)
+        for program in ["StrataFixture", "strata"] {
+            // By a process of its own: what a test starts meanwhile would inherit
+            // the file while it is written, and nobody can run it then.
+            let copy = try ChildProgram(
+                "/usr/bin/install", ["-m", "755", try BuiltExecutable.path(program), programs])
+            try #require(try copy.wait(within: .seconds(30)) == .exit(0), "\(copy.outputText)")
+        }
+    }
+
+    var programs: String { running.folder + "/bin" }
+
+    /// Runs a program as a user, whose only group is the app's or the user's own.
+    func run(as user: User?, inGroup: Bool, _ words: [String], environment: [String: String] = [:]) throws
+        -> (end: ChildProgram.End, output: String)
+    {
+        let user = try #require(user)
+        let group = inGroup ? getgrnam(Self.group).pointee.gr_gid : user.gid
+        let program = try ChildProgram(
+            Self.setpriv, ["--reuid", "\(user.uid)", "--regid", "\(group)", "--clear-groups"] + words,
+            environment: environment.merging(["STRATA_SOCKET": running.socket]) { given, _ in given })
+        let end = try program.wait(within: .seconds(30))
+        return (end, program.outputText)
+    }
+
+    /// `strata …` as a user.
+    func strata(as user: User?, inGroup: Bool = true, _ words: String...) throws
+        -> (end: ChildProgram.End, output: String)
+    {
+        try run(as: user, inGroup: inGroup, ["\(programs)/strata"] + words)
+    }
+
+    /// Waits until a module of the runtime is ready.
+    func awaitReady(_ modules: String...) throws {
+        try running.until {
+            modules.allSatisfy { module in
+                running.lines.contains { $0.hasPrefix("\(module) ") && $0.contains("ready after") }
+            }
+        }
+    }
+
+    func cleanUp() {
+        try? FileManager.default.removeItem(atPath: programs)
+        running.cleanUp()
+    }
+
+    /// Whether other users can run the programs: their libraries may be closed
+    /// to them.
+    func requireReachable() throws {
+        let (end, output) = try run(as: Self.stranger, inGroup: false, ["\(programs)/strata", "--version"])
+        if end != .exit(0) { try Test.cancel("other users can't run what is built here: \(output)") }
+    }
+}
