@@ -20,6 +20,9 @@ final class FixtureModule: Module {
             print("no disk, no fun")
             exit(7)
         }
+        // All threads have it blocked: who waits for it takes it.
+        var release = FixtureModule.release
+        pthread_sigmask(SIG_BLOCK, &release, nil)
         if behaviour == "ignores SIGTERM" { signal(SIGTERM, SIG_IGN) }
         if behaviour == "leaves a child" { leaveChild() }
     }
@@ -28,6 +31,10 @@ final class FixtureModule: Module {
         exports.bytes("\(interface)/echo") { call in call.body }
         exports.action("\(interface)/hang") { _ in
             while true { try await Strata.sleep(milliseconds: 3_600_000) }
+        }
+        exports.action("\(interface)/wait") { _ in
+            try await blocking { FixtureModule.waitForRelease() }
+            return .integer(Int64(getpid()))
         }
         exports.action("\(interface)/facts") { [self] _ in
             [
@@ -63,6 +70,10 @@ final class FixtureModule: Module {
     func setUp(_ context: Context) async throws {
         setUps += 1
         print("setUp \(interface)")
+        if behaviour == "waits in setUp" {
+            print("waits in setUp")
+            try await blocking { FixtureModule.waitForRelease() }
+        }
         if behaviour == "fails in setUp" { throw ModuleError("Fixture.no-disk", "the disk is away") }
         if behaviour == "hangs in setUp" { try await Strata.sleep(milliseconds: 3_600_000) }
     }
@@ -77,6 +88,19 @@ final class FixtureModule: Module {
     }
 
     func resumed() async throws { resumes += 1 }
+
+    /// SIGUSR1.
+    private nonisolated static var release: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGUSR1)
+        return set
+    }
+
+    private nonisolated static func waitForRelease() {
+        var (release, number) = (release, Int32(0))
+        sigwait(&release, &number)
+    }
 
     /// A process of a session of its own, which nobody but a subreaper finds.
     private func leaveChild() {

@@ -11,7 +11,7 @@ extension Launcher {
         keeper?.isConnected()
         if !isFirstBus { console.say("the broker is back after \(seconds(loop.now - busLostAt))") }
         // Those that run come first: they are connecting too.
-        for supervisor in supervisors where supervisor.machine.pid != nil { vouch(for: supervisor) }
+        for supervisor in supervisors { vouch(for: supervisor) }
         for supervisor in supervisors {
             if let report = supervisor.machine.report { tell(report, of: supervisor) }
         }
@@ -27,7 +27,7 @@ extension Launcher {
     func busWent(_ reason: String) {
         busLostAt = loop.now
         waiters = Waiters()
-        for supervisor in supervisors { supervisor.change { $0.busWent(at: loop.now) } }
+        for supervisor in supervisors { supervisor.busWent() }
         if case .running = phase { console.say("no connection to the broker: \(reason)") }
     }
 
@@ -70,6 +70,6 @@ extension Launcher {
         else { return }
         let pid = Int32(clamping: json["pid"]?.integer ?? 0)
         let reason = json["reason"]?.string ?? ""
-        supervisor.change { $0.saw(state, pid: pid, reason: reason, at: loop.now) }
+        supervisor.saw(state, pid: pid, reason: reason)
     }
 }

@@ -71,6 +71,8 @@ extension Launcher {
             supervisor.change {
                 $0.stop(at: loop.now, reason: reason, then: .start, asksForTearDown: false, within: times)
             }
+        } else if supervisor.row.replace == .overlap, supervisor.machine.isReady, link.isUp {
+            supervisor.replace(reason: reason)
         } else {
             supervisor.change { $0.stop(at: loop.now, reason: reason, then: .start) }
         }

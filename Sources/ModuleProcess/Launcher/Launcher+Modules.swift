@@ -3,9 +3,10 @@ import StrataCore
 /// What supervisors bring about.
 extension Launcher {
     func vouch(for supervisor: Supervisor) {
-        guard let pid = supervisor.machine.pid else { return }
+        guard let process = supervisor.vouched else { return }
         let body: JSON = [
-            "module": .string(supervisor.name), "token": .string(supervisor.token), "pid": .integer(Int64(pid)),
+            "module": .string(supervisor.name), "token": .string(process.token),
+            "pid": .integer(Int64(process.pid)),
             "pending": .array(supervisor.pending.map { .string($0) }),
         ]
         link.call("vouch", body) { [weak self] answer in
@@ -58,6 +59,13 @@ extension Launcher {
             supervisors.removeAll { $0 === supervisor }
             supervisor.close()
         }
+    }
+
+    func couldNotReplace(_ supervisor: Supervisor, _ why: String) {
+        console.say(of: supervisor.name, "not replaced: \(why); process \(supervisor.machine.pid ?? 0) goes on")
+        let error = BusError(
+            .unavailable, "\(supervisor.name) was not replaced: \(why); the process that there was goes on")
+        for id in waiters.ready(supervisor.name) { link.fail(id, error) }
     }
 
     static func error(of name: String, _ settled: ModuleMachine.Settled) -> BusError {

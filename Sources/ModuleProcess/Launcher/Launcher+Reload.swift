@@ -9,9 +9,9 @@ extension Launcher {
         switch readAgain() {
         case .failure(let error): link.fail(call.id, error)
         case .success(let manifest):
+            let (came, went) = apply(manifest)
             link.reply(call.id, manifest.table.json().encoded())
-            link.flush()
-            apply(manifest)
+            begin(came, end: went)
         }
     }
 
@@ -38,9 +38,10 @@ extension Launcher {
         }
     }
 
-    /// Rows that came are started, rows that went are stopped; what changed in a
-    /// process's row takes effect at its next start.
-    private func apply(_ manifest: Manifest) {
+    /// What changed in a process's row takes effect at its next start, of which
+    /// the broker is told before it has the table.
+    /// - Returns: those whose row came, and those whose row went.
+    private func apply(_ manifest: Manifest) -> (came: [Supervisor], went: [Supervisor]) {
         settings.manifest = manifest
         keeper?.table = manifest.table
         surroundings.env = manifest.table.env
@@ -68,7 +69,11 @@ extension Launcher {
         }
         // A row that went stays known until its process has ended.
         supervisors = kept + known
-        for gone in known {
+        return (came, known)
+    }
+
+    private func begin(_ came: [Supervisor], end went: [Supervisor]) {
+        for gone in went {
             gone.isRemoved = true
             switch gone.machine.state {
             case .untouched, .settled:

@@ -74,7 +74,7 @@ extension Launcher {
 
     private func endBroker(_ ending: Ending) {
         // A row that a reload took out, or one started meanwhile.
-        for supervisor in supervisors { supervisor.change { $0.kill(reason: "the app ends") } }
+        for supervisor in supervisors { supervisor.killAll(reason: "the app ends") }
         phase = .endingBroker(ending)
         link.close()
         guard let keeper else { return sweep(ending) }
@@ -119,7 +119,7 @@ extension Launcher {
 
     private func killEverything() {
         keeper?.kill()
-        for supervisor in supervisors { supervisor.change { $0.kill(reason: "the app ends") } }
+        for supervisor in supervisors { supervisor.killAll(reason: "the app ends") }
         switch phase {
         case .announcing(let ending), .endingModules(_, let ending):
             phase = .endingBroker(ending)
@@ -155,6 +155,6 @@ extension Launcher {
 
     /// Whether somebody here waits for it: those libuv waits for.
     private func isKnown(_ pid: Int32) -> Bool {
-        keeper?.pid == pid || supervisors.contains { $0.machine.pid == pid }
+        keeper?.pid == pid || supervisors.contains { $0.all.contains { $0.pid == pid } }
     }
 }

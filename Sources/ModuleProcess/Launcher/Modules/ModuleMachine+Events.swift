@@ -111,6 +111,22 @@ extension ModuleMachine {
         }
     }
 
+    /// Another process has its place: it has taken over, or is the only one that
+    /// is left and still starts.
+    /// - Parameter spawnedAt: on the clock of `now`.
+    mutating func replaced(by pid: Int32, spawnedAt: UInt64, isReady: Bool, at now: UInt64) -> [Action] {
+        guard case .running = state else { preconditionFailure("illegal transition: \(state), replaced") }
+        var run = Run(pid: pid, spawnedAt: spawnedAt, since: now, passedSetUp: true)
+        if isReady {
+            run.phase = .ready
+            run.readyAt = now
+        } else {
+            run.deadline = now + policy.startup
+        }
+        state = .running(run)
+        return isReady ? [.becameReady(pid: pid, milliseconds: now - spawnedAt)] : []
+    }
+
     /// Its process ended.
     /// - Parameter lastLines: what it wrote last.
     mutating func exited(_ exit: ChildProcess.Exit, lastLines: [String], at now: UInt64) -> [Action] {

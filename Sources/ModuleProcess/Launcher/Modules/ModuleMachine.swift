@@ -162,6 +162,13 @@ struct ModuleMachine {
         }
     }
 
+    /// Whether there is a process that is not to end.
+    var isRunning: Bool {
+        guard case .running(let run) = state else { return false }
+        if case .doomed = run.phase { return false }
+        return true
+    }
+
     var isReady: Bool {
         guard case .running(let run) = state else { return false }
         return run.phase == .ready

@@ -17,6 +17,8 @@ protocol SupervisorOwner: AnyObject {
     func passedSetUp(_ supervisor: Supervisor)
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64)
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled)
+    /// The one that was to take over did not; the one that serves goes on.
+    func couldNotReplace(_ supervisor: Supervisor, _ why: String)
 }
 
 /// What is the same for all processes of an app.
@@ -34,29 +36,33 @@ struct Surroundings {
     static let lifelineDescriptor: Int32 = 3
 }
 
-/// Drives one module's `ModuleMachine`: owns its process, its output and its
-/// timer, and performs what the machine decides.
+/// Drives one module's `ModuleMachine`: owns its process and its timer, and
+/// performs what the machine decides. `Supervisor+Replacing.swift` has what
+/// `replace: overlap` adds.
 final class Supervisor {
     let name: String
     private(set) var row: AppTable.Row
     private(set) var process: ModuleProcess
     private(set) var machine: ModuleMachine
-    /// Of the present process; what the broker was told.
-    private(set) var token = ""
     /// When the last process was started, in microseconds since 1970.
     private(set) var spawnedAt: UInt64 = 0
     /// Since when it is to be ready and is not.
     private(set) var notReadySince: UInt64 = 0
-
     /// Its row was taken out of the manifest; it ends.
     var isRemoved = false
 
-    private unowned let owner: any SupervisorOwner
-    /// What the present process was started with.
-    private var startedAs: ModuleProcess?
-    private var child: ChildProcess?
-    private var outputs: [ProcessOutput] = []
-    private var lastLines = LastLines()
+    unowned let owner: any SupervisorOwner
+    /// The process that the machine is about.
+    var current: SupervisedProcess?
+    /// Under `replace: overlap`: the process that is to take over.
+    var replacement: SupervisedProcess?
+    /// For the replacement's start.
+    var replacementTimer: LoopTimer?
+    /// Processes that another took the place of, or that were not to take over
+    /// any more, until they have ended.
+    var leaving: [SupervisedProcess] = []
+    /// Of processes that have ended: a descendant may hold them.
+    private var pastOutputs: [ProcessOutput] = []
     private var timer: LoopTimer?
 
     init(_ row: AppTable.Row, _ process: ModuleProcess, startup: UInt64, owner: any SupervisorOwner) {
@@ -80,29 +86,28 @@ final class Supervisor {
         self.row = row
         self.process = process
         machine.policy = Self.policy(row, process, startup)
-        if let pid = machine.pid { limit(pid) }
+        for one in all { one.limit(as: process) }
     }
 
     /// What of its row the present process was not started with: keys of the
     /// manifest, which take effect at the next start.
-    var pending: [String] {
-        guard machine.pid != nil, let startedAs else { return [] }
-        var keys: [String] = []
-        if startedAs.run != process.run || startedAs.executable != process.executable { keys.append("run") }
-        if startedAs.folder != process.folder { keys.append("folder") }
-        if startedAs.user != process.user { keys.append("user") }
-        if startedAs.env != process.env { keys.append("env") }
-        return keys
-    }
+    var pending: [String] { current?.pending(process) ?? [] }
+
+    /// The process that the broker is to know.
+    var vouched: SupervisedProcess? { replacement ?? current }
+
+    /// All that have not ended.
+    var all: [SupervisedProcess] { [current, replacement].compactMap { $0 } + leaving }
 
     /// Nothing is left of it and it will not be used again.
     func close() {
         timer?.close()
-        timer = nil
-        for output in outputs { output.close() }
-        outputs = []
-        child?.close()
-        child = nil
+        replacementTimer?.close()
+        (timer, replacementTimer) = (nil, nil)
+        for one in all { one.close() }
+        (current, replacement, leaving) = (nil, nil, [])
+        for output in pastOutputs { output.close() }
+        pastOutputs = []
     }
 
     /// Lets an event happen to the machine, and does what follows from it.
@@ -113,6 +118,7 @@ final class Supervisor {
         // What an action brings about, such as a process that can't be started,
         // comes before the actions that were to follow it.
         while let action = actions.popFirst() { actions = perform(action)[...] + actions }
+        if replacement != nil, !machine.isRunning { abandonReplacement() }
         arm()
     }
 
@@ -130,7 +136,7 @@ final class Supervisor {
         case .spawn: return spawn()
         case .tell(let report): owner.tell(report, of: self)
         case .retire: owner.retire(self)
-        case .signal(let signal): send(signal)
+        case .signal(let signal): current?.send(signal)
         case .passedSetUp: owner.passedSetUp(self)
         case .becameReady(_, let milliseconds): owner.becameReady(self, milliseconds: milliseconds)
         case .settled(let settled): owner.settled(self, settled)
@@ -143,126 +149,80 @@ final class Supervisor {
 
     private func spawn() -> [ModuleMachine.Action] {
         let now = owner.loop.now
-        guard let executable = process.executable, !process.run.isEmpty else {
-            return machine.couldNotSpawn("its row has no `run`: start it by hand", isTemporary: false, at: now)
-        }
-        if let problem = Executable.problem(executable, folder: process.folder) {
-            return machine.couldNotSpawn(problem, isTemporary: false, at: now)
-        }
-        token = Token.make()
-        lastLines.clear()
-        do {
-            let child = try start(executable)
-            self.child = child
-            startedAs = process
-            spawnedAt = Loop.wallMicroseconds
-            // Starting took a moment: what follows is measured from here.
-            owner.loop.updateTime()
-            if !isAnothers { limit(child.pid) }
-            let actions = machine.spawned(child.pid, at: owner.loop.now)
+        switch startProcess() {
+        case .success(let started):
+            current = started
+            spawnedAt = started.spawnedAt
+            let actions = machine.spawned(started.pid, at: owner.loop.now)
             for action in actions { _ = perform(action) }
             owner.vouch(for: self)
             return []
-        } catch {
-            return machine.couldNotSpawn(
-                Executable.explain(error, executable), isTemporary: Executable.isTemporary(error), at: now)
+        case .failure(let problem):
+            return machine.couldNotSpawn(problem.message, isTemporary: problem.isTemporary, at: now)
         }
     }
 
-    private func start(_ executable: String) throws(SystemError) -> ChildProcess {
-        let surroundings = owner.surroundings
-        let words = [executable] + process.run.dropFirst()
-        var command = ChildProcess.Command(
-            arguments: isAnothers ? LimitedCommand.words(words, process.limits) : words,
-            environment: ProcessEnvironment.module(
-                process, inherited: surroundings.inherited, user: row.user,
-                bus: [
-                    "STRATA_SOCKET": surroundings.socket, "STRATA_MODULE": name, "STRATA_TOKEN": token,
-                    "STRATA_ENV": surroundings.env, "STRATA_LIFELINE": "\(Surroundings.lifelineDescriptor)",
-                ]),
-            folder: process.folder)
-        if let user = row.user, isAnothers {
-            command.user = (user, ProcessEnvironment.group(of: user, appGroup: surroundings.group))
+    /// Why no process could be started.
+    struct StartProblem: Error {
+        var message: String
+        /// Whether trying again may help.
+        var isTemporary: Bool
+    }
+
+    func startProcess() -> Result<SupervisedProcess, StartProblem> {
+        guard let executable = process.executable, !process.run.isEmpty else {
+            return .failure(StartProblem(message: "its row has no `run`: start it by hand", isTemporary: false))
         }
-        let lifeline = try surroundings.lifeline.reopenReading()
-        defer { Glibc.close(lifeline) }
-        let output = try Pipe()
-        defer { output.closeWriting() }
-        let errors: Pipe
-        do throws(SystemError) { errors = try Pipe() } catch {
-            output.closeReading()
-            throw error
+        if let problem = Executable.problem(executable, folder: process.folder) {
+            return .failure(StartProblem(message: problem, isTemporary: false))
         }
-        defer { errors.closeWriting() }
-        command.descriptors = [nil, output.writing, errors.writing, lifeline]
-        let child: ChildProcess
         do throws(SystemError) {
-            child = try ChildProcess(owner.loop, command) { [unowned self] exit in self.ended(exit) }
+            return .success(
+                try SupervisedProcess(
+                    row, process, executable: executable, owner,
+                    onLine: { [weak self] line in if let self { self.owner.console.line(of: self.name, line) } },
+                    onExit: { [unowned self] in self.ended($0, $1) }))
         } catch {
-            output.closeReading()
-            errors.closeReading()
-            throw error
+            return .failure(
+                StartProblem(
+                    message: Executable.explain(error, executable), isTemporary: Executable.isTemporary(error)))
         }
-        forgetOldOutputs()
-        for pipe in [output, errors] {
-            // Without a reader the process writes into a pipe that breaks, and goes on.
-            if let reader = try? ProcessOutput(
-                owner.loop, descriptor: pipe.reading, emit: { [weak self] in self?.wrote($0) })
-            {
-                outputs.append(reader)
-            }
-        }
-        return child
     }
 
-    private func wrote(_ line: [UInt8]) {
-        lastLines.add(line)
-        owner.console.line(of: name, line)
+    private func ended(_ process: SupervisedProcess, _ exit: ChildProcess.Exit) {
+        keep(process.outputs)
+        if process === current {
+            current = nil
+            if goOnWithReplacement(exit) { return }
+            let lines = process.lastLines.lines
+            change { $0.exited(exit, lastLines: lines, at: owner.loop.now) }
+        } else if process === replacement {
+            replacementEnded(process, exit)
+        } else {
+            leaving.removeAll { $0 === process }
+        }
     }
 
     /// A descendant may hold the output of a process that is gone; the outputs of
     /// the last few such are read on.
-    private func forgetOldOutputs() {
-        outputs.removeAll { $0.isClosed }
-        while outputs.count > 6 { outputs.removeFirst().close() }
+    private func keep(_ outputs: [ProcessOutput]) {
+        pastOutputs = (pastOutputs + outputs).filter { !$0.isClosed }
+        while pastOutputs.count > 6 { pastOutputs.removeFirst().close() }
     }
 
-    /// Its process is another user's than the launcher.
-    private var isAnothers: Bool { row.user.map { $0 != geteuid() } ?? false }
-
-    private func limit(_ pid: Int32) {
-        do {
-            if let files = process.limits.files { try ProcessControl.limitFiles(of: pid, to: files) }
-            if let processes = process.limits.processes { try ProcessControl.limitProcesses(of: pid, to: processes) }
-        } catch {
-            owner.console.say(of: name, "its limits could not be set, and hold from its next start: \(error)")
-        }
-    }
-
-    private func send(_ signal: Int32) {
-        guard let child else { return }
-        if signal == SIGKILL { Glibc.kill(-child.pid, SIGKILL) }
-        child.kill(signal)
-    }
-
-    private func ended(_ exit: ChildProcess.Exit) {
-        for output in outputs { output.processEnded() }
-        // What it started in its session's first group doesn't outlive it. The
-        // number can't be another group's yet: it was waited for just now.
-        if let pid = child?.pid { Glibc.kill(-pid, SIGKILL) }
-        child = nil
-        owner.loop.updateTime()
-        let lines = lastLines.lines
-        change { $0.exited(exit, lastLines: lines, at: owner.loop.now) }
-    }
-
-    /// Looks at the memory that it uses; called each second.
+    /// Looks at the memory that its processes use; called each second.
     func checkMemory() {
-        guard let most = process.limits.memory, let pid = machine.pid, let used = ProcessFiles.memory(of: pid),
-            used > most
-        else { return }
-        let reason = "it uses \(mebibytes(used)) of memory, and its limit is \(mebibytes(most))"
-        change { $0.doom(at: owner.loop.now, reason: reason, grace: 0) }
+        guard let most = process.limits.memory else { return }
+        for one in all {
+            guard let used = ProcessFiles.memory(of: one.pid), used > most else { continue }
+            let reason = "it uses \(mebibytes(used)) of memory, and its limit is \(mebibytes(most))"
+            if one === current {
+                change { $0.doom(at: owner.loop.now, reason: reason, grace: 0) }
+            } else {
+                owner.console.say(of: name, "process \(one.pid): \(reason): it is killed")
+                one.send(SIGKILL)
+            }
+        }
     }
 
     private func mebibytes(_ bytes: UInt64) -> String {

@@ -1,12 +1,12 @@
 internal import Glibc
 
 /// Whose child a process is, from the kernel's process table.
-enum Ancestors {
+public enum Ancestors {
     /// A chain is followed so far; a longer one counts as descending.
     private static let mostGenerations = 256
 
     /// Whether `pid` is a descendant of `ancestor` (and not that process itself).
-    static func descends(_ pid: Int32, from ancestor: Int32) -> Bool {
+    public static func descends(_ pid: Int32, from ancestor: Int32) -> Bool {
         guard pid != ancestor else { return false }
         var current = pid
         for _ in 0..<mostGenerations {
@@ -21,7 +21,8 @@ enum Ancestors {
         return true
     }
 
-    static func isAlive(_ pid: Int32) -> Bool {
+    /// Whether there is such a process that has not ended.
+    public static func isAlive(_ pid: Int32) -> Bool {
         guard pid > 0 else { return false }
         guard kill(pid, 0) == 0 || errno == EPERM else { return false }
         return state(of: pid)?.state != UInt8(ascii: "Z")

@@ -1,0 +1,173 @@
+import Glibc
+import StrataCore
+import StrataManifest
+
+/// One process of a module, from its start to its end: the child, its output,
+/// its token, its limits.
+final class SupervisedProcess {
+    let pid: Int32
+    /// What it shows to the broker, and what the broker was told.
+    let token: String
+    /// What it was started with.
+    let startedAs: ModuleProcess
+    /// When it was started, in microseconds since 1970.
+    let spawnedAt: UInt64
+    /// The same on the loop's clock, in milliseconds.
+    let startedAt: UInt64
+    let outputs: [ProcessOutput]
+    private(set) var lastLines = LastLines()
+
+    private unowned let owner: any SupervisorOwner
+    private let child: ChildProcess
+    private var endTimer: LoopTimer?
+
+    /// Starts it.
+    /// - Parameters:
+    ///   - onLine: a line that it, or a descendant of it, wrote.
+    ///   - onExit: it has ended, and all that it wrote has come.
+    init(
+        _ row: AppTable.Row, _ process: ModuleProcess, executable: String, _ owner: any SupervisorOwner,
+        onLine: @escaping ([UInt8]) -> Void, onExit: @escaping (SupervisedProcess, ChildProcess.Exit) -> Void
+    ) throws(SystemError) {
+        self.owner = owner
+        startedAs = process
+        token = Token.make()
+        let command = Self.command(row, process, executable, token, owner.surroundings)
+        let relay = Relay()
+        (child, outputs) = try Self.start(
+            command, owner,
+            onLine: {
+                relay.process?.lastLines.add($0); onLine($0)
+            },
+            onExit: { exit in
+                guard let process = relay.process else { return }
+                process.ended()
+                onExit(process, exit)
+            })
+        pid = child.pid
+        spawnedAt = Loop.wallMicroseconds
+        // Starting took a moment: what follows is measured from here.
+        owner.loop.updateTime()
+        startedAt = owner.loop.now
+        relay.process = self
+        if !Self.isAnothers(row) { limit(as: process) }
+    }
+
+    /// What the child's callbacks know it by; they are made before it is.
+    private final class Relay {
+        weak var process: SupervisedProcess?
+    }
+
+    private static func isAnothers(_ row: AppTable.Row) -> Bool { row.user.map { $0 != geteuid() } ?? false }
+
+    private static func command(
+        _ row: AppTable.Row, _ process: ModuleProcess, _ executable: String, _ token: String,
+        _ surroundings: Surroundings
+    ) -> ChildProcess.Command {
+        let words = [executable] + process.run.dropFirst()
+        var command = ChildProcess.Command(
+            arguments: isAnothers(row) ? LimitedCommand.words(words, process.limits) : words,
+            environment: ProcessEnvironment.module(
+                process, inherited: surroundings.inherited, user: row.user,
+                bus: [
+                    "STRATA_SOCKET": surroundings.socket, "STRATA_MODULE": row.name, "STRATA_TOKEN": token,
+                    "STRATA_ENV": surroundings.env, "STRATA_LIFELINE": "\(Surroundings.lifelineDescriptor)",
+                ]),
+            folder: process.folder)
+        if let user = row.user, isAnothers(row) {
+            command.user = (user, ProcessEnvironment.group(of: user, appGroup: surroundings.group))
+        }
+        return command
+    }
+
+    private static func start(
+        _ command: ChildProcess.Command, _ owner: any SupervisorOwner, onLine: @escaping ([UInt8]) -> Void,
+        onExit: @escaping (ChildProcess.Exit) -> Void
+    ) throws(SystemError) -> (ChildProcess, [ProcessOutput]) {
+        var command = command
+        let lifeline = try owner.surroundings.lifeline.reopenReading()
+        defer { Glibc.close(lifeline) }
+        let output = try Pipe()
+        defer { output.closeWriting() }
+        let errors: Pipe
+        do throws(SystemError) { errors = try Pipe() } catch {
+            output.closeReading()
+            throw error
+        }
+        defer { errors.closeWriting() }
+        command.descriptors = [nil, output.writing, errors.writing, lifeline]
+        let child: ChildProcess
+        do throws(SystemError) { child = try ChildProcess(owner.loop, command, onExit: onExit) } catch {
+            output.closeReading()
+            errors.closeReading()
+            throw error
+        }
+        // Without a reader the process writes into a pipe that breaks, and goes on.
+        let outputs = [output, errors].compactMap { pipe in
+            try? ProcessOutput(owner.loop, descriptor: pipe.reading, emit: onLine)
+        }
+        return (child, outputs)
+    }
+
+    /// Holds it to its row's limits.
+    func limit(as process: ModuleProcess) {
+        do {
+            if let files = process.limits.files { try ProcessControl.limitFiles(of: pid, to: files) }
+            if let processes = process.limits.processes { try ProcessControl.limitProcesses(of: pid, to: processes) }
+        } catch {
+            owner.console.say(
+                of: process.name, "its limits could not be set, and hold from its next start: \(error)")
+        }
+    }
+
+    /// Keys of the manifest that it was not started with.
+    func pending(_ process: ModuleProcess) -> [String] {
+        var keys: [String] = []
+        if startedAs.run != process.run || startedAs.executable != process.executable { keys.append("run") }
+        if startedAs.folder != process.folder { keys.append("folder") }
+        if startedAs.user != process.user { keys.append("user") }
+        if startedAs.env != process.env { keys.append("env") }
+        return keys
+    }
+
+    // MARK: its end
+
+    /// SIGKILL goes to all of its process group.
+    func send(_ signal: Int32) {
+        if signal == SIGKILL { Glibc.kill(-pid, SIGKILL) }
+        child.kill(signal)
+    }
+
+    /// SIGTERM after so many milliseconds, and SIGKILL after as many more as
+    /// `grace` says, where it is still there. Again takes the place of the first.
+    func end(in time: UInt64, grace: UInt64) {
+        endTimer?.close()
+        let timer = LoopTimer(owner.loop) { [unowned self] in
+            self.send(SIGTERM)
+            self.endTimer?.close()
+            let last = LoopTimer(self.owner.loop) { [unowned self] in self.send(SIGKILL) }
+            last.start(after: grace)
+            self.endTimer = last
+        }
+        timer.start(after: time)
+        endTimer = timer
+    }
+
+    private func ended() {
+        endTimer?.close()
+        endTimer = nil
+        for output in outputs { output.processEnded() }
+        // What it started in its session's first group doesn't outlive it. The
+        // number can't be another group's yet: it was waited for just now.
+        Glibc.kill(-pid, SIGKILL)
+        owner.loop.updateTime()
+    }
+
+    /// Nothing is heard of it any more.
+    func close() {
+        endTimer?.close()
+        endTimer = nil
+        for output in outputs { output.close() }
+        child.close()
+    }
+}

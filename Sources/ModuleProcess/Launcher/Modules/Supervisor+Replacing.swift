@@ -1,0 +1,109 @@
+import Glibc
+import StrataCore
+
+/// `replace: overlap`: the row's next process starts beside the one that serves.
+/// The broker passes the names to it when it is ready, and lets the old one
+/// finish what it has; here the processes are started and ended.
+extension Supervisor {
+    /// What a broker that does its part needs beyond its own times, in
+    /// milliseconds.
+    private static let slack: UInt64 = 1_000
+
+    /// Starts the next process, where none is starting yet.
+    func replace(reason: String) {
+        guard replacement == nil else { return }
+        switch startProcess() {
+        case .failure(let problem): owner.couldNotReplace(self, problem.message)
+        case .success(let next):
+            replacement = next
+            owner.console.say(of: name, "process \(next.pid) is to take over: \(reason)")
+            owner.vouch(for: self)
+            // Hello, setUp and initialize have so long each.
+            let time = 3 * machine.policy.startup + Self.slack
+            let timer = LoopTimer(owner.loop) { [unowned self] in
+                self.giveUpReplacement("it was not ready within \(seconds(time))")
+            }
+            timer.start(after: time)
+            replacementTimer = timer
+        }
+    }
+
+    /// What the broker says of the module; the process that it speaks of is one
+    /// of these, or a descendant of one.
+    func saw(_ state: BusState, pid: Int32, reason: String) {
+        if state == .ready, let next = replacement, isOf(next, pid) { return takeOver(next) }
+        let known = current.flatMap { isOf($0, pid) ? $0.pid : nil } ?? pid
+        change { $0.saw(state, pid: known, reason: reason, at: owner.loop.now) }
+    }
+
+    private func isOf(_ process: SupervisedProcess, _ pid: Int32) -> Bool {
+        pid > 0 && (pid == process.pid || Ancestors.descends(pid, from: process.pid))
+    }
+
+    private func takeOver(_ next: SupervisedProcess) {
+        endReplacing()
+        if let old = current {
+            leaving.append(old)
+            // The broker lets it finish, then tear down; `stop` at most for each.
+            old.end(in: 2 * machine.policy.stop + Self.slack, grace: max(1, machine.policy.stop))
+        }
+        let wasPending = !pending.isEmpty
+        current = next
+        if wasPending { owner.vouch(for: self) }
+        change { $0.replaced(by: next.pid, spawnedAt: next.startedAt, isReady: true, at: owner.loop.now) }
+    }
+
+    /// The process that serves has ended, and the next one is starting already.
+    func goOnWithReplacement(_ exit: ChildProcess.Exit) -> Bool {
+        guard let next = replacement, machine.isRunning else { return false }
+        endReplacing()
+        current = next
+        owner.console.say(of: name, "it ended with \(exit); process \(next.pid) has its place")
+        change { $0.replaced(by: next.pid, spawnedAt: next.startedAt, isReady: false, at: owner.loop.now) }
+        return true
+    }
+
+    func replacementEnded(_ process: SupervisedProcess, _ exit: ChildProcess.Exit) {
+        endReplacing()
+        let lines = process.lastLines.lines
+        disappoint(ModuleMachine.with(lines, "process \(process.pid) ended with \(exit) before it was ready"))
+    }
+
+    private func giveUpReplacement(_ why: String) {
+        abandonReplacement()
+        disappoint(why)
+    }
+
+    /// The broker is told whose the name is, which refuses the other one.
+    private func disappoint(_ why: String) {
+        owner.vouch(for: self)
+        owner.couldNotReplace(self, why)
+    }
+
+    /// It is not to take over any more.
+    func abandonReplacement() {
+        guard let next = replacement else { return }
+        endReplacing()
+        leaving.append(next)
+        next.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000))
+    }
+
+    private func endReplacing() {
+        replacement = nil
+        replacementTimer?.close()
+        replacementTimer = nil
+    }
+
+    /// The broker is gone, and with it who was to take over from whom.
+    func busWent() {
+        if replacement != nil { giveUpReplacement("the broker is gone") }
+        for one in leaving { one.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000)) }
+        change { $0.busWent(at: owner.loop.now) }
+    }
+
+    /// Ends all of it at once.
+    func killAll(reason: String) {
+        change { $0.kill(reason: reason) }
+        for one in leaving { one.send(SIGKILL) }
+    }
+}

@@ -1,0 +1,164 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// `strata restart` of a row with `replace: overlap`, with real processes.
+@Suite(.timeLimit(.minutes(1)))
+struct ReplacedModuleTests {
+    private static let row = "Shop: {level: middle, run: [MODULE], provides: [Shop], replace: overlap, stop: 20s}"
+
+    private func run(_ row: String = Self.row, _ test: (FixtureApp, RawPeer) throws -> Void) throws {
+        let app = try FixtureApp("  " + row)
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        try test(app, tool)
+        tool.close()
+        try app.end()
+    }
+
+    private func write(_ row: String, _ app: FixtureApp) throws {
+        let module = try BuiltExecutable.path("StrataFixture")
+        let text = """
+            app: fixture
+            schemes: [fixture]
+            modules:
+              \(row.replacing("MODULE", with: module))
+            """
+        try app.running.write("strata.yaml", text, mode: 0o644)
+    }
+
+    @Test func noCallFailsWhileItIsReplacedAgainAndAgain() throws {
+        try run { app, tool in
+            var pids: Set<Int32> = [try app.pid(of: "Shop", tool)]
+            for round in 0..<5 {
+                let restart = try tool.call("launcher/restart", ["module": "Shop"])
+                // Calls go on all the while, some to the old one, some to the new one.
+                var answered = 0
+                repeat {
+                    let ids = try (0..<20).map { try tool.call("Shop/echo", .integer(Int64($0))) }
+                    for (index, id) in ids.enumerated() {
+                        try tool.expectReply(to: id, body: .integer(Int64(index)))
+                    }
+                    answered += ids.count
+                    try tool.settle()
+                } while !tool.inbox.contains { $0.id == restart }
+                try tool.expectReply(to: restart)
+                #expect(answered > 0)
+                pids.insert(try app.pid(of: "Shop", tool))
+                #expect(pids.count == round + 2)
+            }
+            // Only the last one is left.
+            let last = try app.pid(of: "Shop", tool)
+            try app.running.until { pids.allSatisfy { $0 == last || !RunningApp.lives($0) } }
+            #expect(try tool.asked("Shop/facts")["setUps"] == 1)
+        }
+    }
+
+    @Test func theOldOneFinishesWhatItHas() throws {
+        try run { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            let waiting = try tool.call("Shop/wait", nil, ["deadline": 0, "credit": 1])
+            try tool.settle()
+            try tool.asked("launcher/restart", ["module": "Shop"])
+            let new = try app.pid(of: "Shop", tool)
+            #expect(new != old)
+            #expect(RunningApp.lives(old))
+            // It answers when the test lets it.
+            kill(old, SIGUSR1)
+            try tool.expectReply(to: waiting, body: .integer(Int64(old)))
+            try app.running.until { !RunningApp.lives(old) }
+            #expect(RunningApp.lives(new))
+        }
+    }
+
+    @Test func aReplacementThatCanNotStartLeavesTheOldOne() throws {
+        try run { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            try write(Self.row.replacing("run:", with: "env: {FIXTURE: exits at once}, run:"), app)
+            try tool.asked("bus/reload")
+            let error = try tool.refused("launcher/restart", ["module": "Shop"], with: "unavailable", ran: nil)
+            #expect(error.message.contains("no disk, no fun"), "\(error.message)")
+            #expect(try tool.asked("Shop/facts")["pid"] == .integer(Int64(old)))
+            // The old one is still vouched for: it may lose its connection and come back.
+            kill(try app.running.broker(), SIGKILL)
+            try app.running.until { app.running.said("the broker is back after") }
+            let again = try app.tool()
+            #expect(try again.asked("Shop/facts")["resumes"] == 1)
+            again.close()
+        }
+    }
+
+    @Test func aMissingProgramLeavesTheOldOne() throws {
+        try run { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            try write(Self.row.replacing("run: [MODULE]", with: "run: [nothing]"), app)
+            try tool.asked("bus/reload")
+            let error = try tool.refused("launcher/restart", ["module": "Shop"], with: "unavailable", ran: nil)
+            #expect(error.message.contains("nothing isn't there"), "\(error.message)")
+            #expect(try tool.asked("Shop/facts")["pid"] == .integer(Int64(old)))
+        }
+    }
+
+    @Test func whereTheOldOneDiesMeanwhileTheNewOneGoesOn() throws {
+        try run { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            try write(Self.row.replacing("run:", with: "env: {FIXTURE: waits in setUp}, run:"), app)
+            try tool.asked("bus/reload")
+            let restart = try tool.call("launcher/restart", ["module": "Shop"])
+            try app.running.until { app.running.said("waits in setUp") }
+            kill(old, SIGKILL)
+            try app.running.until { app.running.said("has its place") }
+            let call = try tool.call("Shop/facts")
+            let new = try #require(app.running.children().last { $0 > old })
+            kill(new, SIGUSR1)
+            #expect(try tool.expectReply(to: call).json["pid"] == .integer(Int64(new)))
+            try tool.expectReply(to: restart)
+        }
+    }
+
+    @Test func aStopEndsBothProcesses() throws {
+        try run { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            try write(Self.row.replacing("run:", with: "env: {FIXTURE: waits in setUp}, run:"), app)
+            try tool.asked("bus/reload")
+            let restart = try tool.call("launcher/restart", ["module": "Shop"])
+            try app.running.until { app.running.said("waits in setUp") }
+            let both = app.running.children().filter { $0 >= old }
+            #expect(both.count == 2)
+            try tool.asked("launcher/stop", ["module": "Shop"])
+            try tool.expectError(to: restart, "unavailable", ran: nil)
+            try app.running.until { !both.contains(where: RunningApp.lives) }
+        }
+    }
+
+    @Test func theAppsEndTakesAllOfThem() throws {
+        try run { app, tool in
+            try tool.call("Shop/hang", nil, ["deadline": 0, "credit": 1])
+            try tool.settle()
+            try tool.asked("launcher/restart", ["module": "Shop"])
+            try write(Self.row.replacing("run:", with: "env: {FIXTURE: waits in setUp}, run:"), app)
+            try tool.asked("bus/reload")
+            try tool.call("launcher/restart", ["module": "Shop"])
+            try app.running.until { app.running.said("waits in setUp") }
+            // `run` ends the app, and looks for what is left.
+        }
+    }
+
+    /// A script that is not the module, but starts it.
+    @Test func aModuleBehindAScriptIsReplacedToo() throws {
+        let module = try BuiltExecutable.path("StrataFixture")
+        let row = Self.row.replacing("run: [MODULE]", with: "run: [shop.sh]")
+        let app = try FixtureApp("  " + row)
+        defer { app.cleanUp() }
+        try app.running.write("shop.sh", "#!/bin/sh\n\(module)\nexit $?\n", mode: 0o755)
+        try app.start()
+        let tool = try app.tool()
+        let old = try tool.asked("Shop/facts")["pid"]
+        try tool.asked("launcher/restart", ["module": "Shop"])
+        #expect(try tool.asked("Shop/facts")["pid"] != old)
+        tool.close()
+        try app.end()
+    }
+}
