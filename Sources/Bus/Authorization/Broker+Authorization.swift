@@ -123,7 +123,7 @@ extension Broker {
         unhold(call).withRequest { request in
             // The instance may have ended meanwhile, or the owner be another
             // process with other actions.
-            guard let interface = request.interface else {
+            guard let interface = request.interface.map(present) else {
                 preconditionFailure("a call that waits for the authorizer is an interface's")
             }
             if let refusal = lateRefusal(interface, request, from: caller) {

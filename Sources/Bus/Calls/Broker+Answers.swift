@@ -203,6 +203,7 @@ extension Broker {
             return
         }
         renewDeadline(call)
+        if call.pointee.state == .inside { renewOwnCalls(of: call) }
         guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue(),
             call.pointee.kind == .call
         else { return }
@@ -218,6 +219,17 @@ extension Broker {
             writer.integer("credit", header.credit)
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+    }
+
+    /// The authorizer has as long as the call that it is asked about.
+    private func renewOwnCalls(of call: CallPointer) {
+        var next = call.pointee.firstChild
+        while let child = next {
+            next = child.pointee.child.next
+            guard child.pointee.kind == .own else { continue }
+            child.pointee.budget = call.pointee.budget
+            renewDeadline(child)
         }
     }
 

@@ -225,7 +225,7 @@ extension Broker {
     private func goOn(
         _ call: CallPointer, _ request: Request, _ header: Header = Header(), from caller: Peer, to callee: Peer
     ) {
-        guard let interface = request.interface else {
+        guard let interface = request.interface.map(present) else {
             deliver(call, request, to: callee)
             return
         }
@@ -238,6 +238,15 @@ extension Broker {
         } else {
             deliver(call, request, to: self.callee(interface, Self.instanceNumber(request.to), callee))
         }
+    }
+
+    /// The record of an interface now: a session that ended may have taken away
+    /// the one that a request waited with, and the next one registered it anew.
+    func present(_ interface: InterfaceRecord) -> InterfaceRecord {
+        guard !interface.isLive, let now = routes.interface(interface.name), now.owner === interface.owner else {
+            return interface
+        }
+        return now
     }
 
     /// The checks on a waiting request's action, made when its owner is there.
@@ -326,6 +335,11 @@ extension Broker {
                 .unavailable,
                 "\(owner.name) isn't ready, and the request was made in setUp of \(module.name): \(rule); make it in "
                     + "didStart, or observe")
+        case .initializing where !owner.isReady && owner === module:
+            return BusError(
+                .unavailable,
+                "\(module.name) asked itself in its initialize, and is ready only after that: make the request in "
+                    + "didStart")
         case .initializing where !owner.isReady && ModuleTable.startsBefore(module, owner):
             return BusError(
                 .unavailable,

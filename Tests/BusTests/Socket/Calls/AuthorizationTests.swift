@@ -204,6 +204,26 @@ struct AuthorizationTests {
         }
     }
 
+    /// A credit begins the step anew, for the authorizer too.
+    @Test func creditGivenWhileAskedGivesTheAuthorizerTimeToo() throws {
+        try run { bus, cast in
+            let id = try cast.hand.call("Shop/buy", nil, ["deadline": 4_000, "credit": 1])
+            let asked = try cast.gate.expectCall("Guard/authorize")
+            for _ in 0..<2 {
+                // Calls that nobody answers are the clock: 5 s in all.
+                let clock = try bus.operator().call("Guard/hang", nil, ["deadline": 2_500])
+                try cast.gate.expectCall("Guard/hang")
+                try bus.operator().expectError(to: clock, "deadline-exceeded")
+                try cast.gate.expect(["kind": "cancel"])
+                try cast.hand.credit(id, 1)
+                try cast.hand.settle()
+            }
+            try cast.gate.reply(to: asked, ["allow": true])
+            try cast.shop.reply(to: try cast.shop.expectCall("Shop/buy"))
+            try cast.hand.expectReply(to: id)
+        }
+    }
+
     // MARK: who is checked
 
     @Test func operatorsAreChecked() throws {

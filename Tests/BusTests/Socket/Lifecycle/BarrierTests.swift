@@ -98,6 +98,24 @@ struct BarrierTests {
         }
     }
 
+    @Test func initializeThatAsksItsOwnModuleIsToldAtOnce() throws {
+        try TestBus.run(.testing(.manual("Self", provides: ["Self"]))) { bus in
+            let peer = try bus.connect("Self")
+            try peer.hello("Self", ["interfaces": ["Self": [:]]])
+            for step in ["setUp", "initialize"] {
+                let call = try peer.expectCall("module/\(step)")
+                let id = try peer.call("Self/act", nil, ["parent": call.number])
+                let error = try peer.expectError(to: id, "unavailable", ran: "no")
+                #expect(error.message.contains(step), "\(error.message)")
+                try peer.reply(to: call)
+            }
+            let call = try peer.expectCall("module/didStart")
+            let id = try peer.call("Self/act", nil, ["parent": call.number])
+            try peer.reply(to: try peer.expectCall("Self/act"), 1)
+            try peer.expectReply(to: id, body: 1)
+        }
+    }
+
     @Test func manualAndAsynchronousModulesAreWaitedForByNobodyAndWaitForNobody() throws {
         let table = AppTable.testing(
             .eager("First"), .manual("Hand"), .eager("Async") { $0.start = .async })

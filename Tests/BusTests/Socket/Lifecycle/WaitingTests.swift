@@ -218,6 +218,25 @@ struct WaitingTests {
         }
     }
 
+    /// An interface that no row provides goes with the session that registered it.
+    @Test func whatWaitsForAnUndeclaredInterfaceGoesToTheNextSessionsOwn() throws {
+        try TestBus.run(table()) { bus in
+            let caller = try bus.module("Hand")
+            let more: JSON = ["interfaces": ["Login": [:], "Extra": [:]]]
+            let token = try bus.vouch(for: "Login")
+            let hello = JSON.object((more.object ?? []) + [.init("token", .string(token))])
+            let login = try bus.module("Login", hello)
+            try bus.launcher().asked("bus/retire", ["module": "Login"])
+            let id = try caller.call("Extra/act", 2)
+            try caller.settle()
+            login.close()
+            try bus.operator().settle()
+            let next = try bus.module("Login", hello)
+            try next.reply(to: try next.expectCall("Extra/act", 2), 3)
+            try caller.expectReply(to: id, body: 3)
+        }
+    }
+
     @Test func aTearDownThatHangsEndsAtStop() throws {
         try TestBus.run(table { $0.stop = 40 }) { bus in
             let launcher = try bus.launcher()

@@ -28,7 +28,8 @@ struct RecordedSessionTests {
             case "<":
                 let wanted = Self.bytes(words)
                 let got = try peer.read(wanted.count)
-                try #require(got == wanted, "the page: \(line)\ncame: \(String(decoding: got.dropFirst(8), as: UTF8.self))")
+                try #require(
+                    got == wanted, "the page: \(line)\ncame: \(String(decoding: got.dropFirst(8), as: UTF8.self))")
                 frames += 1
             case "closes": peer.close()
             default: #expect(try peer.read(1).isEmpty, "\(line)")
