@@ -20,10 +20,10 @@ func contract(_ name: String, _ dependencies: [Target.Dependency] = []) -> Targe
 }
 
 /// A module: a program of its own.
-func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency], links: [String] = []) -> Target {
     .executableTarget(
         name: name, dependencies: [strata] + dependencies,
-        path: "Sources/Modules/\(name)", swiftSettings: settings)
+        path: "Sources/Modules/\(name)", swiftSettings: settings, linkerSettings: links.map { .linkedLibrary($0) })
 }
 
 let package = Package(
@@ -37,13 +37,18 @@ let package = Package(
         contract("Log"),
         contract("Catalog", ["StorageInterface"]),
         contract("Notes", ["StorageInterface"]),
-        contract("Export"),
+        contract("Export", ["StorageInterface"]),
+        contract("Session"),
+        contract("Finder", ["StorageInterface"]),
 
         module("Storage", ["StorageInterface", "PackageDatabase"]),
         module("Log", ["LogInterface"]),
         module("Catalog", ["CatalogInterface", "StorageInterface", "LogInterface", "DpkgStatus"]),
         module("Notes", ["NotesInterface", "StorageInterface", "LogInterface"]),
         module("Export", ["ExportInterface", "StorageInterface"]),
+        // crypt(3), which hashes passwords, is a library beside libc.
+        module("Session", ["SessionInterface", "LogInterface"], links: ["crypt"]),
+        module("Finder", ["FinderInterface", "CatalogInterface", "StorageInterface"]),
 
         // The only target that links SQLite, GRDB and, through it, Foundation.
         .target(
@@ -53,6 +58,15 @@ let package = Package(
         .target(name: "DpkgStatus", dependencies: ["StorageInterface"], swiftSettings: settings),
 
         .testTarget(name: "DpkgStatusTests", dependencies: ["DpkgStatus"], swiftSettings: settings),
+        .testTarget(name: "SessionTests", dependencies: ["Session"], swiftSettings: settings),
+        // The whole app, with the real launcher and broker: so all of it is built.
+        .testTarget(
+            name: "AppTests",
+            dependencies: [
+                "Storage", "Log", "Session", "Catalog", "Notes", "Finder", "Export", strata,
+                .product(name: "StrataTesting", package: "strata"), .product(name: "strata", package: "strata"),
+                .product(name: "strata-broker", package: "strata"),
+            ], swiftSettings: settings),
         .testTarget(name: "PackageDatabaseTests", dependencies: ["PackageDatabase"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

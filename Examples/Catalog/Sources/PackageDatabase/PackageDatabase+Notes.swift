@@ -3,11 +3,11 @@ public import StorageInterface
 
 extension PackageDatabase {
     /// Nil where there is no such package.
-    public func addNote(on item: String, _ text: String) throws -> Note? {
+    public func addNote(on item: String, _ text: String, by writer: String) throws -> Note? {
         try pool.write { db in
             try db.execute(
-                sql: "INSERT INTO note (item, text) SELECT name, ? FROM package WHERE name = ?",
-                arguments: [text, item])
+                sql: "INSERT INTO note (item, text, writer) SELECT name, ?, ? FROM package WHERE name = ?",
+                arguments: [text, writer, item])
             guard db.changesCount == 1 else { return nil }
             return try Note.fetchOne(db, sql: "SELECT * FROM note WHERE id = ?", arguments: [db.lastInsertedRowID])
         }

@@ -8,6 +8,7 @@ enum Schema {
         migrator.registerMigration("packages") { try $0.execute(sql: packages) }
         migrator.registerMigration("search") { try $0.execute(sql: search) }
         migrator.registerMigration("notes") { try $0.execute(sql: notes) }
+        migrator.registerMigration("writers") { try $0.execute(sql: "ALTER TABLE note ADD COLUMN writer TEXT") }
         return migrator
     }
 

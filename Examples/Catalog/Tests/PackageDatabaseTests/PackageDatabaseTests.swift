@@ -103,9 +103,9 @@ import Testing
 
     @Test func notesAreOnPackagesThatThereAre() throws {
         _ = try fill(["a", "b"].map { package($0) })
-        let first = try #require(try database.addNote(on: "a", "eins – “zwei”"))
-        _ = try database.addNote(on: "a", "drei")
-        #expect(try database.addNote(on: "c", "x") == nil)
+        let first = try #require(try database.addNote(on: "a", "eins – “zwei”", by: "ada"))
+        _ = try database.addNote(on: "a", "drei", by: "grace")
+        #expect(try database.addNote(on: "c", "x", by: "ada") == nil)
         #expect(first.at.count == 20)
         #expect(try database.notes(on: "a", limit: 9).map(\.text) == ["eins – “zwei”", "drei"])
         #expect(try database.notes(on: nil, limit: 9).first == first)
@@ -118,7 +118,7 @@ import Testing
 
     @Test func snapshotStaysAsItWas() throws {
         _ = try fill(["a", "b", "c"].map { package($0) })
-        _ = try database.addNote(on: "a", "n")
+        _ = try database.addNote(on: "a", "n", by: "ada")
         var snapshot = try database.snapshot()
         var names = try #require(try snapshot.next(2)).packages.map(\.name)
         _ = try fill([package("d")], stamp: "2")

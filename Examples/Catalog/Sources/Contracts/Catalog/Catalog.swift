@@ -68,24 +68,4 @@ public enum Catalog: Interface {
             self.offset = offset
         }
     }
-
-    /// Looks whether the package manager's file has changed, and imports it
-    /// where it has. Done at each start, too.
-    public struct Refresh: Action {
-        public static let name = action("refresh")
-
-        public struct Reply: Codable, Sendable {
-            /// Whether anything was imported.
-            public var imported: Bool
-            /// How many packages there are now.
-            public var packages: Int
-
-            public init(imported: Bool, packages: Int) {
-                self.imported = imported
-                self.packages = packages
-            }
-        }
-
-        public init() {}
-    }
 }

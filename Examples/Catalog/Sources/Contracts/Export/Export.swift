@@ -1,10 +1,11 @@
+public import StorageInterface
 public import Strata
 
-/// Writes everything to a file that other programs read.
+/// Everything as JSON lines, in a file that other programs read or as a stream.
 public enum Export: Interface {
     public static let name = "Export"
 
-    /// Writes all packages and notes as JSON lines.
+    /// Writes all packages and notes to the file.
     public struct Run: Action {
         public static let name = action("run")
 
@@ -26,5 +27,23 @@ public enum Export: Interface {
         }
 
         public init() {}
+    }
+
+    /// All packages, then all notes, one after another: what stands in the file.
+    /// No line is read before somebody takes it.
+    public struct Lines: StreamingAction {
+        public static let name = action("lines")
+        public typealias Element = Line
+
+        public init() {}
+    }
+
+    /// One line: a package or a note.
+    public struct Line: Codable, Sendable, Equatable {
+        public var package: Package?
+        public var note: Note?
+
+        public init(_ package: Package) { self.package = package }
+        public init(_ note: Note) { self.note = note }
     }
 }

@@ -8,17 +8,35 @@ public enum Notes: Interface {
     /// How long a note may be, in bytes of UTF-8.
     public static let longest = 4_096
 
-    /// Adds a note; `Notes.no-such-item` where there is no such package.
+    /// Asks for somebody to sign in, and gives the token that they will have: with
+    /// it `add` waits for them.
+    public struct Begin: Action {
+        public static let name = action("begin")
+
+        public struct Reply: Codable, Sendable {
+            public var token: String
+
+            public init(token: String) { self.token = token }
+        }
+
+        public init() {}
+    }
+
+    /// Adds a note, for somebody who has signed in; `Notes.no-such-item` where
+    /// there is no such package.
     public struct Add: Action {
         public static let name = action("add")
         public typealias Reply = Note
         /// The package's name.
         public var item: String
         public var text: String
+        /// What the writer got at the sign-in, or before it from `begin`.
+        public var token: String
 
-        public init(item: String, text: String) {
+        public init(item: String, text: String, token: String) {
             self.item = item
             self.text = text
+            self.token = token
         }
     }
 

@@ -7,10 +7,12 @@ extension Storage {
         public typealias Reply = Note?
         public var item: String
         public var text: String
+        public var writer: String
 
-        public init(item: String, text: String) {
+        public init(item: String, text: String, writer: String) {
             self.item = item
             self.text = text
+            self.writer = writer
         }
     }
 

@@ -1,5 +1,4 @@
 import CatalogInterface
-import DpkgStatus
 import LogInterface
 import StorageInterface
 import Strata
@@ -12,16 +11,24 @@ final class CatalogModule: Module {
     /// Milliseconds that the start waits for the import; what is left of it then
     /// goes on behind.
     private static let patience: UInt64 = 10_000
+    /// Packages that are kept for who asks again.
+    private static let mostItems = 100
 
     private let bus: Bus
-    private var statusFile = "/var/lib/dpkg/status"
+    private var importer: Importer
     private var pageSize = 20
     /// How many packages there are, as Storage said last; nil where it isn't
     /// known.
     private var total: Int?
-    private var isImporting = false
+    /// Packages that somebody asked for lately, by name.
+    private var items: [String: Package] = [:]
+    /// How often something changed, as far as this process has heard.
+    private var changes = 0
 
-    init(bus: Bus) { self.bus = bus }
+    init(bus: Bus) {
+        self.bus = bus
+        importer = Importer(bus, path: "/var/lib/dpkg/status")
+    }
 
     func register(_ exports: inout Exports) {
         exports.requires(Storage.self)
@@ -29,92 +36,48 @@ final class CatalogModule: Module {
         exports.action(Catalog.List.self, perform: list)
         exports.action(Catalog.Item.self, perform: item)
         exports.action(Catalog.Search.self, perform: search)
-        exports.action(Catalog.Refresh.self) { _ in try await self.refresh() }
+        exports.stream(Catalog.Import.self) { _ in try self.importer.progress() }
         exports.url("list", "/", to: Catalog.List.self)
         exports.url("item", "/:name", to: Catalog.Item.self)
         exports.url("search", "/", to: Catalog.Search.self)
-        exports.observe(StorageChanged.self, keep: .latest) { self.total = $0.counts.packages }
+        exports.observe(StorageChanged.self, keep: .latest) { change in
+            self.forget()
+            self.total = change.counts.packages
+        }
         // What Storage broadcasts while one of both is away doesn't get here.
-        exports.event("app.moduleLost") { _ in self.total = nil }
+        exports.event("app.moduleLost") { _ in self.forget() }
+        exports.event("app.memoryPressure") { _ in self.forget() }
+        exports.event("app.reload") { _ in _ = try self.importer.progress() }
     }
 
-    func resumed() { total = nil }
+    func resumed() { forget() }
 
     // MARK: The start
 
     func setUp(_ context: Context) {
-        if let path = context.settings["catalog.status"]?.string { statusFile = path }
+        if let path = context.settings["catalog.status"]?.string { importer = Importer(bus, path: path) }
         if let size = context.settings["catalog.page"]?.integer { pageSize = Int(size) }
     }
 
     /// Storage is in an earlier level: it is ready by now.
     func initialize() async throws {
+        let end = bus.now + Self.patience
         do {
-            guard let running = try await beginImport() else {
-                bus.log("\(statusFile) is as it was at the last import")
+            for try await _ in try importer.progress() where bus.now >= end {
+                bus.log("the import takes long, and goes on while the catalog is in use")
                 return
             }
-            let end = bus.now + Self.patience
-            while try await running.step() {
-                guard bus.now < end else {
-                    bus.log("the import takes long, and goes on while the catalog is in use")
-                    try bus.background("the import") { try await self.finish(running) }
-                    return
-                }
-            }
-            imported(running)
-        } catch let error as StatusFileError {
-            // The catalog is as useful as before, be that empty.
-            isImporting = false
-            explain(error)
+        } catch let error as ModuleError where error.code == "Catalog.no-status-file" {
+            // The catalog is as useful as before, be that empty. The log says why.
         }
     }
 
-    // MARK: Importing
+    // MARK: What is known
 
-    private func refresh() async throws -> Catalog.Refresh.Reply {
-        do {
-            let running = try await beginImport()
-            if let running { try await finish(running) }
-            return Catalog.Refresh.Reply(imported: running != nil, packages: try await count())
-        } catch let error as StatusFileError {
-            throw ModuleError("Catalog.no-status-file", "\(error)")
-        }
-    }
-
-    /// Nil where the file is as it was at the last import.
-    private func beginImport() async throws -> PackageImport? {
-        guard !isImporting else {
-            throw ModuleError("Catalog.importing", "an import is running already: ask again when it is done")
-        }
-        isImporting = true
-        do {
-            let running = try await PackageImport.begin(from: statusFile, into: bus)
-            isImporting = running != nil
-            return running
-        } catch {
-            isImporting = false
-            throw error
-        }
-    }
-
-    private func finish(_ running: PackageImport) async throws {
-        defer { isImporting = false }
-        while try await running.step() {}
-        imported(running)
-    }
-
-    private func imported(_ running: PackageImport) {
-        isImporting = false
-        bus.log("imported \(running.count) packages from \(statusFile), removed \(running.removed)")
-    }
-
-    private func explain(_ error: StatusFileError) {
-        let advice =
-            error.isMissing
-            ? "this machine has no dpkg, so nothing is imported; the setting catalog.status names a file to import"
-            : "nothing is imported"
-        bus.log("\(error): \(advice)")
+    private func forget() {
+        total = nil
+        items = [:]
+        changes += 1
     }
 
     // MARK: Actions
@@ -125,9 +88,15 @@ final class CatalogModule: Module {
     }
 
     private func item(_ request: Catalog.Item) async throws -> Package {
+        if let known = items[request.name] { return known }
+        let before = changes
         guard let package = try await bus.call(Storage.Find(name: request.name)) else {
             throw ModuleError(
                 "Catalog.no-such-item", "no package \(request.name) is installed here: Catalog/search finds names")
+        }
+        if changes == before {
+            if items.count >= Self.mostItems { items = [:] }
+            items[request.name] = package
         }
         return package
     }

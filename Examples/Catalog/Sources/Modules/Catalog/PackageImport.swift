@@ -15,7 +15,6 @@ final class PackageImport {
     private let number: Int64
     private var file: StatusFile
     private(set) var count = 0
-    private(set) var removed = 0
 
     private init(_ bus: Bus, _ number: Int64, _ file: StatusFile) {
         self.bus = bus
@@ -35,8 +34,9 @@ final class PackageImport {
 
     deinit { file.close() }
 
-    /// Imports the next batch; false where all is done.
-    func step() async throws -> Bool {
+    /// Imports the next batch; where there is none, completes it and says what
+    /// came of it.
+    func step() async throws -> Storage.CompleteImport.Reply? {
         let packages: [Package]
         (packages, file) = try await blocking { [file] in
             var file = file
@@ -44,12 +44,11 @@ final class PackageImport {
         }
         if packages.isEmpty {
             guard count > 0 else { throw StatusFileError(noPackagesIn: file) }
-            removed = try await Self.insist(on: Storage.CompleteImport(number: number), bus).removed
-            return false
+            return try await Self.insist(on: Storage.CompleteImport(number: number), bus)
         }
         try await Self.insist(on: Storage.Put(number: number, packages: packages), bus)
         count += packages.count
-        return true
+        return nil
     }
 
     /// Calls what may be done twice: again where the callee died over it.

@@ -2,7 +2,7 @@ import ExportInterface
 import StorageInterface
 import Strata
 
-/// Writes everything to a file. Started when somebody asks for it, and stopped
+/// Writes everything to a file, or to who asks for it. Started when somebody asks for it, and stopped
 /// when nobody did for a while.
 @main
 final class ExportModule: Module {
@@ -21,6 +21,7 @@ final class ExportModule: Module {
     func register(_ exports: inout Exports) {
         exports.requires(Storage.self)
         exports.action(Export.Run.self) { _ in try await self.run() }
+        exports.stream(Export.Lines.self) { _ in LineSequence(try self.bus.stream(Storage.Dump())) }
         exports.observe(StorageChanged.self, keep: .latest) { _ in self.outdated() }
         // What Storage broadcasts while one of both is away doesn't get here.
         exports.event("app.moduleLost") { _ in self.outdated() }

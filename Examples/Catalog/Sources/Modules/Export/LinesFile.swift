@@ -1,3 +1,4 @@
+import ExportInterface
 import FoundationEssentials
 import Glibc
 import StorageInterface
@@ -6,9 +7,6 @@ import Strata
 /// A file of JSON lines that appears under its name when it is complete. All of
 /// it blocks.
 struct LinesFile: Sendable {
-    private struct PackageLine: Encodable { var package: Package }
-    private struct NoteLine: Encodable { var note: Note }
-
     /// From the root.
     let fullPath: String
     private let descriptor: Int32
@@ -25,8 +23,7 @@ struct LinesFile: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var lines: [UInt8] = []
-        for package in batch.packages { lines += try encoder.encode(PackageLine(package: package)) + [0x0A] }
-        for note in batch.notes { lines += try encoder.encode(NoteLine(note: note)) + [0x0A] }
+        for line in batch.lines { lines += try encoder.encode(line) + [0x0A] }
         try write(lines)
         return lines.count
     }

@@ -8,6 +8,8 @@ final class LogModule: Module {
     static let name = "Log"
     /// Lines that `Log/recent` knows.
     private static let mostRecent = 200
+    /// Those that it goes on knowing where memory is short.
+    private static let fewRecent = 20
 
     private let bus: Bus
     private var file = LogFile(path: "var/catalog.log")
@@ -17,6 +19,7 @@ final class LogModule: Module {
 
     func register(_ exports: inout Exports) {
         exports.action(Log.Recent.self) { Array(self.recent.suffix(max(0, $0.limit ?? 20))) }
+        exports.event("app.memoryPressure") { _ in self.recent = self.recent.suffix(Self.fewRecent) }
         exports.observe(LogLine.self) { line, delivery in try await self.write(line.text, from: delivery.from) }
     }
 

@@ -9,17 +9,31 @@ final class NotesModule: Module {
     static let name = "Notes"
 
     private let bus: Bus
+    /// How many notes each person has written who hasn't left since.
+    private var written: [String: Int] = [:]
 
     init(bus: Bus) { self.bus = bus }
 
     func register(_ exports: inout Exports) {
         exports.requires(Storage.self)
+        exports.requires(NoteLogin.self)
         exports.reports(LogLine.self, to: Log.name)
-        exports.action(Notes.Add.self, perform: add)
+        exports.action(Notes.Begin.self) { [self] _ in
+            let asked = try await bus.call(NoteLogin.Ask(message: "to write notes about packages"))
+            return Notes.Begin.Reply(token: asked.ticket)
+        }
+        exports.action(Notes.Add.self, auth: true, perform: add)
         exports.action(Notes.List.self, perform: list)
+        exports.url("note", "/:item", to: Notes.Add.self)
         exports.observe(StorageChanged.self) { try await self.packagesChanged($0) }
+        exports.observe(WriterLeft.self) { [self] left in
+            if let count = written.removeValue(forKey: left.user) {
+                bus.log("\(left.user) leaves, having written \(count)")
+            }
+        }
     }
 
+    /// The authorizer has allowed it: somebody has signed in.
     private func add(_ request: Notes.Add) async throws -> Note {
         guard request.text.contains(where: { !$0.isWhitespace }) else {
             throw ModuleError("Notes.empty-text", "a note on \(request.item) without a text: say what is to be noted")
@@ -28,10 +42,11 @@ final class NotesModule: Module {
             throw ModuleError(
                 "Notes.too-long", "a note of \(request.text.utf8.count) bytes: \(Notes.longest) is the most")
         }
-        guard let note = try await bus.call(Storage.AddNote(item: request.item, text: request.text)) else {
-            throw noSuchItem(request.item)
-        }
-        bus.log("note \(note.id) on \(note.item)")
+        let writer = try await bus.call(NoteLogin.Writer(ticket: request.token)).writer
+        guard let note = try await bus.call(Storage.AddNote(item: request.item, text: request.text, writer: writer))
+        else { throw noSuchItem(request.item) }
+        written[writer, default: 0] += 1
+        bus.log("note \(note.id) on \(note.item) by \(writer)")
         return note
     }
 

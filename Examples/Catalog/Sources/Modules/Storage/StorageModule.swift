@@ -59,7 +59,7 @@ final class StorageModule: Module {
 
     private func registerNotes(_ exports: inout Exports) {
         exports.action(Storage.AddNote.self) { request in
-            let note = try await self.write { try $0.addNote(on: request.item, request.text) }
+            let note = try await self.write { try $0.addNote(on: request.item, request.text, by: request.writer) }
             if note != nil { try await self.changed(.notes) }
             return note
         }

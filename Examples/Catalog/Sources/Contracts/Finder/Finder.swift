@@ -1,0 +1,36 @@
+public import StorageInterface
+public import Strata
+
+/// A search with numbered pages, for what shows "page 2 of 9".
+public enum Finder: Interface {
+    public static let name = "Finder"
+
+    /// Packages on one page.
+    public static let pageSize = 10
+
+    /// One page of the packages that have all the words, the best first.
+    public struct Find: Action {
+        public static let name = action("find")
+        public var words: [String]
+        /// The first one is 1, which is meant where it isn't said.
+        public var page: Int?
+
+        public struct Reply: Codable, Sendable, Equatable {
+            public var found: [PackageSummary]
+            public var page: Int
+            /// How many there are; 0 where nothing was found.
+            public var pages: Int
+
+            public init(found: [PackageSummary], page: Int, pages: Int) {
+                self.found = found
+                self.page = page
+                self.pages = pages
+            }
+        }
+
+        public init(words: [String], page: Int? = nil) {
+            self.words = words
+            self.page = page
+        }
+    }
+}

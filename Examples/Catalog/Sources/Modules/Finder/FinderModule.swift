@@ -1,0 +1,33 @@
+import CatalogInterface
+import FinderInterface
+import Strata
+
+/// A proxy: it provides `Finder`, requires `Catalog`, and keeps nothing. An
+/// adapter of the manifest renames; where values have to be computed, such as an
+/// offset from a page, a module of its own stands between the two.
+@main
+final class FinderModule: Module {
+    static let name = "Finder"
+    /// An offset beyond is no page of any catalog.
+    private static let mostPages = 1_000_000
+
+    private let bus: Bus
+
+    init(bus: Bus) { self.bus = bus }
+
+    func register(_ exports: inout Exports) {
+        exports.requires(Catalog.self)
+        exports.action(Finder.Find.self, perform: find)
+    }
+
+    private func find(_ request: Finder.Find) async throws -> Finder.Find.Reply {
+        let page = request.page ?? 1
+        guard 1...Self.mostPages ~= page else {
+            throw ModuleError.badParams("page \(page): the first page is 1, the last possible \(Self.mostPages)")
+        }
+        let size = Finder.pageSize
+        let found = try await bus.call(
+            Catalog.Search(q: request.words.joined(separator: " "), limit: size, offset: (page - 1) * size))
+        return Finder.Find.Reply(found: found.items, page: page, pages: (found.total + size - 1) / size)
+    }
+}
