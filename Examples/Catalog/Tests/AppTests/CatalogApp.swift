@@ -57,9 +57,14 @@ final class CatalogApp {
     func anotherTool() throws -> RawPeer { try Self.connect(socket) }
 
     /// Runs the command against the app, to its end: what it wrote.
-    func strata(_ arguments: String...) throws -> String {
-        let program = try ChildProgram(BuiltExecutable.path("strata"), arguments + ["--socket", socket])
-        #expect(try program.wait(within: Self.patience) == .exit(0))
+    func strata(_ arguments: String...) throws -> String { try run(arguments + ["--socket", socket]) }
+
+    /// Checks the app's manifest: what was found.
+    func check() throws -> String { try run(["check", folder.path + "/strata.yaml"]) }
+
+    private func run(_ arguments: [String]) throws -> String {
+        let program = try ChildProgram(BuiltExecutable.path("strata"), arguments)
+        #expect(try program.wait(within: Self.patience) == .exit(0), "\(program.outputText)")
         return program.outputText
     }
 

@@ -137,11 +137,13 @@ struct SignInTests {
         try app.setUsers(
             try app.read("users").split(separator: "\n").filter { !$0.hasPrefix("grace") }.joined(separator: "\n"))
         #expect(try app.emit("app.reload")["answer"] == true)
-        try ends.find(["id": 1_000], body: ["body": ["user": "grace", "reason": "dismissed"]])
+        try ends.find(
+            ["id": 1_000], body: ["body": ["user": "grace", "reason": "dismissed"]], within: CatalogApp.patience)
         try tool.refused("Notes/add", note(grace), with: "unauthorized")
         #expect(try tool.asked("Notes/add", note(ada))["writer"] == "ada")
         #expect(try app.emit("app.suspend")["answer"] == true)
-        try ends.find(["id": 1_000], body: ["body": ["user": "ada", "reason": "suspended"]])
+        try ends.find(
+            ["id": 1_000], body: ["body": ["user": "ada", "reason": "suspended"]], within: CatalogApp.patience)
         try tool.refused("Notes/add", note(ada), with: "unauthorized")
         try app.end()
     }

@@ -66,7 +66,9 @@ struct StreamTests {
         let tool = app.tool
         var names: Set<String> = []
         for (page, count) in [(1, 10), (2, 10), (3, 5), (4, 0)] {
-            let answer = try tool.asked("Finder/find", ["words": ["number"], "page": .integer(Int64(page))])
+            // The first one waits for the process.
+            let find = try tool.call("Finder/find", ["words": ["number"], "page": .integer(Int64(page))])
+            let answer = try tool.expectReply(to: find, within: CatalogApp.patience).json
             #expect(answer.matches(["page": .integer(Int64(page)), "pages": 3]))
             #expect(answer["found"]?.array?.count == count)
             names.formUnion(answer["found"]?.array?.compactMap { $0["name"]?.string } ?? [])
@@ -87,6 +89,19 @@ struct StreamTests {
         _ = try tool.asked("Catalog/item", ["name": "package1"])
         let calls = try finds.drain().filter { $0.json["kind"] == "call" && $0.json["to"] == "Storage/find" }
         #expect(calls.count == 2)
+        try app.end()
+    }
+
+    @Test func memoryPressureLeavesLogItsLastLines() throws {
+        let app = try CatalogApp()
+        let tool = app.tool
+        for number in 0..<30 { try tool.asked("Session/begin", ["reason": .string("reason \(number)")]) }
+        // Its lines are reported, and nobody waits for them.
+        while try tool.asked("Log/recent", ["limit": 100]).array?.last?.string?.contains("reason 29") != true {}
+        #expect(try app.emit("app.memoryPressure")["answer"] == true)
+        let lines = try tool.asked("Log/recent", ["limit": 100]).array ?? []
+        #expect(lines.count == 20)
+        #expect(lines.last?.string?.hasSuffix("reason 29") == true)
         try app.end()
     }
 

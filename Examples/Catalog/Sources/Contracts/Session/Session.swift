@@ -33,7 +33,8 @@ public enum Session: Interface {
         public static let name = action("signIn")
         public var user: String
         public var password: String
-        /// The session of `begin`; a new one where it isn't said.
+        /// The session of `begin`, which must be the signer's own: whoever else knows
+        /// its token is then signed in as they are. A new one where it isn't said.
         public var token: String?
 
         public struct Reply: Codable, Sendable {

@@ -127,7 +127,6 @@ final class SessionModule: Module {
     /// never ends before those that are waited for.
     private func watch() throws {
         guard !isWatching else { return }
-        isWatching = true
         try bus.background("the sessions' end") { [self] in
             defer { isWatching = false }
             while let next = sessions.nextEnd {
@@ -135,6 +134,7 @@ final class SessionModule: Module {
                 endExpired()
             }
         }
+        isWatching = true
     }
 
     // MARK: The bus's question

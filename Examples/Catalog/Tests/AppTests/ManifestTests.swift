@@ -1,0 +1,21 @@
+import Strata
+import StrataTesting
+import Testing
+
+/// The manifest, and what it keeps the modules to.
+@Suite(.timeLimit(.minutes(2)))
+struct ManifestTests {
+    @Test func checkFindsNothing() throws {
+        let app = try CatalogApp()
+        #expect(try JSON(parsing: Array(try app.check().utf8))["modules"] == 7)
+        try app.end()
+    }
+
+    @Test func eachModuleIsInItsLevelAndEndsInOrder() throws {
+        let app = try CatalogApp()
+        let levels = try app.tool.asked("bus/levels")["levels"]?.array ?? []
+        let modules = levels.map { $0["modules"]?.array?.compactMap(\.string) ?? [] }
+        #expect(modules == [["Storage", "Log"], ["Session"], ["Catalog", "Notes", "Finder", "Export"]])
+        try app.end()
+    }
+}
