@@ -45,6 +45,9 @@ struct SignInTests {
                 "Session/signIn", ["user": .string(user), "password": .string(password)],
                 with: "Session.wrong-password", ran: "yes")
         }
+        try tool.refused(
+            "Session/signIn", ["user": .string(String(repeating: "a", count: 201)), "password": ""],
+            with: "bad-params", ran: "yes")
         let token = try app.signIn()
         #expect(try tool.asked("Session/who", ["token": .string(token)])["user"] == "ada")
         #expect(try tool.asked("Notes/add", note(token))["writer"] == "ada")

@@ -9,6 +9,9 @@ public import Strata
 public enum Session: Interface {
     public static let name = "Session"
 
+    /// How long a name or a reason may be, in bytes of UTF-8.
+    public static let longest = 200
+
     /// Opens a session that nobody has signed in to yet. A call with its token
     /// to an action that needs somebody waits until somebody has, within its
     /// deadline. `Session.too-many` where there are as many as there may be.

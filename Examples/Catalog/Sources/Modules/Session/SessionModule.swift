@@ -55,14 +55,18 @@ final class SessionModule: Module {
     // MARK: Sessions
 
     private func begin(_ request: Session.Begin) throws -> Session.Begin.Reply {
+        try check(request.reason, "a reason")
         let token = try enter(Token.make(), user: nil)
         bus.log("somebody is asked to sign in: \(request.reason)")
         return Session.Begin.Reply(token: token)
     }
 
     private func signIn(_ request: Session.SignIn) async throws -> Session.SignIn.Reply {
-        let users = users
-        guard try await blocking(label: "crypt", { users.accept(request.password, of: request.user) }) else {
+        try check(request.user, "a name")
+        let known = users
+        let isRight = try await blocking(label: "crypt") { known.accept(request.password, of: request.user) }
+        // The users may have been read anew meanwhile.
+        guard isRight, users.contains(request.user) else {
             bus.log("a wrong name or password for \(request.user)")
             throw ModuleError("Session.wrong-password", "\(request.user) is no user here, or has another password")
         }
@@ -97,6 +101,13 @@ final class SessionModule: Module {
         sessions.set(token, user: user, at: bus.now)
         try watch()
         return token
+    }
+
+    /// What comes from outside stands in the log.
+    private func check(_ text: String, _ what: String) throws {
+        guard text.utf8.count <= Session.longest else {
+            throw ModuleError.badParams("\(what) of \(text.utf8.count) bytes: \(Session.longest) are the most")
+        }
     }
 
     private func seconds(_ token: String) -> Int { Int(sessions.rest(of: token, at: bus.now) / 1_000) }
