@@ -138,7 +138,7 @@ struct AppTests {
         let refusal = try tool.refused("Nobody/x", with: "unavailable")
         #expect(refusal.message.contains("bin/nobody"))
         try app.running.until {
-            app.running.lines.contains { $0.hasPrefix("Hanger ") && $0.contains("setUp") && !$0.contains("|") }
+            app.running.lines.contains { $0.hasPrefix("Hanger ") && !$0.hasPrefix("Hanger |") && $0.contains("setUp") }
         }
         try app.end()
     }
