@@ -26,9 +26,16 @@ extension Broker {
         peer.pingTimer = nil
     }
 
+    /// How often the launcher is asked to stop a module that idled.
+    private static let mostStopAttempts = 5
+
     private func idleTimePassed(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
-        guard module.peer === peer, !module.isRetired else { return }
-        guard let launcher else {
+        guard module.peer === peer else { return }
+        if module.isRetired {
+            if module.isIdleStop { stopIdle(module, peer, idle) }
+            return
+        }
+        guard launcher != nil else {
             // Nobody to stop it now; perhaps later.
             peer.idleTimer?.start(after: idle)
             return
@@ -39,9 +46,27 @@ extension Broker {
             return
         }
         module.isIdleStop = true
-        retire(module, peer) { [unowned self] in
-            guard launcher.phase == .open else { return }
-            self.order(launcher, "stop", module, "nobody asked anything of it for \(idle) ms")
+        retire(module, peer) { [unowned self, unowned peer] in self.stopIdle(module, peer, idle) }
+    }
+
+    /// Asks the launcher to stop what has done its tearDown, and again where that
+    /// fails, ever later: it can't be used any more. After the last time its
+    /// session is ended, at which a process of the runtime ends by itself.
+    private func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
+        guard module.peer === peer, peer.phase == .open else { return }
+        let attempt = peer.stopAttempts
+        peer.stopAttempts += 1
+        guard attempt < Self.mostStopAttempts else {
+            end(peer, BusError(.shuttingDown, "\(module.name) idled, and nobody stopped its process: it is to end"))
+            return
+        }
+        let pause = min(idle, 1_000) << UInt64(attempt)
+        guard let launcher else {
+            peer.idleTimer?.start(after: pause)
+            return
+        }
+        order(launcher, "stop", module, "nobody asked anything of it for \(idle) ms") { [weak peer] in
+            peer?.idleTimer?.start(after: pause)
         }
     }
 
@@ -59,13 +84,22 @@ extension Broker {
                 peer.pingTimer?.start(after: interval)
                 return
             }
-            self.order(launcher, "restart", module, "it did not answer a ping within \(interval) ms")
+            let reason = "it did not answer a ping within \(interval) ms"
+            self.order(launcher, "restart", module, reason) { [weak peer] in
+                // Where it still hangs, the next ping shows it.
+                peer?.pingTimer?.start(after: interval)
+            }
         }
     }
 
-    /// Asks the launcher; how it went shows in the module's state.
-    private func order(_ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String) {
+    /// Asks the launcher; where it does so, that shows in the module's state.
+    /// - Parameter failed: it refused, or is gone.
+    private func order(
+        _ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String, failed: @escaping () -> Void
+    ) {
         let body: JSON = .object([.init("module", .string(module.name)), .init("reason", .string(reason))])
-        callOwn(launcher, to: "launcher/\(action)", body: body.encoded(), deadline: 0) { _ in }
+        callOwn(launcher, to: "launcher/\(action)", body: body.encoded(), deadline: 0) { answer in
+            if case .failure = answer { failed() }
+        }
     }
 }

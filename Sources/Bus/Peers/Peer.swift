@@ -78,6 +78,8 @@ final class Peer {
     /// A ready module's, for its row's `idle` and `ping`.
     var idleTimer: LoopTimer?
     var pingTimer: LoopTimer?
+    /// How often the launcher was asked to stop it, as it idled.
+    var stopAttempts = 0
     /// For hello, then for the last bytes after an end; in between for the time
     /// that it has to finish after a successor took over.
     var timer: LoopTimer?

@@ -78,6 +78,26 @@ struct AppEventTests {
         #expect(app.running.said("SIGHUP: the app ends"))
     }
 
+    @Test func eachGoodReloadIsToldOnceWhoeverAskedForIt() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        func told() -> Int { app.running.lines.count { $0.contains("| event app.reload {}") } }
+        app.running.signal(SIGHUP)
+        try app.running.until { told() == 3 }
+        let tool = try app.tool()
+        let manifest = RunningApp.text(of: app.running.manifest)
+        try app.running.write("strata.yaml", "app: [", mode: 0o644)
+        _ = try tool.refused("bus/reload", with: "bad-params")
+        app.running.signal(SIGHUP)
+        try app.running.until { app.running.said("the manifest stays as it was") }
+        try app.running.write("strata.yaml", manifest, mode: 0o644)
+        #expect(try tool.asked("bus/reload") == .object([]))
+        try app.running.until { told() >= 6 }
+        try app.end()
+        #expect(told() == 6)
+    }
+
     @Test func memoryPressureReachesTheModulesThatDeclaredIt() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }

@@ -147,6 +147,45 @@ struct SupervisionTests {
         }
     }
 
+    @Test func aStopThatTheLauncherRefusesIsAskedForAgain() throws {
+        try run({ $0.idle = 40 }) { bus, cast in
+            let login = try arrive(bus)
+            for code in ["overloaded", "failed"] {
+                try cast.launcher.fail(try cast.launcher.expectCall("launcher/stop", ["module": "Login"]), code)
+            }
+            // A launcher that went is none that refused for good.
+            try cast.launcher.expectCall("launcher/stop")
+            cast.launcher.close()
+            let next = try bus.launcher()
+            let stop = try next.expectCall("launcher/stop", ["module": "Login"])
+            // It does its tearDown once.
+            try login.settle()
+            #expect(login.lifecycle.count { $0 == "tearDown" } == 1)
+            login.close()
+            try bus.waitUntil("Login", is: "absent")
+            try next.asked("bus/moduleState", ["module": "Login", "state": "absent"])
+            try next.reply(to: stop)
+            try next.expectNothing()
+        }
+    }
+
+    @Test func whatNobodyStopsIsToldToEndAfterFiveTimes() throws {
+        try run({ $0.idle = 20 }) { bus, cast in
+            let login = try arrive(bus)
+            for _ in 0..<5 { try cast.launcher.fail(try cast.launcher.expectCall("launcher/stop"), "overloaded") }
+            _ = try login.find(["kind": "error", "code": "shutting-down"])
+            try login.expectEnd()
+            // Its process ends at that, and the next request starts another.
+            try cast.launcher.asked("bus/moduleState", ["module": "Login", "state": "absent"])
+            try cast.launcher.expectNothing()
+            let id = try cast.hand.call("Login/act")
+            try cast.launcher.expectCall("launcher/start", ["module": "Login"])
+            let next = try arrive(bus)
+            try next.reply(to: try next.expectCall("Login/act"))
+            try cast.hand.expectReply(to: id)
+        }
+    }
+
     // MARK: ping
 
     @Test func anyAnswerToAPingCounts() throws {
@@ -181,6 +220,23 @@ struct SupervisionTests {
             next.answersLifecycle = false
             try next.expectCall("module/ping")
             try cast.launcher.expectCall("launcher/restart", ["module": "Login"])
+        }
+    }
+
+    @Test func aRestartThatTheLauncherRefusesComesAgainWithTheNextPing() throws {
+        try run({ $0.ping = 60 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            for _ in 0..<3 {
+                try login.expectCall("module/ping")
+                let restart = try cast.launcher.expectCall("launcher/restart", ["module": "Login"])
+                try login.expect(["kind": "cancel"])
+                try cast.launcher.fail(restart, "overloaded")
+            }
+            // It answers again, and is left alone.
+            try login.reply(to: try login.expectCall("module/ping"))
+            try login.reply(to: try login.expectCall("module/ping"))
+            try cast.launcher.expectNothing()
         }
     }
 
