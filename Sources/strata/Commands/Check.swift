@@ -1,6 +1,6 @@
 import ArgumentParser
-import Glibc
 import StrataCore
+import StrataLauncher
 import StrataManifest
 
 /// `strata check`: what can be known of an app before anything runs.
@@ -14,13 +14,14 @@ struct Check: ParsableCommand {
 
             Shows all errors of the manifest at once, each with its file, line and key; then \
             requirements that nobody meets, calls and reports to a later level, and \
-            executables that can't be run.
+            executables that can't be run. Each executable is started with --describe, and \
+            what it says of itself compared with its row; 5 s at most for each.
             """)
 
     @Argument(help: "The manifest.")
     var manifest = "strata.yaml"
 
-    @Flag(help: "Looks at the manifest alone, and at no executable.")
+    @Flag(help: "Looks at the manifest alone, and starts no executable.")
     var `static` = false
 
     @OptionGroup var output: OutputOption
@@ -34,15 +35,41 @@ struct Check: ParsableCommand {
         } catch {
             try refuse(error.errors)
         }
-        var errors = ManifestReview(loaded).errors
-        if !`static` { errors += loaded.processes.compactMap { Self.executableError($0, manifest: manifest) } }
+        var errors: [ManifestError] = []
+        var undescribed: [String] = []
+        var complete = loaded
+        if !`static` {
+            var descriptions: [String: ModuleDescription] = [:]
+            for (name, result) in try describe(loaded) {
+                switch result {
+                case .success(let description): descriptions[name] = description
+                case .failure(let failure):
+                    let problem = ManifestError(
+                        file: manifest, line: nil, column: nil, key: "modules.\(name).run", message: failure.message)
+                    if failure.isError {
+                        errors.append(problem)
+                    } else {
+                        undescribed.append(name)
+                        StandardError.write("\(problem); its row is taken at its word")
+                    }
+                }
+            }
+            let review = DescriptionReview(loaded, descriptions)
+            errors += review.errors
+            complete = review.completed
+        }
+        let review = ManifestReview(complete)
+        errors = review.errors + review.unmet + errors
         if !errors.isEmpty { try refuse(errors) }
         let answer = Answer(output)
         let count = loaded.table.modules.count
         if answer.isForPrograms {
-            return try answer.show([
-                "file": .string(manifest), "app": .string(loaded.table.app), "modules": .integer(Int64(count)),
-            ])
+            var members: [JSON.Member] = [
+                .init("file", .string(manifest)), .init("app", .string(loaded.table.app)),
+                .init("modules", .integer(Int64(count))),
+            ]
+            if !undescribed.isEmpty { members.append(.init("undescribed", .array(undescribed.map { .string($0) }))) }
+            return try answer.show(.object(members))
         }
         let modules = count == 1 ? "1 module" : "\(count) modules"
         StandardOutput.write(
@@ -58,24 +85,14 @@ struct Check: ParsableCommand {
         throw Failure(.usage, errors.map(\.description).joined(separator: "\n"), isPlain: true)
     }
 
-    /// What keeps a module's executable from being started, where that can be
-    /// told by looking at it.
-    private static func executableError(_ process: ModuleProcess, manifest: String) -> ManifestError? {
-        guard let path = process.executable else { return nil }
-        var status = stat()
-        let problem: String
-        if stat(path, &status) != 0 {
-            problem = errno == ENOENT ? "is not there" : String(cString: strerror(errno))
-        } else if status.st_mode & S_IFMT != S_IFREG {
-            problem = "is no file"
-        } else if access(path, X_OK) != 0 {
-            problem = "can't be executed: \(String(cString: strerror(errno)))"
-        } else {
-            return nil
+    private func describe(_ manifest: Manifest) throws(Failure) -> [(
+        name: String, result: Result<ModuleDescription, ModuleDescriber.Failure>
+    )] {
+        do throws(SystemError) {
+            return try ModuleDescriber(manifest, environment: RunningApp.environment).describeAll()
+        } catch {
+            throw Failure(.answer, "the modules can't be asked to describe themselves: \(error)")
         }
-        return ManifestError(
-            file: manifest, line: nil, column: nil, key: "modules.\(process.name).run",
-            message: "expected an executable; \(path) \(problem)")
     }
 }
 

@@ -142,6 +142,37 @@ struct UpTests {
         #expect(long.said("no broker listens on"))
     }
 
+    @Test(arguments: ["up", "broker", "launch"])
+    func whatTheBusWouldRefuseForCertainIsRefusedAtTheStart(command: String) throws {
+        let app = try RunningApp(
+            """
+            app: test
+            calls: layered
+            modules:
+              A: {run: [a.sh], requires: [B], reports: {B: [x]}}
+              B: {level: middle, run: [a.sh], provides: [B]}
+            """, scripts: ["a.sh": Self.stays])
+        defer { app.cleanUp() }
+        try app.start(command)
+        #expect(try app.ended() == .code(2))
+        #expect(app.lines.count == 2)
+        #expect(app.said("modules.A.requires: B is of B in the later level middle"))
+        #expect(app.said("modules.A.reports: B is in the later level middle"))
+        #expect(!app.isThere(app.socket))
+    }
+
+    @Test func whatMayBeMetAfterAllIsSaidAndStarted() throws {
+        let app = try RunningApp(
+            "{app: test, modules: {A: {run: [a.sh], start: async, requires: [B], stop: 100ms}}}",
+            scripts: ["a.sh": Self.stays])
+        defer { app.cleanUp() }
+        try app.start()
+        try app.until { app.said("A      | here") }
+        #expect(app.said("modules.A.requires: no row provides B, and there are no guests"))
+        app.signal(SIGINT)
+        #expect(try app.ended() == .code(0))
+    }
+
     /// Neither gone nor a zombie that somebody else has to wait for.
     private static func runs(_ pid: Int32) -> Bool {
         !["", "Z", "X"].contains(RunningApp.state(of: pid))

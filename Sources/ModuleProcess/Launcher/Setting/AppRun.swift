@@ -4,13 +4,18 @@ public import StrataManifest
 
 /// The work behind `strata up`, `strata launch` and `strata broker`.
 public enum AppRun {
-    /// Reads the manifest, with what the command line adds to it.
+    /// Reads the manifest, with what the command line adds to it; refuses what the
+    /// bus would refuse for certain.
     public static func manifest(
         _ path: String, options: [String] = [], environment: [String: String]
     ) throws(LaunchError) -> Manifest {
         do {
             var manifest = try Manifest.load(path: path, environment: environment)
             manifest.table.launchOptions = try LaunchOptions.adding(options, to: manifest.table.launchOptions)
+            let errors = ManifestReview(manifest).errors
+            guard errors.isEmpty else {
+                throw LaunchError(2, errors.map(\.description).joined(separator: "\n"))
+            }
             return manifest
         } catch let errors as ManifestErrors {
             throw LaunchError(2, errors.description)
@@ -66,6 +71,7 @@ public enum AppRun {
             let launcher = try Launcher(loop, settings, console: console)
             launcher.onEnd = { ending = $0 }
             console.say("\(settings.manifest.table.app) on \(settings.socket)")
+            for doubt in ManifestReview(settings.manifest).unmet { console.say("\(doubt)") }
             try launcher.start()
             // Its callbacks hold it unowned, and nothing here names it again.
             withExtendedLifetime(launcher) { loop.run() }

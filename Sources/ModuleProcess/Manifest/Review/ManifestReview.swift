@@ -1,18 +1,17 @@
 import StrataCore
-import StrataManifest
 
 /// What is wrong between the rows of a manifest that is right in itself: who
 /// requires what nobody provides, and who would speak to a later level.
 ///
-/// It takes rows at their word; what their executables declare is not looked
-/// at.
-struct ManifestReview {
+/// It takes rows at their word; `DescriptionReview` completes them by what their
+/// executables declare.
+public struct ManifestReview {
     private let file: String
     private let table: AppTable
     private var providers: [String: AppTable.Row] = [:]
     private var adapters: [String: String] = [:]
 
-    init(_ manifest: Manifest) {
+    public init(_ manifest: Manifest) {
         file = manifest.path
         table = manifest.table
         for row in table.modules {
@@ -21,21 +20,29 @@ struct ManifestReview {
         for adapter in table.adapters { adapters[adapter.name] = adapter.to }
     }
 
-    /// In the order of the rows.
-    var errors: [ManifestError] {
+    /// What the bus would refuse for certain, in the order of the rows.
+    public var errors: [ManifestError] {
         table.modules.flatMap { row in
-            row.requires.compactMap { requirement($0, of: row) } + row.reports.compactMap { report($0.module, by: row) }
+            row.requires.compactMap { call(to: $0, by: row) } + row.reports.compactMap { report($0.module, by: row) }
         }
     }
 
-    private func requirement(_ interface: String, of row: AppTable.Row) -> ManifestError? {
-        guard let provider = provider(of: interface) else {
-            // A guest may provide what no row names.
-            guard table.guests == nil else { return nil }
-            let known = Array(providers.keys) + adapters.keys
-            let near = nearestNames(to: interface, in: known).first.map { "; did you mean \($0)?" } ?? ""
-            return error(row, "requires", "no row provides \(interface), and there are no guests\(near)")
+    /// Requirements that no row meets, in the order of the rows. A module may
+    /// bring interfaces that its row doesn't name, so they may be met after all.
+    public var unmet: [ManifestError] {
+        // A guest may provide what no row names.
+        guard table.guests == nil else { return [] }
+        let known = Array(providers.keys) + adapters.keys
+        return table.modules.flatMap { row in
+            row.requires.filter { provider(of: $0) == nil }.map { interface in
+                let near = nearestNames(to: interface, in: known).first.map { "; did you mean \($0)?" } ?? ""
+                return error(row, "requires", "no row provides \(interface), and there are no guests\(near)")
+            }
         }
+    }
+
+    private func call(to interface: String, by row: AppTable.Row) -> ManifestError? {
+        guard let provider = provider(of: interface) else { return nil }
         guard table.calls != .any, provider.rank > row.rank else { return nil }
         return error(
             row, "requires",

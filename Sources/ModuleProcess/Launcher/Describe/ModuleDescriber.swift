@@ -1,0 +1,105 @@
+import Glibc
+public import StrataCore
+public import StrataManifest
+
+/// Asks modules' programs what they are: starts each as `PROGRAM --describe`,
+/// without a bus, as its row's user, and reads the hello that it prints.
+///
+/// Blocks until all have answered; takes 5 s for one that doesn't.
+public struct ModuleDescriber {
+    /// Why there is no description.
+    public struct Failure: Error, Equatable {
+        /// Its row can't be started at all; otherwise the program doesn't know
+        /// `--describe`, which none has to.
+        public var isError: Bool
+        public var message: String
+    }
+
+    /// In milliseconds, for one program.
+    private static let patience: UInt64 = 5_000
+    /// Of what it prints, in bytes.
+    private static let most = 1 << 20
+
+    private let manifest: Manifest
+    private let inherited: [String: String]
+
+    /// - Parameter environment: this process's.
+    public init(_ manifest: Manifest, environment: [String: String]) {
+        self.manifest = manifest
+        inherited = ProcessEnvironment.inherited(environment)
+    }
+
+    /// One after another, in the order of the rows; rows without a program are
+    /// left out.
+    public func describeAll() throws(SystemError) -> [(name: String, result: Result<ModuleDescription, Failure>)] {
+        let loop = try Loop()
+        var results: [(name: String, result: Result<ModuleDescription, Failure>)] = []
+        for (row, process) in zip(manifest.table.modules, manifest.processes) {
+            guard let executable = process.executable else { continue }
+            results.append((row.name, Result { () throws(Failure) in try describe(row, process, executable, loop) }))
+        }
+        return results
+    }
+
+    private func describe(_ row: AppTable.Row, _ process: ModuleProcess, _ executable: String, _ loop: Loop)
+        throws(Failure) -> ModuleDescription
+    {
+        if let problem = Executable.problem(executable, folder: process.folder) {
+            throw Failure(isError: true, message: problem)
+        }
+        let (output, exit) = try run(row, process, executable, loop)
+        guard let exit else { throw silent("it printed no hello within \(seconds(Self.patience))") }
+        guard exit == .code(0) else { throw silent("it ended with \(exit)") }
+        guard let json = try? JSON(parsing: output) else { throw silent("what it printed is no JSON") }
+        do throws(ModuleDescription.Malformed) { return try ModuleDescription(json) } catch {
+            throw Failure(isError: true, message: "its description can't be understood: \(error.message)")
+        }
+    }
+
+    private func silent(_ message: String) -> Failure {
+        Failure(isError: false, message: "it did not describe itself (--describe): \(message)")
+    }
+
+    /// What it printed, and how it ended; nil where it was killed.
+    private func run(_ row: AppTable.Row, _ process: ModuleProcess, _ executable: String, _ loop: Loop)
+        throws(Failure) -> (output: [UInt8], exit: ChildProcess.Exit?)
+    {
+        var command = ChildProcess.Command(
+            arguments: [executable, "--describe"],
+            environment: ProcessEnvironment.module(
+                process, inherited: inherited, user: row.user,
+                bus: ["STRATA_MODULE": row.name, "STRATA_ENV": manifest.table.env]),
+            folder: process.folder)
+        if let user = row.user, user != geteuid() {
+            command.user = (user, ProcessEnvironment.group(of: user, appGroup: manifest.table.group))
+        }
+        var output: [UInt8] = []
+        var exit: ChildProcess.Exit?
+        var isOver = false
+        do throws(SystemError) {
+            let pipe = try Pipe()
+            let reader = try OutputReader(
+                loop, descriptor: pipe.reading,
+                onBytes: { bytes in if output.count < Self.most { output += bytes } }, onEnd: {})
+            defer { reader.close() }
+            command.descriptors = [nil, pipe.writing, nil]
+            defer { pipe.closeWriting() }
+            let child = try ChildProcess(loop, command) {
+                exit = $0
+                isOver = true
+            }
+            let timer = LoopTimer(loop) { isOver = true }
+            timer.start(after: Self.patience)
+            while !isOver { loop.runOnce(waiting: true) }
+            timer.close()
+            reader.drain()
+            // And what it has started in its session's first group.
+            Glibc.kill(-child.pid, SIGKILL)
+            let ended = exit
+            while exit == nil { loop.runOnce(waiting: true) }
+            return (output, ended)
+        } catch {
+            throw Failure(isError: true, message: Executable.explain(error, executable))
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import StrataCore
+
+/// Where modules' own descriptions and the rows of a manifest contradict each
+/// other, so that the bus would refuse a hello, or what a module does later.
+public struct DescriptionReview {
+    private let manifest: Manifest
+    private let descriptions: [String: ModuleDescription]
+
+    /// - Parameter descriptions: by the row's name; some may lack one.
+    public init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription]) {
+        self.manifest = manifest
+        self.descriptions = descriptions
+    }
+
+    /// The manifest, its rows with what their modules add to them: for the
+    /// review of what is between the rows.
+    public var completed: Manifest {
+        var manifest = manifest
+        for index in manifest.table.modules.indices {
+            guard let description = descriptions[manifest.table.modules[index].name] else { continue }
+            manifest.table.modules[index].add(description)
+        }
+        return manifest
+    }
+
+    /// In the order of the rows.
+    public var errors: [ManifestError] {
+        var owners: [String: String] = [:]
+        for row in manifest.table.modules {
+            for interface in row.provides { owners[interface] = row.name }
+        }
+        var urls = URLTable<String>()
+        for row in manifest.table.modules { add(row.urls, of: row, to: &urls) }
+        var errors: [ManifestError] = []
+        for row in manifest.table.modules {
+            guard let description = descriptions[row.name] else { continue }
+            errors += place(row, description) + interfaces(row, description, &owners)
+            errors += rowURLs(row, description) + ownURLs(row, description, &urls)
+            if manifest.table.calls == .declared { errors += undeclared(row, description) }
+        }
+        return errors
+    }
+
+    private func place(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
+        let level = manifest.table.levels[row.rank]
+        guard let stated = description.level, stated != level else { return [] }
+        return [error(row, "level", "the row says \(level), and the module \(stated): mend one of them")]
+    }
+
+    private func interfaces(
+        _ row: AppTable.Row, _ description: ModuleDescription, _ owners: inout [String: String]
+    ) -> [ManifestError] {
+        let brought = description.interfaces.map(\.name)
+        var errors: [ManifestError] = []
+        for interface in row.provides where !brought.contains(interface) {
+            let found = brought.isEmpty ? "none" : brought.joined(separator: ", ")
+            errors.append(error(row, "provides", "the module lacks the interface \(interface); it has \(found)"))
+        }
+        for interface in brought {
+            if let owner = owners[interface], owner != row.name {
+                errors.append(
+                    error(row, "provides", "the module brings the interface \(interface), which is \(owner)'s"))
+            }
+            owners[interface] = owners[interface] ?? row.name
+        }
+        return errors
+    }
+
+    /// The row's URLs lead to actions that the module has.
+    private func rowURLs(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
+        row.urls.compactMap { url in
+            problem(url, description).map { error(row, "urls", "\(url.host)\(url.path) leads to \(url.to), \($0)") }
+        }
+    }
+
+    private func ownURLs(
+        _ row: AppTable.Row, _ description: ModuleDescription, _ urls: inout URLTable<String>
+    ) -> [ManifestError] {
+        var errors: [ManifestError] = []
+        for url in description.urls {
+            let text = "the module's URL \(url.host)\(url.path)"
+            if let problem = problem(url, description) {
+                errors.append(error(row, "urls", "\(text) leads to \(url.to), \(problem)"))
+            }
+            guard let pattern = try? URLPattern(url.path) else {
+                errors.append(error(row, "urls", "\(text) has no valid path"))
+                continue
+            }
+            if let owner = urls.value(of: pattern, host: url.host), owner != row.name {
+                errors.append(error(row, "urls", "\(text) is \(owner)'s: choose another path"))
+            }
+        }
+        add(description.urls, of: row, to: &urls)
+        return errors
+    }
+
+    private func problem(_ url: AppTable.URLMapping, _ description: ModuleDescription) -> String? {
+        let parts = url.to.split(separator: "/", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return "which is no Interface/action" }
+        let name = Name.withoutRouterSuffix(parts[0])
+        guard let interface = description.interfaces.first(where: { $0.name == name }) else {
+            return "and the module has no interface \(name)"
+        }
+        if interface.isMultiple { return "which has instances: multiple" }
+        guard let actions = interface.actions, !actions.contains(parts[1]) else { return nil }
+        let near = nearestNames(to: parts[1], in: actions).first.map { "; did you mean \($0)?" } ?? ""
+        return "and the module has no such action\(near)"
+    }
+
+    /// Under `calls: declared` only what stands in the row counts.
+    private func undeclared(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
+        func missing(_ key: String, _ what: String) -> ManifestError {
+            error(row, key, "the module declares \(what), and under calls: declared its row must too: add it")
+        }
+        var errors = description.requires.filter { !row.requires.contains($0) }.map { missing("requires", $0) }
+        errors += description.broadcasts.filter { !row.broadcasts.contains($0) }.map { missing("broadcasts", $0) }
+        for report in description.reports {
+            let listed = row.reports.first { $0.module == report.module }?.names ?? []
+            errors += report.names.filter { !listed.contains($0) }.map {
+                missing("reports", "\($0) to \(report.module)")
+            }
+        }
+        return errors
+    }
+
+    private func add(_ mappings: [AppTable.URLMapping], of row: AppTable.Row, to urls: inout URLTable<String>) {
+        for url in mappings {
+            guard let pattern = try? URLPattern(url.path) else { continue }
+            // One that is taken is told where it is looked for.
+            try? urls.add(pattern, host: url.host, value: row.name)
+        }
+    }
+
+    private func error(_ row: AppTable.Row, _ key: String, _ message: String) -> ManifestError {
+        ManifestError(file: manifest.path, line: nil, column: nil, key: "modules.\(row.name).\(key)", message: message)
+    }
+}
+
+extension AppTable.Row {
+    fileprivate mutating func add(_ description: ModuleDescription) {
+        provides += description.interfaces.map(\.name).filter { !provides.contains($0) }
+        requires += description.requires.filter { !requires.contains($0) }
+        for report in description.reports where !reports.contains(where: { $0.module == report.module }) {
+            reports.append(report)
+        }
+    }
+}

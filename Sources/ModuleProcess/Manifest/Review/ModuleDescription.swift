@@ -1,0 +1,79 @@
+public import StrataCore
+
+/// What a module says of itself when it is started with `--describe`: its hello,
+/// as far as it can be compared with a manifest.
+public struct ModuleDescription: Sendable, Equatable {
+    /// An interface that it brings.
+    public struct Interface: Sendable, Equatable {
+        public var name: String
+        public var isMultiple: Bool
+        /// Nil where it lists none: then all pass.
+        public var actions: [String]?
+    }
+
+    public var level: String?
+    public var interfaces: [Interface] = []
+    public var urls: [AppTable.URLMapping] = []
+    public var requires: [String] = []
+    public var broadcasts: [String] = []
+    public var reports: [AppTable.Reported] = []
+
+    public init() {}
+
+    /// Reads a hello. What the broker would refuse in it for its form alone may
+    /// pass here.
+    /// - Throws: what is wrong with it.
+    public init(_ hello: JSON) throws(Malformed) {
+        guard hello.object != nil, hello["protocol"]?.integer == 1 else {
+            throw Malformed(message: "it is no hello of protocol 1")
+        }
+        level = hello["level"]?.string
+        for member in try Self.object(hello, "interfaces") {
+            guard Name.isInterface(member.name), member.value.object != nil else {
+                throw Malformed(message: "\"\(member.name)\" is no interface")
+            }
+            interfaces.append(
+                Interface(
+                    name: Name.withoutRouterSuffix(member.name),
+                    isMultiple: member.value["instances"]?.string == "multiple",
+                    actions: member.value["actions"]?.object?.map(\.name)))
+        }
+        for url in try Self.array(hello, "urls") {
+            guard let host = url["host"]?.string, let path = url["path"]?.string, let to = url["to"]?.string else {
+                throw Malformed(message: "one of its urls lacks host, path or to")
+            }
+            urls.append(.init(host: host, path: path, to: to))
+        }
+        requires = try Self.names(hello, "requires").map(Name.withoutRouterSuffix)
+        broadcasts = try Self.names(hello, "broadcasts")
+        for member in try Self.object(hello, "reports") {
+            reports.append(.init(module: member.name, names: try Self.names(hello["reports"] ?? .null, member.name)))
+        }
+    }
+
+    /// Why a text is no description.
+    public struct Malformed: Error, Equatable {
+        public var message: String
+    }
+
+    private static func object(_ json: JSON, _ key: String) throws(Malformed) -> [JSON.Member] {
+        guard let value = json[key] else { return [] }
+        guard let members = value.object else { throw Malformed(message: "its \(key) are no object") }
+        return members
+    }
+
+    private static func array(_ json: JSON, _ key: String) throws(Malformed) -> [JSON] {
+        guard let value = json[key] else { return [] }
+        guard let elements = value.array else { throw Malformed(message: "its \(key) are no array") }
+        return elements
+    }
+
+    private static func names(_ json: JSON, _ key: String) throws(Malformed) -> [String] {
+        var names: [String] = []
+        for element in try array(json, key) {
+            guard let name = element.string else { throw Malformed(message: "its \(key) are no array of names") }
+            names.append(name)
+        }
+        return names
+    }
+}

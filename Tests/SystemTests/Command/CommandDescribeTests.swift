@@ -1,0 +1,137 @@
+import Foundation
+import Glibc
+import StrataTesting
+import Testing
+
+/// `strata check` asks programs what they are.
+@Suite(.timeLimit(.minutes(1)))
+struct CommandDescribeTests {
+    /// A folder with a manifest of these rows, and programs that print a hello.
+    private func check(
+        _ rows: String, calls: String = "any", hellos: [String: String] = [:], scripts: [String: String] = [:],
+        _ more: String...
+    ) async throws -> CommandRun {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("strata.yaml", "app: test\ncalls: \(calls)\nmodules:\n\(rows)\n")
+        var programs = scripts
+        for (name, hello) in hellos {
+            let text = "{\"protocol\":1,\"module\":\"X\"\(hello.isEmpty ? "" : ",")\(hello)}"
+            programs[name] = "[ \"$1\" = --describe ] && echo '\(text)'"
+        }
+        for (name, text) in programs {
+            chmod(try folder.file(name, "#!/bin/sh\n\(text)\n"), 0o755)
+        }
+        return try await CommandRun.of(["check", path] + more, environment: ["PATH": "/usr/bin:/bin"])
+    }
+
+    private func problems(_ run: CommandRun) -> [String] {
+        run.error.split(separator: "\n").map { line in
+            String(line.drop { $0 != ":" }.dropFirst(2))
+        }
+    }
+
+    @Test func realModulesAreComparedWithTheirRows() async throws {
+        let fixture = try BuiltExecutable.path("StrataFixture")
+        let good = try await check("  Base: {run: [\(fixture)], provides: [Base], urls: {x/go: Base/echo}}")
+        #expect(good.status == 0 && good.error == "", "\(good.error)")
+        #expect(good.output.hasSuffix("\"modules\":1}\n"))
+        let bad = try await check("  Base: {run: [\(fixture)], provides: [Basis, Base], urls: {x/go: Base/eco}}")
+        #expect(bad.status == 2)
+        #expect(
+            problems(bad) == [
+                "modules.Base.provides: the module lacks the interface Basis; it has Base",
+                "modules.Base.urls: x/go leads to Base/eco, and the module has no such action; did you mean echo?",
+            ])
+        #expect(bad.lines.count == 2)
+        let unasked = try await check("  Base: {run: [\(fixture)], provides: [Basis]}", "--static")
+        #expect(unasked.status == 0)
+    }
+
+    @Test func levelsInterfacesAndURLsOfOthersAreTold() async throws {
+        let run = try await check(
+            """
+              A: {run: [a], provides: [A], urls: {h/x/:y: A/one}}
+              B: {run: [b], level: middle}
+              C: {run: [c], level: middle}
+            """,
+            hellos: [
+                "a": #""level":"topout","interfaces":{"A":{"instances":"multiple","actions":{"one":{}}}}"#,
+                "b": #""interfaces":{"ARouter":{}},"urls":[{"host":"h","path":"/x/:z","to":"A/one"}]"#,
+                "c": #""interfaces":{"C":{}},"urls":[{"host":"h","path":"/c","to":"D/one"}]"#,
+            ])
+        #expect(
+            problems(run) == [
+                "modules.A.level: the row says basic, and the module topout: mend one of them",
+                "modules.A.urls: h/x/:y leads to A/one, which has instances: multiple",
+                "modules.B.provides: the module brings the interface A, which is A's",
+                "modules.B.urls: the module's URL h/x/:z is A's: choose another path",
+                "modules.C.urls: the module's URL h/c leads to D/one, and the module has no interface D",
+            ])
+    }
+
+    @Test func whatAModuleAddsToItsRowIsJudgedWithIt() async throws {
+        let rows = "  A: {run: [a], requires: [Late]}\n  B: {run: [b], level: topout}"
+        let hellos = [
+            "a": #""requires":["Nobody"],"reports":{"B":["x"]}"#, "b": #""interfaces":{"Late":{}}"#,
+        ]
+        let any = try await check(rows, hellos: hellos)
+        #expect(
+            problems(any).map { $0.prefix { $0 != "," } } == [
+                "modules.A.reports: B is in the later level topout", "modules.A.requires: no row provides Nobody",
+            ])
+        let layered = try await check(rows, calls: "layered", hellos: hellos)
+        #expect(layered.error.contains("modules.A.requires: Late is of B in the later level topout"))
+        let declared = try await check(
+            "  A: {run: [a], level: topout, broadcasts: [b]}\n  B: {run: [b]}", calls: "declared",
+            hellos: ["a": #""requires":["Late"],"broadcasts":["b","c"],"reports":{"B":["x"]}"#, "b": hellos["b"]!])
+        #expect(
+            problems(declared).map { $0.prefix { $0 != "," } } == [
+                "modules.A.requires: the module declares Late", "modules.A.broadcasts: the module declares c",
+                "modules.A.reports: the module declares x to B",
+            ])
+    }
+
+    /// None has to know `--describe`.
+    @Test func programThatSaysNothingIsTakenAtItsRowsWord() async throws {
+        let run = try await check(
+            "  A: {run: [a], provides: [A]}\n  B: {run: [b], requires: [A]}\n  C: {start: manual}",
+            scripts: ["a": "echo hello", "b": "echo no such option >&2; exit 64"])
+        #expect(run.status == 0)
+        #expect(run.output.contains("\"undescribed\":[\"A\",\"B\"]"))
+        #expect(
+            problems(run) == [
+                "modules.A.run: it did not describe itself (--describe): what it printed is no JSON; its row is taken at its word",
+                "modules.B.run: it did not describe itself (--describe): it ended with exit code 64; its row is taken at its word",
+            ])
+        let odd = try await check("  A: {run: [a]}", hellos: ["a": #""interfaces":[]"#])
+        #expect(odd.status == 2)
+        #expect(odd.error.contains("its description can't be understood: its interfaces are no object"))
+    }
+
+    @Test func programThatHangsIsKilledWithWhatItStarted() async throws {
+        let folder = try TemporaryFolder()
+        let run = try await check(
+            "  A: {run: [a], env: {FOLDER: \(folder.path)}}",
+            scripts: ["a": "sleep 1000 & echo $$ $! >$FOLDER/pids; wait"])
+        #expect(run.status == 0)
+        #expect(run.error.contains("it printed no hello within 5 s"))
+        let pids = RunningApp.text(of: folder.path + "/pids").split(whereSeparator: \.isWhitespace).compactMap {
+            Int32($0)
+        }
+        #expect(pids.count == 2)
+        for pid in pids { #expect(["", "Z", "X"].contains(RunningApp.state(of: pid))) }
+    }
+
+    @Test func programsOfOtherUsersAreAskedAsThose() async throws {
+        guard UserApp.obstacle == nil, let user = UserApp.module else { try Test.cancel("\(UserApp.obstacle ?? "")") }
+        let folder = try TemporaryFolder()
+        chmod(folder.path, 0o755)
+        let script = #"echo "{\"protocol\":1,\"interfaces\":{\"U$(id -u)\":{}}}""#
+        chmod(try folder.file("a", "#!/bin/sh\n\(script)\n"), 0o755)
+        let path = try folder.file(
+            "strata.yaml",
+            "app: test\ngroup: games\nmodules:\n  A: {run: [a], user: nobody, provides: [U\(user.uid)]}\n")
+        let run = try await CommandRun.of(["check", path], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(run.status == 0, "\(run.error)")
+    }
+}
