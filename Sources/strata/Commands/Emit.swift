@@ -36,7 +36,7 @@ struct Emit: ParsableCommand {
 
     func run() throws {
         var request = Request(to: "bus/emit", body: try Params.read(params))
-        request.members = [("name", event)]
+        request.members = [("name", try CheckedName.read(event))]
         request.meta = (["policy": .string(policy.rawValue)] as JSON).encoded()
         request.deadline = timeout?.value
         // Under `any` the modules take their time one after another.

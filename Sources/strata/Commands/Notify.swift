@@ -31,6 +31,7 @@ struct Notify: ParsableCommand {
     func run() throws {
         var request = Request(.broadcast)
         request.body = try Params.read(params)
+        let name = try CheckedName.read(name)
         let connection = try bus.connect()
         let sender = level ?? connection.levels.first ?? "basic"
         guard connection.levels.isEmpty || connection.levels.contains(sender) else {

@@ -50,6 +50,60 @@ struct CommandSteeringTests {
         #expect(run.output == #"{"answer":true,"answers":[]}"# + "\n")
     }
 
+    @Test func emitTakesItsParamsFromStdinAndHasDefaults() async throws {
+        let reply: FakeBus.Script = { _ in [.reply(#"{"answer":false,"answers":[]}"#)] }
+        let (piped, asked) = try await strata("emit", "x", "-", input: #"{"a":1}"#, script: reply)
+        #expect(piped.status == 0)
+        #expect(asked.first?.body == #"{"a":1}"#)
+        #expect(asked.first?.meta == #"{"policy":"notify"}"#)
+        #expect(asked.first?.deadline == nil)
+        let (plain, bare) = try await strata("emit", "x", script: reply)
+        #expect(plain.output == #"{"answer":false,"answers":[]}"# + "\n")
+        #expect(bare.first?.body == "")
+    }
+
+    @Test func emitShowsWhoAnsweredWhat() async throws {
+        let script: FakeBus.Script = { _ in
+            [.reply(#"{"answer":false,"answers":[{"module":"A","answer":true},{"module":"B","code":"died"}]}"#)]
+        }
+        let (run, _) = try await strata(
+            "emit", "x", "--policy", "all", environment: ["TERM": "dumb"], output: .terminal(columns: 60),
+            script: script)
+        #expect(
+            run.lines.map { $0.split(separator: " ").map(String.init) } == [
+                ["MODULE", "ANSWER"], ["A", "true"], ["B", "died"], ["false"],
+            ])
+        #expect(run.status == 0)
+    }
+
+    /// Nothing reaches the bus.
+    @Test(arguments: [
+        ["emit"], ["emit", "x", "{"], ["emit", "x", "1", "2"], ["emit", "x", "--policy", "most"],
+        ["emit", "x", "--timeout", "5"], ["emit", "x", "--timeout", "25h"], ["notify"], ["notify", "x", "{'a'}"],
+        ["notify", "x", "--level"], ["start"], ["stop", "A", "B"], ["restart", "A", "--timeout", "soon"],
+        ["start", "A", "--timeout", "-1s"], ["emit", ""], ["notify", ""],
+        ["emit", String(repeating: "n", count: 257)],
+    ])
+    func badInputIsUsage(arguments: [String]) async throws {
+        let folder = try TemporaryFolder()
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") { _ in [.reply("{}")] }
+        defer { bus.close() }
+        let run = try await CommandRun.of(arguments, environment: ["STRATA_SOCKET": bus.path])
+        #expect(run.status == 2, "\(run)")
+        #expect(run.error.hasPrefix("strata: ") && run.output == "")
+        #expect(bus.asked.isEmpty)
+    }
+
+    @Test func notifyNamesItsObjectAndCounts() async throws {
+        let (run, asked) = try await strata(
+            "notify", "item.changed", "[7]", "--object", "item/7", "--level", "topout",
+            environment: ["TERM": "dumb"], output: .terminal(columns: 60)
+        ) { _ in [.reply(#"{"recipients":1}"#)] }
+        #expect(run.output == "1 notice was queued\n")
+        #expect(asked.first?.body == "[7]")
+        #expect(asked.first?.level == "topout")
+    }
+
     @Test func notifySpeaksAsALevel() async throws {
         let script: FakeBus.Script = { _ in [.reply(#"{"recipients":2}"#)] }
         let (run, asked) = try await strata("notify", "session.ended", script: script)
