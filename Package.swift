@@ -63,7 +63,9 @@ let package = Package(
         .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
         .testTarget(
             name: "BusTests",
-            dependencies: ["StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "StrataConnector"],
+            dependencies: [
+                "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "StrataConnector",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ModuleProcessTests",
