@@ -60,6 +60,22 @@ public struct ModuleDescriber {
         Failure(isError: false, message: "it did not describe itself (--describe): \(message)")
     }
 
+    /// A program that was just built may still be open for writing somewhere: one
+    /// that can't be started now is tried again for half a second.
+    private func spawn(
+        _ loop: Loop, _ command: ChildProcess.Command, onExit: @escaping (ChildProcess.Exit) -> Void
+    ) throws(SystemError) -> ChildProcess {
+        for _ in 0..<50 {
+            do throws(SystemError) {
+                return try ChildProcess(loop, command, onExit: onExit)
+            } catch {
+                guard Executable.isTemporary(error) else { throw error }
+                usleep(10_000)
+            }
+        }
+        return try ChildProcess(loop, command, onExit: onExit)
+    }
+
     /// What it printed, and how it ended; nil where it was killed.
     private func run(_ row: AppTable.Row, _ process: ModuleProcess, _ executable: String, _ loop: Loop)
         throws(Failure) -> (output: [UInt8], exit: ChildProcess.Exit?)
@@ -84,7 +100,7 @@ public struct ModuleDescriber {
             defer { reader.close() }
             command.descriptors = [nil, pipe.writing, nil]
             defer { pipe.closeWriting() }
-            let child = try ChildProcess(loop, command) {
+            let child = try spawn(loop, command) {
                 exit = $0
                 isOver = true
             }
