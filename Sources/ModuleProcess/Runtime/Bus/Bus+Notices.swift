@@ -2,17 +2,19 @@ public import StrataCore
 
 extension Bus {
     /// Tells every observer in a later level; never waits.
+    /// - Parameter meta: an object that observers find in `Delivery.meta`, as
+    ///   `call` takes it.
     /// - Throws: `unavailable` without a connection, `overloaded` where too much
     ///   is unsent.
-    public func broadcast<B: Broadcast>(_ broadcast: B) throws {
-        let outgoing = Outgoing(kind: .broadcast, name: B.name, object: broadcast.object)
+    public func broadcast<B: Broadcast>(_ broadcast: B, meta: JSON? = nil) throws {
+        let outgoing = try Outgoing(kind: .broadcast, name: B.name, object: broadcast.object).with(meta: meta)
         try runtime.send(outgoing, try encode(broadcast, for: outgoing))
     }
 
     /// Broadcasts a name without a contract.
-    public func broadcast(_ name: String, _ content: JSON = nil, object: String? = nil) throws {
-        let outgoing = Outgoing(kind: .broadcast, name: name, object: object)
-        try runtime.send(outgoing, content == .null ? .none : .bytes(content.encoded()))
+    public func broadcast(_ name: String, _ content: JSON = nil, object: String? = nil, meta: JSON? = nil) throws {
+        let outgoing = try Outgoing(kind: .broadcast, name: name, object: object).with(meta: meta)
+        try runtime.send(outgoing, Body(content))
     }
 
     /// Tells one module of the same or an earlier level, and waits until its
@@ -20,21 +22,26 @@ extension Bus {
     /// - Returns: how many observers there were.
     /// - Throws: the first observer's error, too.
     @discardableResult
-    public func report<R: Report>(_ report: R, to module: String, deadline: Duration? = nil) async throws -> Int {
-        let outgoing = Outgoing(
-            kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds)
+    public func report<R: Report>(
+        _ report: R, to module: String, deadline: Duration? = nil, meta: JSON? = nil
+    ) async throws -> Int {
+        let outgoing = try Outgoing(
+            kind: .report, to: module, name: R.name, object: report.object, deadline: deadline?.wireMilliseconds
+        ).with(meta: meta)
         return try observers(try await runtime.request(outgoing, try encode(report, for: outgoing)))
     }
 
     /// Reports a name without a contract.
     @discardableResult
     public func report(
-        _ name: String, _ content: JSON = nil, object: String? = nil, to module: String, deadline: Duration? = nil
+        _ name: String, _ content: JSON = nil, object: String? = nil, to module: String, deadline: Duration? = nil,
+        meta: JSON? = nil
     ) async throws -> Int {
-        let outgoing = Outgoing(
-            kind: .report, to: module, name: name, object: object, deadline: deadline?.wireMilliseconds)
+        let outgoing = try Outgoing(
+            kind: .report, to: module, name: name, object: object, deadline: deadline?.wireMilliseconds
+        ).with(meta: meta)
         return try observers(
-            try await runtime.request(outgoing, content == .null ? .none : .bytes(content.encoded())))
+            try await runtime.request(outgoing, Body(content)))
     }
 
     private func observers(_ reply: [UInt8]) throws -> Int {
@@ -51,8 +58,7 @@ extension Bus {
         var outgoing = Outgoing.call("bus/emit", deadline: deadline)
         outgoing.name = event
         outgoing.meta = (["policy": .string(policy.rawValue)] as JSON).encoded()
-        let body: Body = params == .null ? .none : .bytes(params.encoded())
-        return EventAnswer(try Coding.json(try await runtime.request(outgoing, body)))
+        return EventAnswer(try Coding.json(try await runtime.request(outgoing, Body(params))))
     }
 
     // MARK: Observing at run time

@@ -3,27 +3,34 @@ public import StrataCore
 extension Bus {
     /// Calls an action that answers bit by bit. The callee makes no more than
     /// is taken here; giving up the sequence ends it there too.
-    /// - Parameter deadline: for each step; where it isn't said, none.
-    public func stream<A: StreamingAction>(_ action: A, deadline: Duration? = nil) throws -> ReplyStream<A.Element> {
-        let outgoing = streaming(A.name.destination, deadline)
-        let source = try runtime.stream(outgoing, try encode(action, for: outgoing))
+    /// - Parameters:
+    ///   - deadline: for each step; where it isn't said, none.
+    ///   - auth: `skip` is for modules that their row trusts.
+    ///   - meta: as `call` takes it.
+    public func stream<A: StreamingAction>(
+        _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
+    ) throws -> ReplyStream<A.Element> {
+        try stream(action, .stream(A.name.destination, deadline: deadline, auth: auth).with(meta: meta))
+    }
+
+    func stream<A: StreamingAction>(_ action: A, _ outgoing: Outgoing, of instance: Instance? = nil) throws
+        -> ReplyStream<A.Element>
+    {
+        let source = try runtime.stream(outgoing, try encode(action, for: outgoing), of: instance)
         return ReplyStream(source) { bytes in try self.decode(A.Element.self, bytes, from: outgoing) }
     }
 
     /// Calls a stream without a contract.
-    public func stream(_ destination: String, _ params: JSON = nil, deadline: Duration? = nil) throws
-        -> ReplyStream<JSON>
-    {
-        let outgoing = streaming(destination, deadline)
-        let source = try runtime.stream(outgoing, params == .null ? .none : .bytes(params.encoded()))
-        return ReplyStream(source) { try Coding.json($0) }
+    public func stream(
+        _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
+        meta: JSON? = nil
+    ) throws -> ReplyStream<JSON> {
+        try stream(params, .stream(destination, deadline: deadline, auth: auth).with(meta: meta))
     }
 
-    private func streaming(_ destination: String, _ deadline: Duration?) -> Outgoing {
-        var outgoing = Outgoing.call(destination, deadline: deadline)
-        if outgoing.deadline == nil { outgoing.deadline = 0 }
-        outgoing.credit = UInt64(ReplyBuffer.window)
-        return outgoing
+    func stream(_ params: JSON, _ outgoing: Outgoing, of instance: Instance? = nil) throws -> ReplyStream<JSON> {
+        let source = try runtime.stream(outgoing, Body(params), of: instance)
+        return ReplyStream(source) { bytes in try self.json(bytes, from: outgoing) }
     }
 }
 
@@ -62,8 +69,13 @@ public struct ReplyStream<Element: Sendable>: AsyncSequence, Sendable {
 /// Ends the call once nobody holds its stream any more.
 final class StreamSource: Sendable {
     let buffer: ReplyBuffer
+    /// What it is a stream of, and lasts as long.
+    private let instance: Instance?
 
-    init(_ buffer: ReplyBuffer) { self.buffer = buffer }
+    init(_ buffer: ReplyBuffer, of instance: Instance?) {
+        self.buffer = buffer
+        self.instance = instance
+    }
 
     deinit {
         let buffer = buffer

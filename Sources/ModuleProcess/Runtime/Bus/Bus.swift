@@ -36,14 +36,20 @@ public final class Bus {
     // MARK: Requests
 
     /// Calls an action, and waits for its reply.
-    /// - Parameter deadline: what it may take; the bus's default is 30 s, and
-    ///   within a handler it is at most what the handler has left.
-    /// - Parameter auth: `skip` is for modules that their row trusts.
+    /// - Parameters:
+    ///   - deadline: what it may take; the bus's default is 30 s, and within a
+    ///     handler it is at most what the handler has left.
+    ///   - auth: `skip` is for modules that their row trusts.
+    ///   - meta: an object that the callee finds in `Call.meta`, of at most
+    ///     4 KiB as JSON; more is `too-large`, anything else `bad-params`.
     @discardableResult
-    public func call<A: Action>(_ action: A, deadline: Duration? = nil, auth: Authorization = .asked) async throws
-        -> A.Reply
-    {
-        let outgoing = Outgoing.call(A.name.destination, deadline: deadline, auth: auth)
+    public func call<A: Action>(
+        _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
+    ) async throws -> A.Reply {
+        try await call(action, .call(A.name.destination, deadline: deadline, auth: auth).with(meta: meta))
+    }
+
+    func call<A: Action>(_ action: A, _ outgoing: Outgoing) async throws -> A.Reply {
         let body = try encode(action, for: outgoing)
         return try decode(A.Reply.self, try await runtime.request(outgoing, body), from: outgoing)
     }
@@ -52,32 +58,39 @@ public final class Bus {
     /// - Parameter destination: `Interface/action`.
     @discardableResult
     public func call(
-        _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked
+        _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
+        meta: JSON? = nil
     ) async throws -> JSON {
-        let outgoing = Outgoing.call(destination, deadline: deadline, auth: auth)
-        let body: Body = params == .null ? .none : .bytes(params.encoded())
-        return try json(try await runtime.request(outgoing, body), from: outgoing)
+        try await call(params, .call(destination, deadline: deadline, auth: auth).with(meta: meta))
+    }
+
+    func call(_ params: JSON, _ outgoing: Outgoing) async throws -> JSON {
+        try json(try await runtime.request(outgoing, Body(params)), from: outgoing)
     }
 
     /// Calls an action without a contract with bytes that are JSON, and gives
     /// its reply's: what a proxy needs, and the cheapest there is.
     @discardableResult
-    public func call(_ destination: String, bytes: [UInt8], deadline: Duration? = nil) async throws -> [UInt8] {
-        try await runtime.request(.call(destination, deadline: deadline), .bytes(bytes))
+    public func call(
+        _ destination: String, bytes: [UInt8], deadline: Duration? = nil, auth: Authorization = .asked,
+        meta: JSON? = nil
+    ) async throws -> [UInt8] {
+        let outgoing = try Outgoing.call(destination, deadline: deadline, auth: auth).with(meta: meta)
+        return try await runtime.request(outgoing, .bytes(bytes))
     }
 
     /// Opens a URL: calls the action that it is mapped to, and gives its reply.
     @discardableResult
-    public func open(_ url: String, deadline: Duration? = nil) async throws -> JSON {
-        let outgoing = Outgoing.open(url, deadline: deadline)
+    public func open(_ url: String, deadline: Duration? = nil, meta: JSON? = nil) async throws -> JSON {
+        let outgoing = try Outgoing.open(url, deadline: deadline).with(meta: meta)
         return try json(try await runtime.request(outgoing, .none), from: outgoing)
     }
 
     /// Opens a URL whose action answers with this type.
     public func open<Reply: Decodable & Sendable>(
-        _ url: String, as type: Reply.Type, deadline: Duration? = nil
+        _ url: String, as type: Reply.Type, deadline: Duration? = nil, meta: JSON? = nil
     ) async throws -> Reply {
-        let outgoing = Outgoing.open(url, deadline: deadline)
+        let outgoing = try Outgoing.open(url, deadline: deadline).with(meta: meta)
         return try decode(type, try await runtime.request(outgoing, .none), from: outgoing)
     }
 
@@ -107,7 +120,7 @@ public final class Bus {
         }
     }
 
-    private func json(_ bytes: [UInt8], from outgoing: borrowing Outgoing) throws -> JSON {
+    func json(_ bytes: [UInt8], from outgoing: borrowing Outgoing) throws -> JSON {
         do {
             return try Coding.json(bytes)
         } catch {

@@ -12,21 +12,30 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
     public var code: ErrorCode
     /// What was asked, what was found, and what to do.
     public var message: String
+    /// What the caller is told of whether its request was begun. `no` lets it
+    /// send the request again, so say that only where nothing was done: it is so
+    /// for `overloaded` and `unknown-action` where nothing else is said, and
+    /// `yes` for all others.
+    public var ran: BusError.Ran
     /// JSON for the caller's program; empty for none.
     public var body: [UInt8]
 
-    public init(_ code: ErrorCode, _ message: String, body: JSON? = nil) {
+    public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, body: JSON? = nil) {
         self.code = code
         self.message = message
+        self.ran = ran ?? Self.ran(by: code)
         self.body = body?.encoded() ?? []
     }
 
     /// - Parameter details: read at the other end by `BusError.details(as:)`.
     @ModuleActor
-    public init(_ code: ErrorCode, _ message: String, details: some Encodable) throws {
-        self.code = code
-        self.message = message
+    public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, details: some Encodable) throws {
+        self.init(code, message, ran: ran)
         body = try Array(Coding.encode(details))
+    }
+
+    private static func ran(by code: ErrorCode) -> BusError.Ran {
+        code == .overloaded || code == .unknownAction ? .no : .yes
     }
 
     /// The parameters aren't what the action takes: `bad-params`.

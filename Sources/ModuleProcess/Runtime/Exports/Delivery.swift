@@ -15,6 +15,8 @@ public struct Delivery: Sendable {
     public let missed: Int
     /// Whether it was reported, and its sender waits for this observer's end.
     public let isReport: Bool
+    /// What the sender added as `meta`: a JSON object; empty for none.
+    public let meta: [UInt8]
     /// The content's bytes: JSON; empty for null.
     public let body: [UInt8]
 
@@ -36,6 +38,7 @@ public struct Delivery: Sendable {
         level = header.level.text
         missed = Int(header.missed)
         isReport = header.members.contains(.id)
+        meta = Array(header.meta)
         self.body = Array(body)
     }
 }

@@ -115,19 +115,22 @@ extension Exports {
 
 extension IncomingCall {
     /// Reads typed parameters at once, and runs a handler with them.
-    fileprivate func run<A: Action>(
+    func run<A: Action>(
         _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         _ work: @escaping @ModuleActor (A, IncomingCall) async throws -> A.Reply
     ) {
         let request: A
-        do {
-            request =
-                header.members.contains(.url)
-                ? try URLParameters.decode(A.self, body) : try Coding.params(A.self, body)
-        } catch {
+        do { request = try params(A.self, header, body) } catch {
             fail(error)
             return
         }
         run { call in try call.reply(encoding: try await work(request, call)) }
+    }
+
+    /// The parameters, which are texts where somebody opened a URL.
+    func params<Value: Decodable>(_ type: Value.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer)
+        throws(ModuleError) -> Value
+    {
+        header.members.contains(.url) ? try URLParameters.decode(type, body) : try Coding.params(type, body)
     }
 }

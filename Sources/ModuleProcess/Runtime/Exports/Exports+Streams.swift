@@ -9,14 +9,7 @@ extension Exports {
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Elements
     ) where Elements.Element == A.Element {
         add(A.name, auth: auth) { call, header, body in
-            let request: A
-            do { request = try Coding.params(A.self, body) } catch {
-                call.fail(error)
-                return
-            }
-            call.run { call in
-                try await call.send(try await perform(request)) { try Array(Coding.encode($0)) }
-            }
+            call.stream(A.self, header, body, perform)
         }
     }
 
@@ -33,8 +26,22 @@ extension Exports {
 }
 
 extension IncomingCall {
+    /// Reads typed parameters at once, and answers with the sequence that a
+    /// handler makes of them.
+    func stream<A: StreamingAction, Elements: AsyncSequence>(
+        _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        _ perform: @escaping @ModuleActor (A) async throws -> Elements
+    ) where Elements.Element == A.Element {
+        let request: A
+        do { request = try params(A.self, header, body) } catch {
+            fail(error)
+            return
+        }
+        run { call in try await call.send(try await perform(request)) { try Array(Coding.encode($0)) } }
+    }
+
     /// Sends a sequence as partial replies, and the final one at its end.
-    fileprivate func send<Elements: AsyncSequence>(
+    func send<Elements: AsyncSequence>(
         _ elements: Elements, encode: @ModuleActor (Elements.Element) throws -> [UInt8]
     ) async throws {
         var iterator = elements.makeAsyncIterator()

@@ -15,6 +15,8 @@ public struct Exports {
 
     struct InterfaceExport {
         var name: String
+        /// Whether each user creates instances of its own.
+        var hasInstances = false
         /// Names of its actions and whether they are authorized; empty where
         /// it takes any.
         var actions: [(name: String, auth: Bool)] = []
@@ -28,8 +30,11 @@ public struct Exports {
 
     /// In the order in which they were first named.
     private(set) var interfaces: [InterfaceExport] = []
-    /// By `Interface/action`, and `Interface/` for one that takes any.
+    /// By `Interface/action`, `Interface#/action` for an instance's, and
+    /// `Interface/` for one that takes any.
     private(set) var actions: [String: ActionExport] = [:]
+    /// The objects of each interface that has instances.
+    private(set) var instances: [String: any InstanceSet] = [:]
     private(set) var events: [(name: String, start: Start)] = []
     private(set) var urls: [URLExport] = []
     private(set) var observations: [Observing] = []
@@ -42,21 +47,47 @@ public struct Exports {
     /// Enters an action.
     mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
         let interface = Name.withoutRouterSuffix(name.interface)
-        let key = "\(interface)/\(name.action)"
-        precondition(actions[key] == nil, "the action \(key) is exported twice: export it once")
         precondition(
-            Name.isInterface(interface) && (name.action.isEmpty || Name.isAction(name.action)),
-            "\(name) is no name of an action: write Interface/action, with letters, digits, dots, - and _")
-        actions[key] = ActionExport(auth: auth, start: start)
-        let index = provide(interface)
-        if !name.action.isEmpty { interfaces[index].actions.append((name.action, auth)) }
+            instances[interface] == nil,
+            "\(name) is exported beside the instances of \(interface): list it with their actions")
+        add("\(interface)/\(name.action)", interface, name.action, ActionExport(auth: auth, start: start))
     }
 
-    @discardableResult
+    /// Enters an interface that is created per user.
+    mutating func add(
+        instances interface: String, _ objects: any InstanceSet, _ list: [(name: String, export: ActionExport)]
+    ) {
+        precondition(
+            !interfaces.contains { $0.name == interface }, "\(interface) is exported twice: export it once")
+        for action in list { add("\(interface)#/\(action.name)", interface, action.name, action.export) }
+        interfaces[interfaces.count - 1].hasInstances = true
+        instances[interface] = objects
+    }
+
+    private mutating func add(_ key: String, _ interface: String, _ action: String, _ export: ActionExport) {
+        precondition(actions[key] == nil, "the action \(key) is exported twice: export it once")
+        precondition(
+            Name.isInterface(interface) && (action.isEmpty || Name.isAction(action)),
+            "\(key) is no name of an action: write Interface/action, with letters, digits, dots, - and _")
+        actions[key] = export
+        let index = provide(interface)
+        if !action.isEmpty { interfaces[index].actions.append((action, export.auth)) }
+    }
+
     private mutating func provide(_ interface: String) -> Int {
         if let index = interfaces.firstIndex(where: { $0.name == interface }) { return index }
         interfaces.append(InterfaceExport(name: interface))
         return interfaces.count - 1
+    }
+
+    /// The action that a call goes to.
+    func action(for destination: String) -> ActionExport? {
+        if let action = actions[destination] { return action }
+        guard let slash = destination.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        if let mark = destination[..<slash].utf8.firstIndex(of: UInt8(ascii: "#")) {
+            return actions["\(destination[...mark])\(destination[slash...])"]
+        }
+        return actions[String(destination[...slash])]
     }
 
     mutating func add(_ url: URLExport) { urls.append(url) }

@@ -35,9 +35,10 @@ enum Hello {
 
 extension Exports.InterfaceExport {
     fileprivate var json: JSON {
-        guard !actions.isEmpty else { return ["instances": "single"] }
+        let instances: JSON = hasInstances ? "multiple" : "single"
+        guard !actions.isEmpty else { return ["instances": instances] }
         let actions = actions.map { JSON.Member($0.name, $0.auth ? ["auth": true] : [:]) }
-        return .object([JSON.Member("instances", "single"), JSON.Member("actions", .object(actions))])
+        return .object([JSON.Member("instances", instances), JSON.Member("actions", .object(actions))])
     }
 }
 

@@ -111,6 +111,8 @@ extension ModuleRuntime {
         connecting = nil
         bySubscription = [:]
         for observing in observations { observing.subscription = nil }
+        releases.names = []
+        if phase == .living { endInstances() }
         switch phase {
         case .living where lifeCycle.hasBegun(.tearDown):
             // Nothing is left to come back for.

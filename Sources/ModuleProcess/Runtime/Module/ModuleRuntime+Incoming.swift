@@ -20,16 +20,11 @@ extension ModuleRuntime {
         session.open(call)
         if isModule {
             handle(module: UnsafeRawBufferPointer(rebasing: to.dropFirst(7)), call, header, body)
-        } else if let export = exports.actions[scope.name] ?? anyAction(scope.name) {
+        } else if let export = exports.action(for: scope.name) {
             export.start(call, header, body)
         } else {
             call.fail(ModuleError(.unknownAction, "\(self.name) has no action \(scope.name)"))
         }
-    }
-
-    private func anyAction(_ destination: String) -> Exports.ActionExport? {
-        guard let slash = destination.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-        return exports.actions[String(destination[...slash])]
     }
 
     private func scope(_ header: borrowing Header, name: String, parent: Bool = true) -> CallScope {

@@ -3,6 +3,11 @@ internal import StrataCore
 extension ModuleRuntime {
     /// Makes a request and waits for its final answer.
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
+        try await exchange(outgoing, body).reply
+    }
+
+    /// As `request`, and says on which connection.
+    func exchange(_ outgoing: Outgoing, _ body: Body) async throws -> (reply: [UInt8], session: Session) {
         let scope = CallScope.current
         let session = try await connected(for: outgoing)
         let ticket = Ticket()
@@ -28,7 +33,7 @@ extension ModuleRuntime {
                 onModuleActor { ticket.cancel() }
             }
             scope?.resumed()
-            return reply
+            return (reply, session)
         } catch {
             scope?.resumed()
             throw error
@@ -44,7 +49,8 @@ extension ModuleRuntime {
 
     /// Makes a request that is answered bit by bit; without a connection as
     /// soon as there is one and somebody reads.
-    func stream(_ outgoing: Outgoing, _ body: Body) throws -> StreamSource {
+    /// - Parameter instance: what the stream is of, and keeps.
+    func stream(_ outgoing: Outgoing, _ body: Body, of instance: Instance?) throws -> StreamSource {
         let buffer = ReplyBuffer()
         let scope = CallScope.current
         if let session {
@@ -55,7 +61,7 @@ extension ModuleRuntime {
                 try self.stream(outgoing, body, scope, session, into: buffer)
             }
         }
-        return StreamSource(buffer)
+        return StreamSource(buffer, of: instance)
     }
 
     private func stream(
@@ -72,6 +78,7 @@ extension ModuleRuntime {
     /// The connection, once there is one.
     private func connected(for outgoing: borrowing Outgoing) async throws -> Session {
         while true {
+            if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
             if let session { return session }
             guard phase != .ended else { throw BusError.notConnected(outgoing.what) }
             try await gate.wait(for: outgoing.what, deadline: outgoing.deadline) { session != nil }

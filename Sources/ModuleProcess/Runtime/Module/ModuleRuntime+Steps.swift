@@ -15,6 +15,8 @@ extension ModuleRuntime {
                 return
             }
             event.start(call, header, body)
+        } else if action.equals("released") {
+            instanceReleased(call, body)
         } else if let step = LifeCycle.Step(rawValue: action.text) {
             let params = (try? JSON(parsing: Array(body))) ?? .null
             perform(step, params, scope: call.scope) { result in

@@ -37,6 +37,7 @@ final class ModuleRuntime {
     var observations: [Observing] = []
     var bySubscription: [Int64: Observing] = [:]
     let notices = NoticeQueue()
+    var releases = InstanceReleases()
     let backgrounds = Backgrounds()
     private(set) var phase = Phase.living
     private var watchers: [Handle] = []

@@ -1,10 +1,14 @@
 internal import FoundationEssentials
+internal import StrataCore
 
 /// A body on its way out, whoever made its bytes.
 enum Body: Sendable {
     case none
     case bytes([UInt8])
     case data(Data)
+
+    /// Null needs no bytes.
+    init(_ json: JSON) { self = json == .null ? .none : .bytes(json.encoded()) }
 
     func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

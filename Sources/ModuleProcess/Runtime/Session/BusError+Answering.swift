@@ -8,7 +8,7 @@ extension BusError {
     init(answering error: any Error) {
         switch error {
         case let error as ModuleError:
-            self.init(error.code, error.message, ran: .yes, body: error.body)
+            self.init(error.code, error.message, ran: error.ran, body: error.body)
         case let error as BusError where error.code.rawValue.contains("."):
             // Another module's own error, which this one lets through.
             self.init(error.code, error.message, ran: .yes, body: error.body)

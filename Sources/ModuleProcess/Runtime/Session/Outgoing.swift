@@ -13,6 +13,8 @@ struct Outgoing: Sendable {
     /// A JSON object; empty for none.
     var meta: [UInt8] = []
     var skipsAuthorizer = false
+    /// The instance that it goes to, which must not have ended.
+    var lease: InstanceLease?
 
     /// What is asked, for messages.
     var what: String {
@@ -59,6 +61,40 @@ extension Outgoing {
     static func open(_ url: String, deadline: Duration? = nil) -> Outgoing {
         Outgoing(kind: .open, to: url, deadline: deadline?.wireMilliseconds)
     }
+
+    static func stream(_ to: String, deadline: Duration?, auth: Authorization) -> Outgoing {
+        var outgoing = call(to, deadline: deadline, auth: auth)
+        if outgoing.deadline == nil { outgoing.deadline = 0 }
+        outgoing.credit = UInt64(ReplyBuffer.window)
+        return outgoing
+    }
+
+    /// The same with what the sender says beside the body. It is judged here,
+    /// because the broker ends a connection over a header that it can't take.
+    func with(meta: JSON?) throws(BusError) -> Outgoing {
+        guard let meta else { return self }
+        guard case .object = meta else {
+            throw BusError(.badParams, "the meta of \(what) is \(meta), and must be an object")
+        }
+        let bytes = meta.encoded()
+        guard bytes.count <= Self.mostMeta else {
+            throw BusError(
+                .tooLarge,
+                "the meta of \(what) has \(bytes.count) bytes, and may have \(Self.mostMeta): send the rest in the "
+                    + "parameters")
+        }
+        do { _ = try JSON(parsing: bytes, maximumDepth: Self.deepestMeta) } catch {
+            throw BusError(.badParams, "the meta of \(what) can't be sent: \(error)")
+        }
+        var outgoing = self
+        outgoing.meta = bytes
+        return outgoing
+    }
+
+    /// In bytes.
+    private static let mostMeta = 4_096
+    /// A header may be 32 deep, and is one itself.
+    private static let deepestMeta = 31
 }
 
 extension Duration {

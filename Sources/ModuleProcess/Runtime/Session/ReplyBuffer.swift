@@ -5,7 +5,7 @@ internal import StrataCore
 @ModuleActor
 final class ReplyBuffer {
     /// The credit that a stream begins with.
-    static let window = 16
+    nonisolated static let window = 16
 
     private var elements: [[UInt8]] = []
     private var head = 0

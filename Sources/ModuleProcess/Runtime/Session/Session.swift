@@ -107,6 +107,7 @@ final class Session {
     private func check(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
     ) throws(BusError) {
+        if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
         guard isOpen else { throw .notConnected(outgoing.what) }
         if let scope, !scope.isOpen {
             throw BusError(

@@ -1,0 +1,123 @@
+public import StrataCore
+
+/// The actions of an interface with `instances: multiple`, filled in within
+/// `Exports.instances`. Each handler gets its instance's object first.
+@ModuleActor
+public struct InstanceActions<Object: AnyObject> {
+    typealias Start = @ModuleActor (Object, IncomingCall, borrowing Header, UnsafeRawBufferPointer) -> Void
+
+    private let interface: String
+    private let objects: InstanceObjects<Object>
+    private(set) var actions: [(name: String, export: Exports.ActionExport)] = []
+
+    init(_ interface: String, _ objects: InstanceObjects<Object>) {
+        self.interface = interface
+        self.objects = objects
+    }
+
+    /// Adds an action.
+    /// - Parameters:
+    ///   - auth: whether the app's authorizer is asked before each call.
+    ///   - perform: on the module's loop; what it throws is the caller's error.
+    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    public mutating func action<A: Action>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> A.Reply
+    ) {
+        add(A.name, auth: auth) { object, call, header, body in
+            call.run(A.self, header, body) { request, _ in try await perform(object, request) }
+        }
+    }
+
+    /// Adds an action that answers nothing.
+    public mutating func action<A: Action>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Void
+    ) where A.Reply == Nothing {
+        add(A.name, auth: auth) { object, call, header, body in
+            call.run(A.self, header, body) { request, _ in
+                try await perform(object, request)
+                return Nothing()
+            }
+        }
+    }
+
+    /// Adds an action whose handler wants to know more of the call.
+    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    public mutating func action<A: Action>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> A.Reply
+    ) {
+        add(A.name, auth: auth) { object, call, header, body in
+            let info = Call(header, body, call.scope)
+            call.run(A.self, header, body) { request, _ in try await perform(object, request, info) }
+        }
+    }
+
+    /// Adds an action that answers nothing, and whose handler wants to know
+    /// more of the call.
+    public mutating func action<A: Action>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> Void
+    ) where A.Reply == Nothing {
+        add(A.name, auth: auth) { object, call, header, body in
+            let info = Call(header, body, call.scope)
+            call.run(A.self, header, body) { request, _ in
+                try await perform(object, request, info)
+                return Nothing()
+            }
+        }
+    }
+
+    /// Adds an action without a contract: JSON in, JSON out.
+    /// - Parameter name: the action's own.
+    public mutating func action(
+        _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> JSON
+    ) {
+        bytes(name, auth: auth) { try await perform($0, $1).encoded() }
+    }
+
+    /// Adds an action without a contract whose bytes are nobody's to look into.
+    /// - Parameter name: the action's own.
+    public mutating func bytes(
+        _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> [UInt8]
+    ) {
+        add(ActionName(interface: interface, action: name), auth: auth) { object, call, header, body in
+            let request = Call(header, body, call.scope)
+            call.run { call in call.reply(try await perform(object, request)) }
+        }
+    }
+
+    /// Adds an action that answers with a sequence, as `Exports.stream` does.
+    public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
+        _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Elements
+    ) where Elements.Element == A.Element {
+        add(A.name, auth: auth) { object, call, header, body in
+            call.stream(A.self, header, body) { try await perform(object, $0) }
+        }
+    }
+
+    /// Adds a stream without a contract.
+    /// - Parameter name: the action's own.
+    public mutating func stream<Elements: AsyncSequence>(
+        _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
+    ) where Elements.Element == JSON {
+        add(ActionName(interface: interface, action: name), auth: auth) { object, call, header, body in
+            let request = Call(header, body, call.scope)
+            call.run { call in try await call.send(try await perform(object, request)) { $0.encoded() } }
+        }
+    }
+
+    private mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
+        precondition(
+            Name.withoutRouterSuffix(name.interface) == interface,
+            "\(name) is listed as an action of \(interface), and is another interface's")
+        let objects = objects
+        let export = Exports.ActionExport(auth: auth) { call, header, body in
+            let object: Object
+            // At once: a call's object must be there before a release behind it is read.
+            do { object = try objects.object(for: header) } catch {
+                call.fail(error)
+                return
+            }
+            start(object, call, header, body)
+        }
+        actions.append((name.action, export))
+    }
+}

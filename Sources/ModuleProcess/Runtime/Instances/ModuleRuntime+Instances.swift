@@ -1,0 +1,78 @@
+internal import StrataCore
+
+extension ModuleRuntime {
+    /// `module/released`: an instance of this module's has ended. The answer
+    /// waits for what is done about it, which so has a bound at the broker.
+    func instanceReleased(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
+        guard let end = end(of: (try? JSON(parsing: body))?["instance"]?.string ?? "") else {
+            // One that was never called has no object.
+            call.reply(Array("{}".utf8))
+            return
+        }
+        call.run { call in
+            do { try await end.work() } catch {
+                ModuleLog.logger.error("\(end.name) failed: \(error)")
+                throw error
+            }
+            call.reply(Array("{}".utf8))
+        }
+    }
+
+    private func end(of instance: String) -> InstanceEnd? {
+        let parts = instance.split(separator: "#")
+        guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
+        return exports.instances[String(parts[0])]?.release(number)
+    }
+
+    /// The connection is gone, and all instances with it.
+    func endInstances() {
+        for set in exports.instances.values { end(all: set) }
+    }
+
+    func end(all instances: any InstanceSet) {
+        for end in instances.releaseAll() {
+            run(
+                scope: CallScope(name: end.name, parent: nil, deadline: nil, trace: []),
+                { if case .failure(let error) = $0 { ModuleLog.logger.error("\(end.name) failed: \(error)") } },
+                end.work)
+        }
+    }
+}
+
+// MARK: Instances that this module has created
+
+extension ModuleRuntime {
+    /// Releases an instance that nobody refers to any more.
+    func releaseLater(_ lease: InstanceLease) {
+        guard lease.release() != nil else { return }
+        releases.names.append(lease.name)
+        releaseMore()
+    }
+
+    /// Tells the broker of the next one: one at a time, so that they never take
+    /// more than one of this module's open requests. Where there is no room for
+    /// that, they wait for the next release or creation; there are never more
+    /// than instances that this module may have.
+    func releaseMore() {
+        guard !releases.isAsking, let session, let name = releases.names.last else { return }
+        let body = (["instance": .string(name)] as JSON).encoded()
+        let id = try? body.withUnsafeBytes { body throws(BusError) in
+            try session.request(
+                .call("bus/release"), body, scope: nil,
+                .callback { [unowned self] _ in
+                    self.releases.isAsking = false
+                    self.releaseMore()
+                })
+        }
+        guard id != nil else { return }
+        releases.isAsking = true
+        releases.names.removeLast()
+    }
+}
+
+/// The instances whose last reference is gone, and that the broker isn't told
+/// of yet.
+struct InstanceReleases {
+    var names: [String] = []
+    var isAsking = false
+}
