@@ -1,19 +1,24 @@
-import Glibc
-import StrataBus
 import StrataCore
 import Testing
 
 @testable import Strata
 
-/// Two modules and the real broker, all on one loop.
+/// Modules and the real broker, all on one loop.
 @Suite(.timeLimit(.minutes(1)))
 struct RuntimeWithBrokerTests {
     @Test func twoModulesWorkTogether() async throws {
-        TestLoop.start
-        try await run { app in
-            let bus = Bus(app.player)
+        let manifest = """
+            app: demo
+            schemes: [demo]
+            modules:
+              Library: {start: manual}
+              Player: {level: middle, start: manual}
+            """
+        try await RuntimeApp.run(manifest, [LibraryModule.self, PlayerModule.self]) { app in
+            let bus = app.bus(of: PlayerModule.self)
+            let player = app.module(PlayerModule.self)
             #expect(try await bus.open("demo://player.example/play/12", as: Double.self) == 18)
-            #expect(app.playerModule.steps == ["setUp", "initialize", "didStart"])
+            #expect(player.steps == ["setUp", "initialize", "didStart"])
             #expect(try await bus.canOpen("demo://player.example/nothing") == false)
             #expect(try await bus.report(Player.Broken(reason: "dust"), to: "Library") == 1)
             var tracks = 0
@@ -23,11 +28,11 @@ struct RuntimeWithBrokerTests {
             }
             #expect(tracks == 100)
             // Down the table, and never back up.
-            let library = Bus(app.library)
+            let library = app.bus(of: LibraryModule.self)
             try library.broadcast(Library.TrackRemoved(id: 4))
             try bus.broadcast(Library.TrackRemoved(id: 5))
             _ = try await library.call("Player/echo", 1)
-            #expect(app.playerModule.removed == [4])
+            #expect(player.removed == [4])
             let error = await #expect(throws: BusError.self) {
                 try await bus.call("Library/wait", deadline: .seconds(1))
             }
@@ -36,70 +41,124 @@ struct RuntimeWithBrokerTests {
                 try await bus.call("Library/wait", ["long": true], deadline: .milliseconds(20))
             }
             #expect(late?.code == .deadlineExceeded)
+            #expect(player.steps.last == "didStart")
         }
     }
 
-    @ModuleActor
-    private func run(_ test: @ModuleActor (App) async throws -> Void) async throws {
-        let app = try App()
-        try await app.start()
-        do { try await test(app) } catch {
-            await app.end()
-            throw error
+    @Test func whatIsRegisteredLaterIsThereForAllUntilItsEnd() async throws {
+        try await withStore { app, store, bus in
+            let owner = app.bus(of: CartModule.self)
+            let registration = try await owner.register { exports in
+                exports.action("Shop/open") { _ in "open" }
+                exports.url("shop.example", "/open", to: "Shop/open")
+                exports.action("Till/more") { _ in "more" }
+                exports.instances(of: "Basket", make: { _ in Gone() }) {
+                    $0.action("name") { _, call in .string(call.to) }
+                }
+            }
+            #expect(try await bus.open("demo://shop.example/open") == "open")
+            #expect(try await bus.call("Till/more") == "more")
+            #expect(try await bus.call("Till/count") == 0)
+            let basket = try await bus.create("Basket")
+            #expect(try await basket.call("name") == .string("\(basket.name)/name"))
+            app.runtime(of: CartModule.self).lose(app.runtime(of: CartModule.self).session!)  // because it is ready
+            _ = try await owner.call("bus/ping")
+            #expect(try await bus.open("demo://shop.example/open") == "open")
+            try await registration.end()
+            for (to, code) in [("Shop/open", ErrorCode.unknownInterface), ("Till/more", .unknownAction)] {
+                let error = await #expect(throws: BusError.self) { try await bus.call(to) }
+                #expect(error?.code == code)
+            }
+            #expect(try await bus.canOpen("demo://shop.example/open") == false)
+            #expect(try await bus.call("Till/count") == 0)
         }
-        await app.end()
-        #expect(app.exits == [0, 0])
-        #expect(app.playerSteps.last == "tearDown")
     }
 
-    @ModuleActor
-    private final class App {
-        let broker: Broker
-        let library: ModuleRuntime
-        let player: ModuleRuntime
-        private(set) var exits: [Int32] = []
-        private(set) var playerSteps: [String] = []
-        private var module: PlayerModule?
-        private var exited: CheckedContinuation<Void, Never>?
+    // MARK: Instances
 
-        var playerModule: PlayerModule { player.module as! PlayerModule }  // because it is run as this
+    private static let store = """
+        app: demo
+        schemes: [demo]
+        limits: {instances: 2}
+        modules:
+          Store: {start: manual}
+          Library: {start: manual}
+          Player: {level: middle, start: manual}
+        """
 
-        init() throws {
-            var table = AppTable(app: "demo")
-            table.schemes = ["demo"]
-            for (name, rank) in [("Library", 0), ("Player", 1)] {
-                var row = AppTable.Row(name: name)
-                row.rank = rank
-                row.start = .manual
-                table.modules.append(row)
-            }
-            let path = "/tmp/strata-two-\(getpid()).sock"
-            broker = try Broker(ModuleExecutor.shared.loop, table: table, path: path)
-            var onExit: (Int32) -> Void = { _ in }
-            library = ModuleRuntime(LibraryModule.self, Configuration(socket: path)) { code, _ in onExit(code) }
-            player = ModuleRuntime(PlayerModule.self, Configuration(socket: path)) { code, _ in onExit(code) }
-            onExit = { [unowned self] code in
-                self.exits.append(code)
-                if self.exits.count == 2 { self.exited?.resume() }
-            }
+    private func withStore(_ test: @ModuleActor (RuntimeApp, CartModule, Bus) async throws -> Void) async throws {
+        try await RuntimeApp.run(Self.store, [CartModule.self, LibraryModule.self, PlayerModule.self]) { app in
+            try await test(app, app.module(CartModule.self), app.bus(of: PlayerModule.self))
         }
+    }
 
-        func start() async throws {
-            library.start()
-            player.start()
-            module = playerModule
-            // A call to a module that is starting waits until it is ready.
-            _ = try await Bus(library).call("Player/echo")
-            _ = try await Bus(player).call("Library/find", ["id": 1])
-            while !player.lifeCycle.hasStarted { _ = try await Bus(player).call("bus/ping") }
+    @Test func usersHaveInstancesOfTheirOwn() async throws {
+        try await withStore { app, store, bus in
+            let mine = try await bus.create(Cart.self)
+            let theirs = try await app.bus(of: LibraryModule.self).create("CartRouter")
+            #expect(try await mine.call(Cart.Add(thing: "hat")) == 1)
+            #expect(try await theirs.call(Cart.Add(thing: "coat")) == 1)
+            #expect(try await mine.call("owner") == ["Player", "Player"])
+            #expect(try await theirs.call("owner") == ["Library", "Library"])
+            var things: [String] = []
+            for try await thing in try mine.stream(Cart.Things()) { things.append(thing) }
+            #expect(things == ["hat"])
+            let foreign = await #expect(throws: BusError.self) { try await bus.call("\(theirs.name)/owner") }
+            #expect(foreign?.code == .unknownInstance)
+            try await mine.release()
+            // The owner was told before it gets what is sent from now on.
+            _ = try await bus.call("Till/count")
+            #expect(store.released == [mine.name])
+            try await theirs.release()
         }
+    }
 
-        func end() async {
-            await withCheckedContinuation {
-                exited = $0
-                broker.shutDown {}
+    @Test func anInstanceEndsWithItsLastReference() async throws {
+        try await withStore { _, store, bus in
+            // More than there may be at once.
+            for number in 1...5 as ClosedRange<Int64> {
+                do {
+                    let cart = try await bus.create(Cart.self)
+                    #expect(try await cart.call(Cart.Add(thing: "hat")) == 1)
+                }
+                while try await bus.call("Till/count") != .integer(number) {}
             }
-            playerSteps = module?.steps ?? []
+            #expect(store.freed.count == 5)
+            let till = try await bus.create("Till")
+            #expect(till.name == "Till")
+            #expect(try await till.call("count") == 5)
+        }
+    }
+
+    @Test func instancesEndWithTheirUsersConnection() async throws {
+        try await withStore { app, store, bus in
+            let cart = try await bus.create(Cart.self)
+            _ = try await cart.call(Cart.Add(thing: "hat"))
+            app.runtime(of: PlayerModule.self).lose(app.runtime(of: PlayerModule.self).session!)  // because it is ready
+            let library = app.bus(of: LibraryModule.self)
+            while try await library.call("Till/count") != 1 {}
+            #expect(store.freed == [cart.name])
+            // The connection is there again by itself.
+            let other = try await bus.create(Cart.self)
+            #expect(try await other.call(Cart.Add(thing: "hat")) == 1)
+            let error = await #expect(throws: BusError.self) { try await cart.call(Cart.Clear()) }
+            #expect(error?.code == .unknownInstance)
+        }
+    }
+
+    @Test func instancesEndWithTheirOwnersConnection() async throws {
+        try await withStore { app, store, bus in
+            let cart = try await bus.create(Cart.self)
+            _ = try await cart.call(Cart.Add(thing: "hat"))
+            app.runtime(of: CartModule.self).lose(app.runtime(of: CartModule.self).session!)  // because it is ready
+            // It waits for the connection, and finds it made anew.
+            _ = try await app.bus(of: CartModule.self).call("bus/ping")
+            #expect(try await bus.call("Till/count") == 1)
+            #expect(store.freed == [cart.name])
+            let error = await #expect(throws: BusError.self) { try await cart.call(Cart.Clear()) }
+            #expect(error?.code == .unknownInstance)
+            let other = try await bus.create(Cart.self)
+            #expect(try await other.call(Cart.Add(thing: "hat")) == 1)
         }
     }
 }

@@ -26,6 +26,9 @@ public struct Exports {
         var host: String
         var path: String
         var to: String
+
+        /// Whether it is the same place, wherever it leads.
+        func isAt(_ other: URLExport) -> Bool { host == other.host && path == other.path }
     }
 
     /// In the order in which they were first named.
@@ -88,6 +91,21 @@ public struct Exports {
             return actions["\(destination[...mark])\(destination[slash...])"]
         }
         return actions[String(destination[...slash])]
+    }
+
+    /// Enters what was offered later.
+    mutating func merge(_ later: Exports) {
+        for interface in later.interfaces {
+            let index = provide(interface.name)
+            let names = Set(interface.actions.map(\.name))
+            interfaces[index].hasInstances = interface.hasInstances
+            interfaces[index].actions.removeAll { names.contains($0.name) }
+            interfaces[index].actions += interface.actions
+        }
+        actions.merge(later.actions) { $1 }
+        instances.merge(later.instances) { $1 }
+        urls.removeAll { url in later.urls.contains { $0.isAt(url) } }
+        urls += later.urls
     }
 
     mutating func add(_ url: URLExport) { urls.append(url) }

@@ -34,7 +34,7 @@ enum Hello {
 }
 
 extension Exports.InterfaceExport {
-    fileprivate var json: JSON {
+    var json: JSON {
         let instances: JSON = hasInstances ? "multiple" : "single"
         guard !actions.isEmpty else { return ["instances": instances] }
         let actions = actions.map { JSON.Member($0.name, $0.auth ? ["auth": true] : [:]) }
@@ -43,5 +43,5 @@ extension Exports.InterfaceExport {
 }
 
 extension Exports.URLExport {
-    fileprivate var json: JSON { ["host": .string(host), "path": .string(path), "to": .string(to)] }
+    var json: JSON { ["host": .string(host), "path": .string(path), "to": .string(to)] }
 }

@@ -64,7 +64,9 @@ extension ModuleRuntime {
 
     private func subscribe(_ declared: [Observing], _ numbers: [JSON]) {
         bySubscription = [:]
-        for (observing, number) in zip(declared, numbers) {
+        // Some may have been given up while hello was on its way.
+        let present = Set(observations.map(ObjectIdentifier.init))
+        for (observing, number) in zip(declared, numbers) where present.contains(ObjectIdentifier(observing)) {
             observing.subscription = number.integer
             if let number = number.integer { bySubscription[number] = observing }
         }

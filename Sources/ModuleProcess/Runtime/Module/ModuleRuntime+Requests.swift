@@ -76,7 +76,7 @@ extension ModuleRuntime {
     }
 
     /// The connection, once there is one.
-    private func connected(for outgoing: borrowing Outgoing) async throws -> Session {
+    func connected(for outgoing: borrowing Outgoing) async throws -> Session {
         while true {
             if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
             if let session { return session }
@@ -92,25 +92,35 @@ extension ModuleRuntime {
         let outgoing = Outgoing.call("bus/observe")
         let session = try await connected(for: outgoing)
         observations.append(observing)
-        let body = observing.json.encoded()
-        do {
-            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
-                do {
-                    _ = try body.withUnsafeBytes { body throws(BusError) in
-                        try session.request(
-                            outgoing, body, scope: nil,
-                            .callback { [unowned self] answer in
-                                // Before any notice behind the answer is read.
-                                continuation.resume(with: answer.map { self.subscribed(observing, $0) })
-                            })
-                    }
-                } catch {
-                    continuation.resume(throwing: error)
-                }
+        try await request(outgoing, observing.json, on: session) { answer in
+            switch answer {
+            case .success(let reply): self.subscribed(observing, reply)
+            case .failure: self.observations.removeAll { $0 === observing }
             }
-        } catch {
-            observations.removeAll { $0 === observing }
-            throw error
+        }
+    }
+
+    /// Makes a request whose answer has to be dealt with before any frame
+    /// behind it is read, and before a lost connection is made anew.
+    func request(
+        _ outgoing: Outgoing, _ body: JSON, on session: Session,
+        _ receive: @escaping @ModuleActor (Result<[UInt8], BusError>) -> Void
+    ) async throws {
+        let body = body.encoded()
+        try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
+            do {
+                _ = try body.withUnsafeBytes { body throws(BusError) in
+                    try session.request(
+                        outgoing, body, scope: nil,
+                        .callback { answer in
+                            receive(answer)
+                            continuation.resume(with: answer.map { _ in })
+                        })
+                }
+            } catch {
+                receive(.failure(error as? BusError ?? BusError(.failed, "\(error)")))
+                continuation.resume(throwing: error)
+            }
         }
     }
 

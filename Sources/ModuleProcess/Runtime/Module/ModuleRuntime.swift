@@ -20,7 +20,12 @@ final class ModuleRuntime {
     let configuration: Configuration
     let lifeCycle = LifeCycle()
     private(set) var module: (any Module)?
+    /// All that is offered: what the module has registered at its start, and
+    /// then each registration, in order.
     private(set) var exports = Exports()
+    private var firstExports = Exports()
+    /// Those that were made at run time.
+    private(set) var registrations: [Registered] = []
     private let makeModule: @ModuleActor (Bus) throws -> any Module
     private let onExit: (Int32, String?) -> Void
 
@@ -74,6 +79,7 @@ final class ModuleRuntime {
     private func make() throws {
         let module = try makeModule(Bus(self))
         try module.register(&exports)
+        firstExports = exports
         observations = exports.observations
         self.module = module
     }
@@ -82,6 +88,17 @@ final class ModuleRuntime {
         Hello.json(
             module: name, level: level, token: configuration.token, exports: exports, observations: observations,
             resumed: resumed)
+    }
+
+    /// Puts registrations in force, for calls and for each later hello.
+    func setRegistrations(_ list: [Registered]) {
+        registrations = list
+        exports = exports(with: list)
+    }
+
+    /// All that is offered with these registrations.
+    func exports(with list: [Registered]) -> Exports {
+        list.reduce(firstExports) { $0.merged(with: $1.exports) }
     }
 
     // MARK: The end
@@ -144,7 +161,8 @@ final class ModuleRuntime {
         session?.close()
         session = nil
         module = nil
-        exports = Exports()
+        firstExports = Exports()
+        setRegistrations([])
         observations = []
         bySubscription = [:]
         onExit(code, line)

@@ -1,0 +1,77 @@
+import Glibc
+import StrataBus
+import StrataCore
+import Testing
+
+@testable import Strata
+
+/// Modules and the real broker, all on one loop, under a manifest.
+@ModuleActor
+final class RuntimeApp {
+    let broker: Broker
+    private var runtimes: [ModuleRuntime] = []
+    private var exits: [Int32] = []
+    private var exited: CheckedContinuation<Void, Never>?
+
+    private static var count = 0
+
+    /// Starts the modules, runs a test when all are ready, and ends them.
+    nonisolated static func run(
+        _ manifest: String, _ modules: [any Module.Type], _ test: @ModuleActor (RuntimeApp) async throws -> Void
+    ) async throws {
+        // Before anything is awaited on the actor, whose thread that is.
+        TestLoop.start
+        try await runOnLoop(manifest, modules, test)
+    }
+
+    private static func runOnLoop(
+        _ manifest: String, _ modules: [any Module.Type], _ test: @ModuleActor (RuntimeApp) async throws -> Void
+    ) async throws {
+        let app = try RuntimeApp(manifest, modules)
+        do {
+            try await app.start()
+            try await test(app)
+        } catch {
+            await app.end()
+            throw error
+        }
+        await app.end()
+        #expect(app.exits == modules.map { _ in 0 })
+    }
+
+    private init(_ manifest: String, _ modules: [any Module.Type]) throws {
+        Self.count += 1
+        let path = "/tmp/strata-app-\(getpid())-\(Self.count).sock"
+        let table = try TemporaryManifest.load(Array(manifest.utf8)).table
+        broker = try Broker(ModuleExecutor.shared.loop, table: table, path: path)
+        for module in modules { runtimes.append(runtime(module, path)) }
+    }
+
+    private func runtime<M: Module>(_ type: M.Type, _ path: String) -> ModuleRuntime {
+        ModuleRuntime(type, Configuration(socket: path)) { [unowned self] code, _ in
+            self.exits.append(code)
+            if self.exits.count == self.runtimes.count { self.exited?.resume() }
+        }
+    }
+
+    private func start() async throws {
+        for runtime in runtimes { runtime.start() }
+        for runtime in runtimes {
+            while !runtime.lifeCycle.hasStarted { _ = try await Bus(runtime).call("bus/ping") }
+        }
+    }
+
+    private func end() async {
+        await withCheckedContinuation {
+            exited = $0
+            broker.shutDown {}
+        }
+    }
+
+    /// The process of a module.
+    func runtime<M: Module>(of type: M.Type) -> ModuleRuntime { runtimes.first { $0.module is M }! }  // because it is run
+
+    func bus<M: Module>(of type: M.Type) -> Bus { Bus(runtime(of: type)) }
+
+    func module<M: Module>(_ type: M.Type) -> M { runtime(of: type).module as! M }  // because it is run as this
+}
