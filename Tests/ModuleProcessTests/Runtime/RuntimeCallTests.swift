@@ -158,4 +158,129 @@ struct RuntimeCallTests {
             #expect(try await peer.expect("reply").body == 2)
         }
     }
+
+    @Test func metaGoesWithEachRequestAndNotification() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let peer = harness.peer!
+            let bus = Bus(harness.runtime)
+            let meta: JSON = ["who": "ada", "n": [1, 2]]
+            let tasks = [
+                Task { @ModuleActor in _ = try await bus.call("Slow/work", meta: meta) },
+                Task { @ModuleActor in _ = try await bus.call("Slow/work", bytes: [], meta: meta) },
+                Task { @ModuleActor in _ = try await bus.call(Player.Stop(), meta: meta) },
+                Task { @ModuleActor in _ = try await bus.open("test://a/b", meta: meta) },
+                Task { @ModuleActor in _ = try await bus.report("x", to: "Log", meta: meta) },
+            ]
+            for _ in tasks {
+                let frame = try #require(await peer.frame())
+                #expect(frame["meta"] == meta, "\(frame.header)")
+                peer.reply(frame)
+            }
+            for task in tasks { try await task.value }
+            try bus.broadcast("x", meta: meta)
+            #expect(try await peer.expect("broadcast")["meta"] == meta)
+            _ = try bus.stream("Slow/work", auth: .skip, meta: meta)
+            let stream = try await peer.expect("call")
+            #expect(stream["meta"] == meta)
+            #expect(stream["auth"] == "skip")
+        }
+    }
+
+    private static let unsendable: [(JSON, ErrorCode)] = [
+        ("x", .badParams),
+        (["a": .string(String(repeating: "x", count: 4_089))], .tooLarge),
+        (.object([.init("a", 1), .init("a", 2)]), .badParams),
+        (["a": (0..<31).reduce(JSON.null) { deep, _ in [deep] }], .badParams),
+    ]
+
+    /// The broker ends a connection over a header that it can't take.
+    @Test(arguments: 0..<4)
+    func metaThatCannotBeSentIsRefusedHere(number: Int) async throws {
+        let (meta, code) = Self.unsendable[number]
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let bus = Bus(harness.runtime)
+            let error = await #expect(throws: BusError.self) { try await bus.call("Slow/work", meta: meta) }
+            #expect(error?.code == code)
+            #expect(error?.ran == BusError.Ran.no)
+            _ = try await harness.peer.call("Player/echo", 1)
+        }
+    }
+
+    @Test func headersThatCannotBeSentAreRefusedHere() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let bus = Bus(harness.runtime)
+            let long = String(repeating: "x", count: 16_384)
+            let url = await #expect(throws: BusError.self) { try await bus.open("test://a/\(long)") }
+            #expect(url?.code == .tooLarge)
+            let object = #expect(throws: BusError.self) {
+                try bus.broadcast("x", object: String(repeating: "\u{1}", count: 2_800))
+            }
+            #expect(object?.code == .tooLarge)
+            for name in ["", String(repeating: "x", count: 257)] {
+                let error = #expect(throws: BusError.self) { try bus.broadcast(name) }
+                #expect(error?.code == .badParams)
+            }
+            // Long, and fits.
+            try bus.broadcast(String(repeating: "x", count: 256), object: String(repeating: "x", count: 15_000))
+            _ = try await harness.peer.expect("broadcast")
+        }
+    }
+
+    @Test func longestMetaIsSent() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let bus = Bus(harness.runtime)
+            let meta: JSON = ["a": .string(String(repeating: "x", count: 4_088))]
+            let call = Task { @ModuleActor in try await bus.call("Slow/work", meta: meta) }
+            let frame = try await harness.peer.expect("call")
+            #expect(frame["meta"] == meta)
+            harness.peer.reply(frame)
+            _ = try await call.value
+        }
+    }
+
+    @Test func refusalBeforeTheHandlerSaysThatNothingRan() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            #expect(try await harness.peer.call("Player/none")["ran"] == "no")
+            #expect(ModuleError(.overloaded, "").ran == .no)
+            #expect(ModuleError(.overloaded, "", ran: .yes).ran == .yes)
+            #expect(ModuleError("Player.jam", "").ran == .yes)
+        }
+    }
+
+    /// A notice is no call and can be no parent; what is asked for it ends with
+    /// it all the same.
+    @Test func requestOfAReportsObserverEndsWithTheReport() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let peer = harness.peer!
+            let bus = Bus(harness.runtime)
+            let observing = Task { @ModuleActor in
+                try await bus.observe("late") { delivery in
+                    #expect(delivery.meta == Array("{\"n\":1}".utf8))
+                    try await bus.call("Slow/work")
+                }
+            }
+            peer.reply(try await peer.expect("call"), ["subscription": 30])
+            _ = try await observing.value
+            let notice: JSON = [
+                "kind": "notice", "id": 9, "name": "late", "from": "Log", "level": "basic", "via": "report",
+                "subscription": 30, "meta": ["n": 1],
+            ]
+            peer.send(notice)
+            let call = try await peer.expect("call")
+            #expect(call["parent"] == nil)
+            peer.send(["kind": "cancel", "id": 9])
+            let cancel = try await peer.expect("cancel")
+            #expect(cancel.id == call.id)
+            peer.fail(call, "cancelled", ran: "maybe")
+            let answer = try await peer.expect("error")
+            #expect(answer.id == 9)
+            #expect(answer["code"] == "cancelled")
+        }
+    }
 }

@@ -33,6 +33,28 @@ struct Outgoing: Sendable {
         return texts * 6 + 128 + meta.count + trace.count
     }
 
+    /// - Throws: what the broker would end the connection over.
+    /// - Parameter limit: bytes of a header.
+    func check(trace: [UInt8], limit: UInt32) throws(BusError) {
+        if let name, !(1...256).contains(name.utf8.count) {
+            throw BusError(
+                .badParams, "\(kind) has a name of \(name.utf8.count) bytes, and a name has 1 to 256")
+        }
+        // The room is what it takes where each byte is escaped.
+        guard room(trace: trace) > limit else { return }
+        let texts = [to, name ?? "", object ?? ""].reduce(0) { $0 + JSON.string($1).encoded().count }
+        let bytes = texts + meta.count + trace.count + Self.overhead
+        guard bytes <= limit else {
+            throw BusError(
+                .tooLarge,
+                "the header of \(what.prefix(256)) would have \(bytes) bytes, and may have \(limit): send what is long "
+                    + "in the body, or raise limits.header in the manifest")
+        }
+    }
+
+    /// What a header has beside its texts, at most.
+    private static let overhead = 256
+
     /// Writes the members behind `kind`.
     func write(_ writer: inout HeaderWriter, id: UInt64?, parent: UInt64?, trace: [UInt8]) {
         if let id { writer.integer("id", id) }

@@ -115,6 +115,7 @@ final class Session {
                 "\(outgoing.what) was requested by a task that \(scope.name) had left behind: what outlives its "
                     + "handler is started with `bus.background { }`")
         }
+        try outgoing.check(trace: scope?.trace ?? [], limit: limits.header)
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
             throw BusError(
                 .tooLarge,
