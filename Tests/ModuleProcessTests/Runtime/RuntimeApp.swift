@@ -62,14 +62,17 @@ final class RuntimeApp {
     }
 
     private func end() async {
-        await withCheckedContinuation {
-            exited = $0
-            broker.shutDown {}
+        await withCheckedContinuation { ended in
+            broker.shutDown { ended.resume() }
         }
+        // Looked at in the step that begins to wait: an `await` lets others run.
+        await withCheckedContinuation { if exits.count < runtimes.count { exited = $0 } else { $0.resume() } }
     }
 
     /// The process of a module.
-    func runtime<M: Module>(of type: M.Type) -> ModuleRuntime { runtimes.first { $0.module is M }! }  // because it is run
+    func runtime<M: Module>(of type: M.Type) -> ModuleRuntime {
+        runtimes.first { $0.module is M }!  // because it is run
+    }
 
     func bus<M: Module>(of type: M.Type) -> Bus { Bus(runtime(of: type)) }
 

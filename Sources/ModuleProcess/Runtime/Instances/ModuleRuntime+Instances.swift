@@ -51,8 +51,8 @@ extension ModuleRuntime {
 
     /// Tells the broker of the next one: one at a time, so that they never take
     /// more than one of this module's open requests. Where there is no room for
-    /// that, they wait for the next release or creation; there are never more
-    /// than instances that this module may have.
+    /// that, they wait for the next reply or creation; there are never more than
+    /// instances that this module may have.
     func releaseMore() {
         guard !releases.isAsking, let session, let name = releases.names.last else { return }
         let body = (["instance": .string(name)] as JSON).encoded()

@@ -33,6 +33,7 @@ extension ModuleRuntime {
                 onModuleActor { ticket.cancel() }
             }
             scope?.resumed()
+            if !releases.names.isEmpty { releaseMore() }
             return (reply, session)
         } catch {
             scope?.resumed()
