@@ -11,6 +11,7 @@ final class RuntimeApp {
     let broker: Broker
     private var runtimes: [ModuleRuntime] = []
     private var exits: [Int32] = []
+    private var shutDown: LoopTimer?
     private var exited: CheckedContinuation<Void, Never>?
 
     private static var count = 0
@@ -63,8 +64,13 @@ final class RuntimeApp {
 
     private func end() async {
         await withCheckedContinuation { ended in
-            broker.shutDown { ended.resume() }
+            // From the loop, as a signal would: what a job of the actor lets the
+            // broker queue isn't written before the loop's next round.
+            let timer = LoopTimer(ModuleExecutor.shared.loop) { [broker] in broker.shutDown { ended.resume() } }
+            timer.start(after: 0)
+            shutDown = timer
         }
+        shutDown?.close()
         // Looked at in the step that begins to wait: an `await` lets others run.
         await withCheckedContinuation { if exits.count < runtimes.count { exited = $0 } else { $0.resume() } }
     }
