@@ -12,7 +12,7 @@ final class FakeBroker {
     private let listener: Listener
     private var peers: [FakePeer] = []
     private var accepted: [FakePeer] = []
-    private var waiter: CheckedContinuation<FakePeer, Never>?
+    private var waiter: CheckedContinuation<FakePeer, any Error>?
 
     private static var count = 0
 
@@ -29,11 +29,24 @@ final class FakeBroker {
         for peer in accepted { peer.close() }
     }
 
-    /// The next connection.
-    func peer() async -> FakePeer {
-        // Looked at in the step that begins to wait: an `await` lets others run.
-        await withCheckedContinuation {
-            if peers.isEmpty { waiter = $0 } else { $0.resume(returning: peers.removeFirst()) }
+    /// The next connection. Throws where the test's time is over.
+    func peer() async throws -> FakePeer {
+        try await withTaskCancellationHandler {
+            // Looked at in the step that begins to wait: an `await` lets others run.
+            try await withCheckedThrowingContinuation {
+                if !peers.isEmpty {
+                    $0.resume(returning: peers.removeFirst())
+                } else if Task.isCancelled {
+                    $0.resume(throwing: CancellationError())
+                } else {
+                    waiter = $0
+                }
+            }
+        } onCancel: {
+            onModuleActor {
+                self.waiter?.resume(throwing: CancellationError())
+                self.waiter = nil
+            }
         }
     }
 
@@ -77,15 +90,23 @@ final class FakePeer {
 
     func close() { socket.close() }
 
-    /// The next frame; nil at the connection's end.
+    /// The next frame; nil at the connection's end, and where the test's time is
+    /// over.
     func frame() async -> FakeFrame? {
-        await withCheckedContinuation {
-            if !frames.isEmpty {
-                $0.resume(returning: frames.removeFirst())
-            } else if hasEnded {
-                $0.resume(returning: nil)
-            } else {
-                waiter = $0
+        await withTaskCancellationHandler {
+            await withCheckedContinuation {
+                if !frames.isEmpty {
+                    $0.resume(returning: frames.removeFirst())
+                } else if hasEnded || Task.isCancelled {
+                    $0.resume(returning: nil)
+                } else {
+                    waiter = $0
+                }
+            }
+        } onCancel: {
+            onModuleActor {
+                self.waiter?.resume(returning: nil)
+                self.waiter = nil
             }
         }
     }

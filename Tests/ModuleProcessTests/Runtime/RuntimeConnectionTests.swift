@@ -29,7 +29,7 @@ struct RuntimeConnectionTests {
             #expect(error?.ran == .maybe)
             // Made without a connection, and sent on the next one.
             let early = Task { @ModuleActor in try await bus.call("Fast/work") }
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             let hello = try await peer.welcome()
             #expect(hello.body["resumed"] == true)
             #expect(hello.body["observes"]?.array?.last == ["name": "late"])
@@ -47,7 +47,7 @@ struct RuntimeConnectionTests {
             try await harness.start()
             _ = try await harness.peer.call("module/setUp")
             harness.peer.close()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             #expect(try await peer.welcome().body["resumed"] == nil)
             for step in ["setUp", "initialize", "didStart"] { _ = try await peer.call("module/\(step)") }
             #expect(harness.module.steps == ["setUp", "initialize", "didStart"])
@@ -60,7 +60,7 @@ struct RuntimeConnectionTests {
             try await harness.start()
             harness.peer.send(["kind": "error", "code": .string(code), "message": "too slow"])
             harness.peer.close()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             let hello = try await peer.expect("call")
             peer.fail(hello, "name-taken")
             peer.close()
@@ -72,7 +72,7 @@ struct RuntimeConnectionTests {
     @Test func refusalsEndTheModule() async throws {
         try await withModule(PlayerModule.self) { harness in
             harness.runtime.start()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             peer.fail(try await peer.expect("call"), "forbidden", "another owns Player")
             await harness.ended()
             #expect(harness.exit?.code == 1)

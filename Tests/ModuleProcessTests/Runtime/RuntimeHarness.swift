@@ -31,7 +31,7 @@ final class Harness<M: Module> {
     /// Starts the module up to hello's answer.
     func start() async throws {
         runtime.start()
-        peer = await broker.peer()
+        peer = try await broker.peer()
         try await peer.welcome()
     }
 

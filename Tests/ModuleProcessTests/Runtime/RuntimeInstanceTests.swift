@@ -117,7 +117,7 @@ struct RuntimeInstanceTests {
             try await harness.startFully()
             for number in 1...3 { _ = try await harness.peer.call("Cart#\(number)/add", ["thing": "hat"]) }
             harness.peer.close()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             try await peer.welcome()
             #expect(try await peer.call("Till/count").body == 3)
             #expect(harness.module.released.sorted() == ["Cart#1", "Cart#2", "Cart#3"])

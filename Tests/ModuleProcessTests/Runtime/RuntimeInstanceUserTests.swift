@@ -118,7 +118,7 @@ struct RuntimeInstanceUserTests {
             try await harness.startFully()
             var cart: Instance? = try await create(harness, "Cart#1")
             harness.peer.close()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             // Before there is another connection, and after.
             for _ in 0..<2 {
                 let error = await #expect(throws: BusError.self) { try await cart?.call(Cart.Clear()) }
@@ -141,7 +141,7 @@ struct RuntimeInstanceUserTests {
             var cart: Instance? = try await create(harness, "Cart")
             try await cart?.release()
             harness.peer.close()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             try await peer.welcome()
             let calling = Task { @ModuleActor [cart] in try await cart?.call(Cart.Add(thing: "hat")) }
             let add = try await peer.expect("call")

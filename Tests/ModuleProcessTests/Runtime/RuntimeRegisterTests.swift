@@ -84,7 +84,7 @@ struct RuntimeRegisterTests {
             try await harness.startFully()
             let registration = try await register(harness)
             harness.peer.close()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             let hello = try await peer.welcome()
             #expect(hello.body["interfaces"]?["Radio"]?["actions"] == ["tune": [:]])
             #expect(hello.body["interfaces"]?["Player"]?["actions"]?["more"] == [:])
@@ -92,7 +92,7 @@ struct RuntimeRegisterTests {
             #expect(try await peer.call("Radio/tune", ["station": 1]).body == 2)
             // Ended while hello is on its way, which has it.
             peer.close()
-            let next = await harness.broker.peer()
+            let next = try await harness.broker.peer()
             let ending = Task { @ModuleActor in try await registration.end() }
             #expect(try await next.welcome().body["interfaces"]?["Radio"] != nil)
             for action in ["register", "unregister"] {

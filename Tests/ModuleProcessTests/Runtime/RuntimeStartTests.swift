@@ -11,7 +11,7 @@ struct RuntimeStartTests {
             configuration.token = "secret"
         } _: { harness in
             harness.runtime.start()
-            let peer = await harness.broker.peer()
+            let peer = try await harness.broker.peer()
             let hello = try await peer.expect("call").body
             #expect(hello["protocol"] == 1)
             #expect(hello["module"] == "Deck")

@@ -1,0 +1,131 @@
+/// The headers of nearly all frames, as clients write them: no white space,
+/// these members in this order, nothing to unescape. Every byte is judged, as
+/// in the full scan; a header that differs in anything is left to that.
+///
+///     {"kind":"call","id":7,"to":"Test/act"}   also with deadline, credit, or both
+///     {"kind":"reply","id":7}
+///     {"kind":"broadcast","name":"feed.full"}
+extension HeaderScanner {
+    /// Reads a plain header into an empty one; false where it isn't one, and
+    /// then what was written into `header` says nothing.
+    @inline(__always)
+    func scanPlain(_ bytes: UnsafeRawBufferPointer, into header: inout Header) -> Bool {
+        guard bytes.count >= 23, let base = bytes.baseAddress else { return false }
+        var cursor = JSONCursor(base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        guard cursor.take(Plain.kind) else { return false }
+        if cursor.take(Plain.reply), cursor.take(Plain.replyID, 5) {
+            guard let id = cursor.takeNumber() else { return false }
+            header.kind = .reply
+            header.id = id
+            header.members = [.kind, .id]
+        } else if cursor.take(Plain.call), cursor.take(Plain.callID, 4) {
+            guard let id = cursor.takeNumber(), cursor.take(Plain.to, 7), let to = cursor.takeText() else {
+                return false
+            }
+            header.kind = .call
+            header.id = id
+            header.to = to
+            header.members = [.kind, .id, .to]
+            if cursor.take(Plain.deadline) {
+                guard cursor.take(Plain.deadlineEnd, 4), let value = cursor.takeNumber() else { return false }
+                header.deadline = Int64(value)
+                header.members.insert(.deadline)
+            }
+            if cursor.take(Plain.credit) {
+                guard cursor.take(Plain.creditEnd, 2), let value = cursor.takeNumber() else { return false }
+                header.credit = value
+                header.members.insert(.credit)
+            }
+        } else if cursor.take(Plain.broadcast), cursor.take(Plain.broadcastName), cursor.take(Plain.nameEnd, 4) {
+            guard let name = cursor.takeText(), (1...Self.longestName).contains(name.count) else { return false }
+            header.kind = .broadcast
+            header.name = name
+            header.members = [.kind, .name]
+        } else {
+            return false
+        }
+        return cursor.take(UInt8(ascii: "}")) && cursor.isAtEnd
+    }
+}
+
+/// Pieces of plain headers, up to eight bytes each, as words.
+private enum Plain {
+    /// `{"kind":`
+    static let kind = 0x3a22_646e_696b_227b as UInt64
+    /// `"reply",`
+    static let reply = 0x2c22_796c_7065_7222 as UInt64
+    /// `"id":`
+    static let replyID = 0x3a_2264_6922 as UInt64
+    /// `"call","`
+    static let call = 0x222c_226c_6c61_6322 as UInt64
+    /// `id":`
+    static let callID = 0x3a22_6469 as UInt64
+    /// `,"to":"`
+    static let to = 0x22_3a22_6f74_222c as UInt64
+    /// `,"deadli`
+    static let deadline = 0x696c_6461_6564_222c as UInt64
+    /// `ne":`
+    static let deadlineEnd = 0x3a22_656e as UInt64
+    /// `,"credit`
+    static let credit = 0x7469_6465_7263_222c as UInt64
+    /// `":`
+    static let creditEnd = 0x3a22 as UInt64
+    /// `"broadca`
+    static let broadcast = 0x6163_6461_6f72_6222 as UInt64
+    /// `st","nam`
+    static let broadcastName = 0x6d61_6e22_2c22_7473 as UInt64
+    /// `e":"`
+    static let nameEnd = 0x223a_2265 as UInt64
+}
+
+extension JSONCursor {
+    /// Passes these eight bytes, where they come next. Bytes behind the end may
+    /// be read, and then the end is not where the cursor stands at last.
+    @inline(__always)
+    fileprivate mutating func take(_ word: UInt64) -> Bool {
+        guard pointer < end, UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian == word else {
+            return false
+        }
+        pointer += 8
+        return true
+    }
+
+    /// Passes a word's first `count` bytes, where they come next.
+    @inline(__always)
+    fileprivate mutating func take(_ word: UInt64, _ count: Int) -> Bool {
+        guard pointer < end else { return false }
+        let next = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian
+        guard next & ((1 << UInt64(count * 8)) - 1) == word else { return false }
+        pointer += count
+        return true
+    }
+
+    /// Passes a number of 1 to 15 digits that doesn't begin with 0.
+    @inline(__always)
+    fileprivate mutating func takeNumber() -> UInt64? {
+        guard pointer < end, pointer.pointee != 0x30 else { return nil }
+        let last = min(end, pointer + 15)
+        let first = pointer
+        var value: UInt64 = 0
+        while pointer < last {
+            let digit = pointer.pointee &- 0x30
+            guard digit < 10 else { break }
+            value = value &* 10 &+ UInt64(digit)
+            pointer += 1
+        }
+        return pointer > first ? value : nil
+    }
+
+    /// Passes a string without anything to unescape or to check, from behind its
+    /// first quote to behind its last.
+    @inline(__always)
+    fileprivate mutating func takeText() -> Header.Text? {
+        guard pointer < end else { return nil }
+        let first = pointer
+        passPlain()
+        guard pointer < end, pointer.pointee == UInt8(ascii: "\"") else { return nil }
+        let text = Header.Text(start: first, count: pointer - first)
+        pointer += 1
+        return text
+    }
+}
