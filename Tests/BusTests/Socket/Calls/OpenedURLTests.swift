@@ -61,6 +61,26 @@ struct OpenedURLTests {
         }
     }
 
+    @Test func aURLIsTakenAwayByItsOwnerAloneAndARowsStays() throws {
+        let table = AppTable.testing(
+            .manual("Ant"),
+            .manual("Bee", provides: ["Row"]) { row in
+                row.urls = [.init(host: "row", path: "/", to: "Row/act")]
+            })
+        try TestBus.run(table) { bus in
+            let owner = try bus.provider("Ant", "Shop", ["urls": [Self.shop("/:a")]])
+            let rows: JSON = ["host": "row", "path": "/", "to": "Row/act"]
+            let other = try bus.provider("Bee", "Row", ["urls": [rows]])
+            try other.refused("bus/unregister", ["urls": [Self.shop("/:a")]], with: "unknown-path")
+            try other.refused("bus/unregister", ["urls": [rows]], with: "forbidden")
+            try owner.asked("bus/unregister", ["urls": [Self.shop("/:b")]])
+            try other.expectError(to: try other.open("test://shop/7"), "unknown-host", ran: "no")
+            // The interface stays without it.
+            try other.call("Shop/show")
+            try owner.expectCall("Shop/show")
+        }
+    }
+
     @Test func anOpenStartsItsOwnerOnDemandAndWaits() throws {
         let table = AppTable.testing(
             .manual("Ant"),

@@ -36,6 +36,22 @@ struct EndingTests {
         #expect(error["id"] == nil && error.ran == "no" && !error.message.isEmpty, "\(error)")
     }
 
+    @Test(arguments: [
+        ("bad-id", #"{"kind":"call","to":"bus/ping"}"#), ("bad-id", #"{"kind":"call","id":7,"to":"bus/ping"}"#),
+        ("unknown-kind", #"{"kind":"dance"}"#),
+    ])
+    func aRemarkHasNoIDAndSaysThatNothingRan(code: String, header: String) throws {
+        try TestBus.run(.sixModules()) { bus in
+            _ = try bus.provider("Ant", "Test")
+            let peer = try bus.module("Bee")
+            try peer.call("Test/act", id: 7)
+            try peer.send(header: header)
+            let remark = try peer.expectRemark(code)
+            #expect(remark.ran == "no" && !remark.message.isEmpty, "\(remark)")
+            try peer.expectNothing()
+        }
+    }
+
     /// A peer that takes nothing has 2 s for its last bytes; the broker's clock
     /// says when they are over.
     @Test func aPeerThatDoesNotReadItsLastFrameIsClosed() throws {
@@ -49,12 +65,46 @@ struct EndingTests {
             // Its session has ended at once, and its name is free.
             try caller.expectError(to: open, "died", ran: "maybe")
             _ = try bus.module("Ant")
-            let clock = try caller.call("Clock/tick", nil, ["deadline": 2_500])
+            let clock = try caller.call("Clock/tick", nil, ["deadline": 2_100])
             try caller.expectCall("Clock/tick")
             try caller.expectError(to: clock, "deadline-exceeded")
             peer.isPaused = false
             let failure = #expect(throws: TestFailure.self) { try peer.expectEnd() }
             #expect(failure?.description.contains("within a frame") == true)
+        }
+    }
+
+    @Test func aSlowConsumerGetsNoMoreAnswersAndItsCallsEndAsDied() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
+            let slow = try bus.provider("Cat", "Slow", ["observes": ["news"]])
+            let sender = try bus.provider("Ant", "Quick")
+            let served = try sender.call("Slow/act")
+            try slow.expectCall("Slow/act")
+            let made = try slow.call("Quick/act")
+            let call = try sender.expectCall("Quick/act")
+            slow.isPaused = true
+            while try sender.recipients(ofBroadcast: "news", .filler(60_000)) == 1 {}
+            try sender.expectError(to: served, "died", ran: "maybe")
+            // Nobody waits for what it asked.
+            try sender.expect(["kind": "cancel", "id": call.number])
+            try sender.reply(to: call)
+            slow.isPaused = false
+            try slow.expectEnd("slow-consumer")
+            #expect(!slow.inbox.contains { $0.id == made })
+        }
+    }
+
+    @Test func whileTheAppEndsNobodyIsLetIn() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let last = try bus.module("Cat")
+            last.answersLifecycle = false
+            bus.beginShutDown()
+            let tearDown = try last.expectCall("module/tearDown")
+            let late = try bus.connect()
+            try late.expectRefusal(of: try late.sendHello("Ant"), "shutting-down")
+            try last.reply(to: tearDown)
+            try last.expectEnd("shutting-down")
+            try bus.waitUntilEnded()
         }
     }
 

@@ -50,7 +50,7 @@ struct TurnTests {
     @Test func theTimeOfAFrameDoesNotRunWhileItsPeerIsNotRead() throws {
         let table = AppTable.sixModules {
             $0.limits.queue = 300_000
-            $0.assembly = 500
+            $0.assembly = 300
         }
         try TestBus.run(table) { bus in
             let slow = try bus.module("Ant")
@@ -62,7 +62,7 @@ struct TurnTests {
             // Its next request stops it from being read, half a frame behind it.
             let frame = FrameBytes.frame(["kind": "broadcast", "name": "late"])
             try slow.send(bytes: frame + frame.prefix(20))
-            let clock = try owner.call("Big/clock", nil, ["deadline": 1_500])
+            let clock = try owner.call("Big/clock", nil, ["deadline": 700])
             try owner.expectCall("Big/clock")
             try owner.expectError(to: clock, "deadline-exceeded")
             try owner.expect(["kind": "cancel"])
