@@ -132,10 +132,10 @@ extension Broker {
         guard let number = try reader.integer("subscription") else {
             throw BusError(.badParams, "bus/unobserve lacks \"subscription\", a number that observe gave")
         }
-        guard let index = peer.observations.firstIndex(where: { Int64($0.id) == number }) else {
+        guard let observation = peer.observations.first(where: { Int64($0.id) == number }) else {
             throw BusError(.badParams, "\(peer.displayName) has no observation \(number): observe gave its number")
         }
-        observations.remove(peer.observations.remove(at: index))
+        endObservation(observation)
         return .object([])
     }
 }

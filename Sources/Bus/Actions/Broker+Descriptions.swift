@@ -42,10 +42,21 @@ extension Broker {
             .init("queued", .integer(Int64(module.peer?.outbox.pending ?? 0))),
             .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
         ]
+        if let peer = module.peer { members.append(.init("usage", usage(of: module, peer))) }
         let pending = module.pendingKeys
         if !pending.isEmpty { members.append(.init("pending", .array(pending.map { .string($0) }))) }
         if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
         return .object(members)
+    }
+
+    /// How much of each limit a live module has used, under the limits' names.
+    private func usage(of module: ModuleRecord, _ peer: Peer) -> JSON {
+        let used = [
+            ("calls", peer.requests.count), ("queue", peer.outbox.pending), ("waiting", module.waiting.count),
+            ("held", peer.heldBytes), ("observations", peer.observations.count),
+            ("interfaces", module.interfaces.count), ("urls", module.urls.count), ("instances", peer.instanceCount),
+        ]
+        return .object(used.map { .init($0.0, .integer(Int64($0.1))) })
     }
 
     func interfacesAnswer() -> JSON {

@@ -20,12 +20,14 @@ extension Broker {
     }
 
     private func checkQuotas(_ all: Hello.Offer, _ module: ModuleRecord) throws(BusError) {
-        let limits = table.limits
-        guard all.interfaces.count <= limits.interfaces, all.urls.count <= limits.urls else {
+        let quotas = [
+            ("interfaces", all.interfaces.count, table.limits.interfaces), ("URLs", all.urls.count, table.limits.urls),
+        ]
+        for (what, count, limit) in quotas where count > limit {
             throw BusError(
                 .overloaded,
-                "\(module.name) may have \(limits.interfaces) interfaces and \(limits.urls) URLs (limits.interfaces, "
-                    + "limits.urls), and would have \(all.interfaces.count) and \(all.urls.count)")
+                "\(module.name) would have \(count) \(what), and may have \(limit) (limits.\(what.lowercased())): "
+                    + "unregister some")
         }
         try Hello.checkCount("actions", all.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
     }

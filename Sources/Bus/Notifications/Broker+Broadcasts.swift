@@ -149,6 +149,13 @@ extension Broker {
         return true
     }
 
+    /// Ends one observation of a peer that stays, with what waits for it.
+    func endObservation(_ observation: Observation) {
+        dropDeferred(observation)
+        observations.remove(observation)
+        observation.peer.observations.removeAll { $0 === observation }
+    }
+
     private func dropDeferred(_ observation: Observation) {
         guard let deferred = observation.deferred else { return }
         deferred.body.letGo()

@@ -227,9 +227,18 @@ extension Broker {
 
     private func checkQuotas(_ hello: Hello, _ row: ModuleRecord?) throws(BusError) {
         let limits = table.limits
-        let own = row?.row
-        let urls = hello.offer.urls.count + (own?.urls.count ?? 0)
-        let observed = hello.observes.count + (own?.observes.count ?? 0)
+        var (urls, observed) = (hello.offer.urls.count, hello.observes.count)
+        // What the row names too is one; it is compared where hello's alone fits.
+        if let row, let own = row.row, urls <= limits.urls, observed <= limits.observations {
+            urls += own.urls.count
+            for url in hello.offer.urls {
+                let mapped = routes.urls.value(of: url.pattern, host: url.host)
+                if mapped?.isDeclared == true, mapped?.owner === row { urls -= 1 }
+            }
+            observed += own.observes.count { mapped in
+                !hello.observes.contains { $0.name == mapped.name && $0.object == mapped.object }
+            }
+        }
         let quotas = [
             ("interfaces", hello.offer.interfaces.count, limits.interfaces), ("URLs", urls, limits.urls),
             ("observations", observed, limits.observations),

@@ -88,8 +88,7 @@ extension Broker {
         if let peer = module.peer, let row = module.row {
             for observation in peer.observations
             where observation.isOfRow && !row.observes.contains(where: observation.isOf) {
-                observations.remove(observation)
-                peer.observations.removeAll { $0 === observation }
+                endObservation(observation)
             }
             observeForRow(module, peer)
             let before = old.modules.first { $0.name == module.name }

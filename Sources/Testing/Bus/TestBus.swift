@@ -199,6 +199,14 @@ public final class TestBus {
         }
     }
 
+    /// Runs a block while the broker, a process of its own, stands still: what
+    /// peers send in it is there for the broker at once when it goes on.
+    public func whileBrokerIsHalted(_ block: () throws -> Void) rethrows {
+        program?.child.halt()
+        defer { program?.child.send(signal: SIGCONT) }
+        try block()
+    }
+
     /// Kills the broker, where it is a process of its own.
     public func killBroker() {
         program?.child.kill()

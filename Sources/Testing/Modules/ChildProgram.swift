@@ -70,6 +70,16 @@ public final class ChildProgram {
         if end == nil { Glibc.kill(pid, signal) }
     }
 
+    /// Halts it, and returns when it stands still; `SIGCONT` lets it go on.
+    func halt() {
+        guard end == nil else { return }
+        Glibc.kill(pid, SIGSTOP)
+        var status: Int32 = 0
+        while waitpid(pid, &status, WUNTRACED) < 0, errno == EINTR {}
+        // Where it has ended meanwhile, that is what was waited for.
+        if status & 0xFF != 0x7F { end = Self.end(status) }
+    }
+
     /// Kills it, and reaps it. Twice is once.
     public func kill() {
         guard end == nil else { return }

@@ -1,0 +1,64 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 6: deadlines of streams, and of what is made for
+/// them. Time is the broker's: a call's deadline that passes.
+@Suite(.timeLimit(.minutes(1)))
+struct StepDeadlineTests {
+    /// Lets so many milliseconds pass, in the broker's clock.
+    private func pass(_ milliseconds: Int64, _ caller: RawPeer, _ callee: RawPeer) throws {
+        let clock = try caller.call("Clock/tick", nil, ["deadline": .integer(milliseconds)])
+        try callee.expectCall("Clock/tick")
+        try caller.expectError(to: clock, "deadline-exceeded")
+        try callee.find(["kind": "cancel"])
+    }
+
+    @Test func whatIsMadeForACallWithoutDeadlineHasTheDefault() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let inner = try bus.provider("Ant", "Inner")
+            let outer = try bus.provider("Bee", "Outer")
+            try bus.module("Cat").call("Outer/list", nil, ["deadline": 0, "credit": 1])
+            let parent = try outer.expectCall("Outer/list", nil, ["deadline": 0])
+            try outer.call("Inner/act", nil, ["parent": parent.number])
+            let left = try inner.expectCall("Inner/act")["deadline"]?.integer ?? 0
+            #expect((26_000...30_000).contains(left), "\(left)")
+        }
+    }
+
+    @Test func creditBeginsAStepAnew() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let clock = try bus.provider("Cat", "Clock")
+            let caller = try bus.module("Bee")
+            let stream = try caller.call("Test/list", nil, ["deadline": 400, "credit": 0])
+            let call = try callee.expectCall("Test/list")
+            for _ in 0..<3 {
+                try pass(200, caller, clock)
+                try caller.credit(stream, 1)
+                try callee.expect(["kind": "credit"])
+            }
+            try callee.reply(to: call)
+            try caller.expectReply(to: stream)
+        }
+    }
+
+    @Test func noStepLastsLongerThanItsParent() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let inner = try bus.provider("Ant", "Inner")
+            let outer = try bus.provider("Bee", "Outer")
+            let caller = try bus.module("Cat")
+            let top = try caller.call("Outer/act", nil, ["deadline": 300])
+            let parent = try outer.expectCall("Outer/act")
+            let stream = try outer.call("Inner/list", nil, ["parent": parent.number, "deadline": 60_000])
+            let call = try inner.expectCall("Inner/list")
+            try inner.partialReply(to: call)
+            try outer.expect(["kind": "reply", "more": true])
+            try outer.credit(stream, 1)
+            try caller.expectError(to: top, "deadline-exceeded", ran: "maybe")
+            let end = try outer.answer(to: stream)
+            #expect(["cancelled", "deadline-exceeded"].contains(end.code) && end.ran == "maybe", "\(end)")
+            try inner.find(["kind": "cancel"])
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 13: nobody keeps the others waiting.
+@Suite(.timeLimit(.minutes(1)))
+struct TurnTests {
+    @Test func atMost64KiBOfOnePeerAreReadBeforeTheNextOnesTurn() throws {
+        try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
+            let flooding = try bus.module("Ant")
+            let other = try bus.module("Ant2")
+            let observer = try bus.module("Cat", ["observes": ["news"]])
+            let header: JSON = ["kind": "broadcast", "name": "news"]
+            let frame = FrameBytes.frame(header, body: .filler(1 << 10))
+            let flood = Array(repeatElement(frame, count: 120).joined())
+            // All of it is there before the other's frame, as far as a socket holds.
+            try bus.whileBrokerIsHalted {
+                try flooding.send(bytes: flood)
+                try other.send(header)
+            }
+            try flooding.settle()
+            let senders = try observer.drain().map(\.from)
+            #expect(senders.count == 121)
+            let before = senders.firstIndex(of: "Ant2") ?? .max
+            #expect(before <= (64 << 10) / (1 << 10), "\(before) frames of the flood came first")
+        }
+    }
+
+    @Test func aFullQueueSlowsNoThirdParty() throws {
+        try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
+            let slow = try bus.provider("Ant", "Slow", ["observes": ["done"]])
+            let quick = try bus.provider("Ant2", "Quick")
+            let caller = try bus.module("Bee")
+            let third = try bus.module("Cat")
+            slow.isPaused = true
+            for _ in 0..<12 { try caller.call("Slow/act", .filler(100_000)) }
+            try caller.find(["kind": "error", "code": "overloaded"])
+            // Neither the one that filled it nor anybody else waits for it.
+            for peer in [caller, third] {
+                for number in 0..<50 as Range<Int64> {
+                    let id = try peer.call("Quick/act", .integer(number))
+                    try quick.reply(to: try quick.expectCall("Quick/act", .integer(number)), .filler(10_000))
+                    try peer.expectReply(to: id)
+                }
+            }
+        }
+    }
+
+    /// While a peer isn't read, the time of a frame that it has begun stands still.
+    @Test func theTimeOfAFrameDoesNotRunWhileItsPeerIsNotRead() throws {
+        let table = AppTable.sixModules {
+            $0.limits.queue = 300_000
+            $0.assembly = 300
+        }
+        try TestBus.run(table) { bus in
+            let slow = try bus.module("Ant")
+            let owner = try bus.provider("Bee", "Big", ["observes": ["late"]])
+            slow.isPaused = true
+            let large = try slow.call("Big/act")
+            try owner.reply(to: try owner.expectCall("Big/act"), .filler(3_000_000))
+            try owner.settle()
+            // Its next request stops it from being read, half a frame behind it.
+            let frame = FrameBytes.frame(["kind": "broadcast", "name": "late"])
+            try slow.send(bytes: frame + frame.prefix(20))
+            let clock = try owner.call("Big/clock", nil, ["deadline": 700])
+            try owner.expectCall("Big/clock")
+            try owner.expectError(to: clock, "deadline-exceeded")
+            try owner.expect(["kind": "cancel"])
+            try slow.send(bytes: Array(frame.dropFirst(20)))
+            slow.isPaused = false
+            try slow.expectReply(to: large)
+            for _ in 0..<2 { try owner.expectNotice("late") }
+        }
+    }
+}

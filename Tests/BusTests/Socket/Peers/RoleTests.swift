@@ -1,0 +1,105 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The protocol's section 5: what guests, operators and the launcher may do.
+@Suite(.timeLimit(.minutes(1)))
+struct RoleTests {
+    @Test func theLauncherCallsOnlyTheBusAndEmitsOnlyTheAppsEvents() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let owner = try bus.provider(
+                "Ant", "Test", ["urls": [["host": "test", "path": "/", "to": "Test/act"]], "observes": ["news"]])
+            let launcher = try bus.launcher()
+            try launcher.refused("Test/act", with: "forbidden")
+            try launcher.expectError(to: try launcher.open("test://test"), "forbidden", ran: "no")
+            try launcher.expectError(to: try launcher.report("news", to: "Ant"), "forbidden", ran: "no")
+            try launcher.expectError(to: try launcher.broadcast("news"), "forbidden", ran: "no")
+            try launcher.asked("bus/ping")
+            try owner.expectNothing()
+        }
+    }
+
+    @Test func theInterfaceLauncherIsForOperators() throws {
+        try TestBus.run(.sixModules()) { bus in
+            try bus.module("Ant").refused("launcher/stop", ["module": "Bee"], with: "forbidden")
+            let tool = try bus.operator()
+            try tool.refused("launcher/stop", ["module": "Bee"], with: "unavailable")
+            let launcher = try bus.launcher()
+            let id = try tool.call("launcher/stop", ["module": "Bee"])
+            let call = try launcher.expectCall("launcher/stop", ["module": "Bee"], ["from": "operator"])
+            // Its codes are the bus's: a module's would become failed.
+            try launcher.fail(call, "unknown-module", "no row is named Bee", ["ran": "no"])
+            try tool.expectError(to: id, "unknown-module", ran: "no")
+        }
+    }
+
+    @Test func aGuestIsAModuleOfItsLevel() throws {
+        try TestBus.run(.sixModules { $0.guests = .init(rank: 1, most: 4) }) { bus in
+            let (earlier, later) = (
+                try bus.module("Ant", ["observes": ["news"]]), try bus.module("Cat", ["observes": ["news"]])
+            )
+            let guest = try bus.module("Visitor", ["observes": ["news"]])
+            #expect(try guest.recipients(ofBroadcast: "news", 1) == 1)
+            try later.expectNotice("news", 1, ["from": "Visitor", "level": "middle"])
+            #expect(try earlier.recipients(ofBroadcast: "news", 2) == 2)
+            try guest.expectNotice("news", 2)
+            try guest.expectError(to: try guest.report("news", to: "Cat"), "level-violation", ran: "no")
+            let report = try later.report("news", to: "Visitor")
+            try guest.reply(to: try guest.expectNotice("news", nil, ["via": "report"]))
+            try later.expectReply(to: report, body: ["observers": 1])
+            try guest.refused("bus/emit", nil, ["name": "any"], with: "forbidden")
+            guest.close()
+            try bus.waitUntilGone("Visitor")
+            try later.expectError(to: try later.report("news", to: "Visitor"), "unknown-module", ran: "no")
+        }
+    }
+
+    @Test func aGuestMayCallNothingWhereCallsAreDeclared() throws {
+        let table = AppTable.sixModules {
+            $0.guests = .init(rank: 2, most: 4)
+            $0.calls = .declared
+        }
+        try TestBus.run(table) { bus in
+            let owner = try bus.provider("Ant", "Test")
+            let guest = try bus.provider("Visitor", "Own", ["requires": ["Test"], "broadcasts": ["news"]])
+            try guest.refused("Test/act", with: "undeclared")
+            try guest.expectError(to: try guest.broadcast("news"), "undeclared", ran: "no")
+            try guest.call("Own/act")
+            try guest.expectCall("Own/act")
+            try owner.expectNothing()
+        }
+    }
+
+    @Test func aGuestTakesNothingThatARowNames() throws {
+        let table = AppTable.testing(
+            .manual("Ant", provides: ["Test"]) { row in
+                row.urls = [.init(host: "test", path: "/", to: "Test/act")]
+            }
+        ) { $0.guests = .init(rank: 2, most: 4) }
+        try TestBus.run(table) { bus in
+            let peer = try bus.connect()
+            let hello = try peer.sendHello("Visitor", ["interfaces": ["Test": [:]]])
+            try peer.expectRefusal(of: hello, "forbidden")
+            let guest = try bus.provider("Visitor", "Own")
+            let url: JSON = ["urls": [["host": "test", "path": "/", "to": "Own/act"]]]
+            try guest.refused("bus/register", url, with: "forbidden")
+        }
+    }
+
+    @Test func withoutGuestsAndWithoutARowNobodyIsLetIn() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let peer = try bus.connect()
+            let error = try peer.expectRefusal(of: try peer.sendHello("Annt"), "unknown-module")
+            #expect(error.message.contains("Ant"))
+        }
+    }
+}
+
+extension TestBus {
+    /// Waits until no module of a name is known, by round trips.
+    fileprivate func waitUntilGone(_ guest: String) throws {
+        let tool = try self.operator()
+        while try tool.asked("bus/modules")["modules"]?.array?.contains(where: { $0["name"]?.string == guest }) == true
+        {}
+    }
+}

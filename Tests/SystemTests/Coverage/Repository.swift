@@ -1,0 +1,43 @@
+import Glibc
+import Testing
+
+/// The files of this package, found from where this one was built.
+enum Repository {
+    private static let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+
+    static func text(_ path: String) throws -> String {
+        let file = try #require(fopen("\(root)/\(path)", "r"), "there is no \(path)")
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    static func lines(_ path: String) throws -> [String] {
+        try text(path).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The names in a folder, but those that begin with a dot.
+    static func entries(_ path: String) throws -> [String] {
+        let folder = try #require(opendir("\(root)/\(path)"), "there is no folder \(path)")
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// The Swift files in a folder and those in it.
+    static func sources(_ path: String) throws -> [String] {
+        try entries(path).flatMap { name -> [String] in
+            let inner = "\(path)/\(name)"
+            if name.hasSuffix(".swift") { return [inner] }
+            return (try? sources(inner)) ?? []
+        }
+    }
+}
