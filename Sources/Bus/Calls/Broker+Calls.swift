@@ -374,8 +374,8 @@ extension Broker {
         let caller = call.pointee.caller?._withUnsafeGuaranteedRef { $0 }
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
-            writer.string("to", request.to)
-            caller!.from.withUnsafeBytes { writer.string("from", $0) }  // because a call has a caller
+            writer.name("to", request.to)
+            caller!.from.withUnsafeBytes { writer.name("from", $0) }  // because a call has a caller
             if request.url.count > 0 { writer.string("url", request.url) }
             writer.integer("deadline", remaining)
             writer.integer("credit", call.pointee.credit)

@@ -102,8 +102,7 @@ extension Broker {
         callOwn(
             owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true,
             mustFit: true
-        ) { [unowned self, weak owner] answer in
-            guard let owner else { return }
+        ) { [unowned self, unowned owner] answer in
             owner.openReleases -= 1
             // An owner that can't be told keeps what nobody uses: it is behind.
             if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.phase == .open {

@@ -40,9 +40,9 @@ extension Broker {
             return
         }
         _ = takeCommonSeat(peer)
-        let timer = LoopTimer(loop) { [unowned self, weak peer] in
-            if let peer { self.helloTimePassed(peer) }
-        }
+        // Unowned, because the timer is closed before its peer goes; a weak
+        // reference would make each use of the peer slower for good.
+        let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
         loop.updateTime()
         timer.start(after: table.hello)
         peer.timer = timer

@@ -11,9 +11,13 @@ public final class HeaderScanner {
     static let longestName = 256
 
     /// Where strings with escapes are written without them.
+    @exclusivity(unchecked)  // because each header passes it, on one thread
     var scratch: UnsafeMutablePointer<UInt8>
+    @exclusivity(unchecked)  // the same
     var scratchCapacity: Int
+    @exclusivity(unchecked)  // the same
     var scratchUsed = 0
+    @exclusivity(unchecked)  // the same
     var keys = KeySet()
 
     public init() {
@@ -24,8 +28,17 @@ public final class HeaderScanner {
     deinit { scratch.deallocate() }
 
     /// Scans a header. `ReadBuffer.slack` bytes behind it must be readable.
+    @inline(__always)
     public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         header = Header()
+        if scanPlain(bytes, into: &header) { return }
+        header = Header()
+        try scanFully(bytes, into: &header)
+    }
+
+    /// Scans any header, into an empty one.
+    @inline(never)
+    func scanFully(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         scratchUsed = 0
         keys.reset()
         // Unescaped, a string is never longer than it was.

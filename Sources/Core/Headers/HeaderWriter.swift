@@ -1,11 +1,9 @@
-internal import Glibc
-
 /// Writes a frame's lengths, header and body into memory that has room for it.
 ///
 /// The order of calls is the order on the wire: `kind` first, `id` second.
 public struct HeaderWriter {
-    private let start: UnsafeMutablePointer<UInt8>
-    private var cursor: UnsafeMutablePointer<UInt8>
+    @usableFromInline let start: UnsafeMutablePointer<UInt8>
+    @usableFromInline var cursor: UnsafeMutablePointer<UInt8>
 
     /// Room for what isn't a text: lengths, names of members, numbers.
     public static let overhead = 512
@@ -16,11 +14,12 @@ public struct HeaderWriter {
 
     /// Begins a frame. The memory has `overhead` bytes, `room` for each text,
     /// and the body's length where it is copied.
-    @inlinable
+    @inlinable @inline(__always)
     public init(_ memory: UnsafeMutableRawPointer, _ kind: Header.Kind) {
         self.init(memory, opening: kind.opening)
     }
 
+    @inlinable @inline(__always)
     public init(_ memory: UnsafeMutableRawPointer, opening: StaticString) {
         start = memory.assumingMemoryBound(to: UInt8.self)
         cursor = start + 8
@@ -28,15 +27,21 @@ public struct HeaderWriter {
     }
 
     /// Bytes that are written as they are.
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func literal(_ text: StaticString) {
-        cursor.update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+        UnsafeMutableRawPointer(cursor).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
         cursor += text.utf8CodeUnitCount
     }
 
+    @inlinable @inline(__always)
     public mutating func integer(_ name: StaticString, _ value: UInt64) {
         key(name)
-        digits(value)
+        if value < 10 {
+            cursor.pointee = UInt8(truncatingIfNeeded: 0x30 + value)
+            cursor += 1
+        } else {
+            digits(value)
+        }
     }
 
     /// A string; what JSON must escape is escaped, and nothing else.
@@ -49,7 +54,19 @@ public struct HeaderWriter {
         cursor += 1
     }
 
+    /// A string without anything to escape: a name, or `Interface/action`.
+    @inlinable @inline(__always)
+    public mutating func name(_ name: StaticString, _ text: UnsafeRawBufferPointer) {
+        key(name)
+        cursor.pointee = UInt8(ascii: "\"")
+        cursor += 1
+        append(text)
+        cursor.pointee = UInt8(ascii: "\"")
+        cursor += 1
+    }
+
     /// A string without anything to escape.
+    @inlinable @inline(__always)
     public mutating func string(_ name: StaticString, _ text: StaticString) {
         key(name)
         cursor.pointee = UInt8(ascii: "\"")
@@ -64,12 +81,14 @@ public struct HeaderWriter {
         text.withUTF8 { string(name, UnsafeRawBufferPointer($0)) }
     }
 
+    @inlinable @inline(__always)
     public mutating func boolean(_ name: StaticString, _ value: Bool) {
         key(name)
         literal(value ? "true" : "false")
     }
 
     /// A value that is JSON already.
+    @inlinable @inline(__always)
     public mutating func raw(_ name: StaticString, _ json: UnsafeRawBufferPointer) {
         key(name)
         append(json)
@@ -77,6 +96,7 @@ public struct HeaderWriter {
 
     /// Ends the header, copies the body and writes the lengths.
     /// - Returns: how many bytes of the memory the frame takes.
+    @inlinable @inline(__always)
     public mutating func end(body: UnsafeRawBufferPointer) -> Int {
         let header = endHeader(bodyCount: body.count)
         append(body)
@@ -84,18 +104,19 @@ public struct HeaderWriter {
     }
 
     /// Ends the header of a frame whose body follows from elsewhere.
+    @inlinable @inline(__always)
     public mutating func endHeader(bodyCount: Int) -> Int {
         cursor.pointee = UInt8(ascii: "}")
         cursor += 1
         let header = cursor - start - 8
         let memory = UnsafeMutableRawPointer(start)
-        memory.storeBytes(of: UInt32(4 + header + bodyCount).bigEndian, as: UInt32.self)
-        memory.storeBytes(of: UInt32(header).bigEndian, toByteOffset: 4, as: UInt32.self)
+        memory.storeBytes(of: UInt32(truncatingIfNeeded: 4 + header + bodyCount).bigEndian, as: UInt32.self)
+        memory.storeBytes(of: UInt32(truncatingIfNeeded: header).bigEndian, toByteOffset: 4, as: UInt32.self)
         return 8 + header
     }
 
-    @inline(__always)
-    private mutating func key(_ name: StaticString) {
+    @inlinable @inline(__always)
+    mutating func key(_ name: StaticString) {
         cursor[0] = UInt8(ascii: ",")
         cursor[1] = UInt8(ascii: "\"")
         cursor += 2
@@ -105,29 +126,49 @@ public struct HeaderWriter {
         cursor += 2
     }
 
-    private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    @inlinable @inline(__always)
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return }
-        memcpy(cursor, base, bytes.count)
+        UnsafeMutableRawPointer(cursor).copyMemory(from: base, byteCount: bytes.count)
         cursor += bytes.count
     }
 
-    private mutating func digits(_ value: UInt64) {
-        var value = value
-        var count = 1
-        var bound: UInt64 = 10
-        while value >= bound && count < 20 {
-            count += 1
-            bound = count < 20 ? bound &* 10 : .max
+    /// Two digits at a time, from the last.
+    @usableFromInline
+    mutating func digits(_ value: UInt64) {
+        let count = Self.digitCount(value)
+        let pairs = Self.pairs.utf8Start
+        var end = cursor + count
+        var rest = value
+        while rest >= 100 {
+            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 100)
+            end -= 2
+            end[0] = pairs[Int(remainder) * 2]
+            end[1] = pairs[Int(remainder) * 2 + 1]
+            rest = quotient
         }
-        var index = count
-        repeat {
-            index -= 1
-            let (quotient, remainder) = value.quotientAndRemainder(dividingBy: 10)
-            cursor[index] = UInt8(truncatingIfNeeded: 0x30 + remainder)
-            value = quotient
-        } while index > 0
+        if rest >= 10 {
+            end[-2] = pairs[Int(rest) * 2]
+            end[-1] = pairs[Int(rest) * 2 + 1]
+        } else {
+            end[-1] = UInt8(truncatingIfNeeded: 0x30 + rest)
+        }
         cursor += count
     }
+
+    @inline(__always)
+    private static func digitCount(_ value: UInt64) -> Int {
+        var count = 1
+        var rest = value
+        while rest >= 10_000 {
+            rest /= 10_000
+            count += 4
+        }
+        return rest >= 1_000 ? count + 3 : rest >= 100 ? count + 2 : rest >= 10 ? count + 1 : count
+    }
+
+    private static let pairs: StaticString =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748495051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899"
 
     private mutating func escaped(_ text: UnsafeRawBufferPointer) {
         for byte in text {
