@@ -12,7 +12,7 @@ final class FakeBroker {
     private let listener: Listener
     private var peers: [FakePeer] = []
     private var accepted: [FakePeer] = []
-    private var waiter: CheckedContinuation<FakePeer, any Error>?
+    private var waiter: CheckedContinuation<FakePeer?, Never>?
 
     private static var count = 0
 
@@ -29,25 +29,16 @@ final class FakeBroker {
         for peer in accepted { peer.close() }
     }
 
-    /// The next connection. Throws where the test's time is over.
+    /// The next connection.
     func peer() async throws -> FakePeer {
-        try await withTaskCancellationHandler {
+        let next = await untilCancelled {
             // Looked at in the step that begins to wait: an `await` lets others run.
-            try await withCheckedThrowingContinuation {
-                if !peers.isEmpty {
-                    $0.resume(returning: peers.removeFirst())
-                } else if Task.isCancelled {
-                    $0.resume(throwing: CancellationError())
-                } else {
-                    waiter = $0
-                }
-            }
-        } onCancel: {
-            onModuleActor {
-                self.waiter?.resume(throwing: CancellationError())
-                self.waiter = nil
-            }
+            if peers.isEmpty { waiter = $0 } else { $0.resume(returning: peers.removeFirst()) }
+        } giveUp: {
+            self.waiter?.resume(returning: nil)
+            self.waiter = nil
         }
+        return try #require(next, "nobody connected in the test's time")
     }
 
     private func accept(_ socket: Socket) {
@@ -90,30 +81,26 @@ final class FakePeer {
 
     func close() { socket.close() }
 
-    /// The next frame; nil at the connection's end, and where the test's time is
-    /// over.
+    /// The next frame; nil at the end of the connection, or of the test's time.
     func frame() async -> FakeFrame? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation {
-                if !frames.isEmpty {
-                    $0.resume(returning: frames.removeFirst())
-                } else if hasEnded || Task.isCancelled {
-                    $0.resume(returning: nil)
-                } else {
-                    waiter = $0
-                }
+        await untilCancelled {
+            if !frames.isEmpty {
+                $0.resume(returning: frames.removeFirst())
+            } else if hasEnded {
+                $0.resume(returning: nil)
+            } else {
+                waiter = $0
             }
-        } onCancel: {
-            onModuleActor {
-                self.waiter?.resume(returning: nil)
-                self.waiter = nil
-            }
+        } giveUp: {
+            self.waiter?.resume(returning: nil)
+            self.waiter = nil
         }
     }
 
     /// The next frame, of that kind.
     func expect(_ kind: String, _ location: SourceLocation = #_sourceLocation) async throws -> FakeFrame {
-        let frame = try #require(await frame(), "the connection ended", sourceLocation: location)
+        let frame = try #require(
+            await frame(), "the connection ended, or the test's time did", sourceLocation: location)
         #expect(frame.kind == kind, "got \(frame.header) \(frame.body)", sourceLocation: location)
         return frame
     }

@@ -22,7 +22,7 @@ final class RuntimeApp {
     ) async throws {
         // Before anything is awaited on the actor, whose thread that is.
         TestLoop.start
-        try await runOnLoop(manifest, modules, test)
+        try await withTaskExecutorPreference(ModuleExecutor.shared) { try await runOnLoop(manifest, modules, test) }
     }
 
     private static func runOnLoop(
@@ -51,7 +51,7 @@ final class RuntimeApp {
     private func runtime<M: Module>(_ type: M.Type, _ path: String) -> ModuleRuntime {
         ModuleRuntime(type, Configuration(socket: path)) { [unowned self] code, _ in
             self.exits.append(code)
-            if self.exits.count == self.runtimes.count { self.exited?.resume() }
+            if self.exits.count == self.runtimes.count { self.stopWaiting() }
         }
     }
 
@@ -71,8 +71,17 @@ final class RuntimeApp {
             shutDown = timer
         }
         shutDown?.close()
-        // Looked at in the step that begins to wait: an `await` lets others run.
-        await withCheckedContinuation { if exits.count < runtimes.count { exited = $0 } else { $0.resume() } }
+        await untilCancelled {
+            // Looked at in the step that begins to wait: an `await` lets others run.
+            if exits.count < runtimes.count { exited = $0 } else { $0.resume() }
+        } giveUp: {
+            self.stopWaiting()
+        }
+    }
+
+    private func stopWaiting() {
+        exited?.resume()
+        exited = nil
     }
 
     /// The process of a module.

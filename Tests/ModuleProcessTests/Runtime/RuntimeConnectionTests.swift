@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RuntimeConnectionTests {
     @Test func aStartedModuleComesBackResumed() async throws {
         try await withModule(PlayerModule.self) { harness in

@@ -25,6 +25,7 @@ final class Harness<M: Module> {
         onExit = { [unowned self] code, line in
             self.exit = (code, line)
             self.exitWaiter?.resume()
+            self.exitWaiter = nil
         }
     }
 
@@ -44,18 +45,41 @@ final class Harness<M: Module> {
     }
 
     func ended() async {
-        // Looked at in the step that begins to wait: an `await` lets others run.
-        await withCheckedContinuation { if exit == nil { exitWaiter = $0 } else { $0.resume() } }
+        await untilCancelled {
+            // Looked at in the step that begins to wait: an `await` lets others run.
+            if exit == nil { exitWaiter = $0 } else { $0.resume() }
+        } giveUp: {
+            self.exitWaiter?.resume()
+            self.exitWaiter = nil
+        }
     }
 }
 
-/// Runs a test on the module's loop, which gets a thread of its own.
+/// Waits in a test: until `wait`'s continuation is resumed, or the test's time is
+/// over. Whoever waited on after that would keep the whole run from its end.
+/// - Parameter giveUp: resumes the continuation, where it still waits.
+@ModuleActor
+func untilCancelled<Result: Sendable>(
+    _ wait: (CheckedContinuation<Result, Never>) -> Void, giveUp: @escaping @ModuleActor @Sendable () -> Void
+) async -> Result {
+    await withTaskCancellationHandler {
+        await withCheckedContinuation {
+            wait($0)
+            if Task.isCancelled { giveUp() }
+        }
+    } onCancel: {
+        onModuleActor { giveUp() }
+    }
+}
+
+/// Runs a test on the module's loop, which gets a thread of its own. It needs none
+/// of the threads that tests share, which others may hold for long.
 func withModule<M: Module>(
     _ type: M.Type, configure: @Sendable (inout Configuration) -> Void = { _ in },
     _ test: @ModuleActor (Harness<M>) async throws -> Void
 ) async throws {
     TestLoop.start
-    try await onLoop(type, configure, test)
+    try await withTaskExecutorPreference(ModuleExecutor.shared) { try await onLoop(type, configure, test) }
 }
 
 @ModuleActor

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// `bus/register` and `bus/unregister`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RuntimeRegisterTests {
     private enum Radio: Interface {
         static let name = "Radio"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RuntimeStreamTests {
     @Test func aStreamSendsNoMoreThanItsCredit() async throws {
         try await withModule(PlayerModule.self) { harness in
@@ -107,7 +107,7 @@ struct RuntimeStreamTests {
 
     @Test func aStreamBeforeTheConnectionWaitsForIt() async throws {
         try await withModule(PlayerModule.self) { harness in
-            let stream = try Bus(harness.runtime).stream("Other/lines")
+            let stream = try Bus(harness.runtime).stream("Other/lines", deadline: .seconds(3_600))
             let reader = Task { @ModuleActor in
                 var got: [JSON] = []
                 for try await line in stream { got.append(line) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RuntimeTaskTests {
     @Test func backgroundWorkHasNoParentAndEndsAtTearDown() async throws {
         try await withModule(Worker.self) { harness in

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// Modules and the real broker, all on one loop.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RuntimeWithBrokerTests {
     @Test func twoModulesWorkTogether() async throws {
         let manifest = """
