@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Synchronization
+import StrataCore
 
 /// One run of the built `strata`: what it wrote, and how it ended.
 struct CommandRun: Sendable {
@@ -51,69 +51,122 @@ struct CommandRun: Sendable {
         _ arguments: [String], _ environment: [String: String], _ input: String, _ output: Output,
         _ started: (Int32) -> Void
     ) throws -> CommandRun {
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
+        var words = [executable.path] + arguments
         if case .closedPipe(ignoringSignal: true) = output {
-            process.executableURL = URL(fileURLWithPath: "/bin/sh")
-            process.arguments = ["-c", "trap '' PIPE; exec \"$0\" \"$@\"", executable.path] + arguments
+            words = ["/bin/sh", "-c", "trap '' PIPE; exec \"$0\" \"$@\""] + words
         }
-        process.environment = environment
-        let (stdin, stdout, stderr) = (Pipe(), try Outlet(output), Pipe())
+        // Foundation's pipes and its `Process` are inherited by what other tests
+        // start just now, and would last as long as that does.
+        let (stdin, stdout, stderr) = (try End.pipe(), try Outlet(output), try End.pipe())
         // A pipe that the command doesn't read could end before it is written.
-        process.standardInput = input.isEmpty ? FileHandle.nullDevice : stdin
-        process.standardOutput = stdout.writing
-        process.standardError = stderr
-        try process.run()
-        started(process.processIdentifier)
-        stdout.processStarted()
-        if !input.isEmpty { try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8)) }
-        try stdin.fileHandleForWriting.close()
+        let pid = try spawn(
+            words, environment,
+            [input.isEmpty ? nil : stdin.reading.descriptor, stdout.writing.descriptor, stderr.writing.descriptor])
+        started(pid)
+        // The child has its own; ours would keep the other end from ending.
+        for end in [stdin.reading, stdout.writing, stderr.writing] { end.close() }
+        stdin.writing.write(input)
+        stdin.writing.close()
         // What it says to both is far less than a pipe holds.
         let shown = stdout.readToEnd()
-        let said = stderr.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        let said = stderr.reading.readToEnd()
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
         return CommandRun(
-            output: shown, error: String(decoding: said, as: UTF8.self), status: process.terminationStatus,
-            isSignalled: process.terminationReason == .uncaughtSignal)
+            output: shown, error: said, status: signal == 0 ? (status >> 8) & 0xFF : signal, isSignalled: signal != 0)
+    }
+
+    /// - Parameter descriptors: what becomes its 0, 1 and 2; nil is /dev/null.
+    private static func spawn(
+        _ words: [String], _ environment: [String: String], _ descriptors: [Int32?]
+    ) throws -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, descriptor) in descriptors.enumerated() {
+            if let descriptor {
+                posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
+            } else {
+                posix_spawn_file_actions_addopen(&actions, Int32(number), "/dev/null", O_RDWR, 0)
+            }
+        }
+        let strings = words.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { (strings + variables).forEach { free($0) } }
+        var pid: pid_t = 0
+        let status = posix_spawn(&pid, words[0], &actions, nil, strings, variables)
+        guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EIO) }
+        return pid
+    }
+}
+
+/// A descriptor that no child inherits unasked; closed with its last reference.
+private final class End {
+    private(set) var descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close() }
+
+    static func pipe() throws -> (reading: End, writing: End) {
+        let pipe = try StrataCore.Pipe(readingBlocks: true)
+        return (End(pipe.reading), End(pipe.writing))
+    }
+
+    /// Twice is once.
+    func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
+
+    func write(_ text: String) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno != EINTR { return }
+            rest = rest.dropFirst(max(0, count))
+        }
+    }
+
+    func readToEnd() -> String {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0 && errno == EINTR { continue }
+            if count <= 0 { return String(decoding: bytes, as: UTF8.self) }
+            bytes.append(contentsOf: piece[..<count])
+        }
     }
 }
 
 /// Both ends of what a command writes to.
 private final class Outlet {
-    let writing: FileHandle
-    private let reading: FileHandle?
+    let writing: End
+    private let reading: End?
     private let terminal: PseudoTerminal?
 
     init(_ output: CommandRun.Output) throws {
         switch output {
-        case .pipe, .closedPipe:
-            let pipe = Pipe()
+        case .pipe:
             terminal = nil
-            writing = pipe.fileHandleForWriting
-            if case .closedPipe = output {
-                try pipe.fileHandleForReading.close()
-                reading = nil
-            } else {
-                reading = pipe.fileHandleForReading
-            }
+            (reading, writing) = try End.pipe()
+        case .closedPipe:
+            terminal = nil
+            reading = nil
+            writing = try End.pipe().writing
         case .terminal(let columns):
             let terminal = try PseudoTerminal(columns: columns)
             let process = open(terminal.path, O_RDWR | O_NOCTTY | O_CLOEXEC)
             guard process >= 0 else { throw POSIXError(.ENXIO) }
-            writing = FileHandle(fileDescriptor: process, closeOnDealloc: true)
+            writing = End(process)
             reading = nil
             self.terminal = terminal
         }
     }
 
-    /// The child has its own; ours would keep the other end from ending.
-    func processStarted() { try? writing.close() }
-
-    func readToEnd() -> String {
-        if let terminal { return terminal.readToEnd() }
-        return String(decoding: reading?.readDataToEndOfFile() ?? Data(), as: UTF8.self)
-    }
+    func readToEnd() -> String { terminal?.readToEnd() ?? reading?.readToEnd() ?? "" }
 }
 
 /// A folder that is gone after the test.
