@@ -305,17 +305,17 @@ extension Broker {
                 "\(peer.displayName) said auth: skip, and its row isn't trusted: call without it, or set trusted: true")
         }
         guard let caller = peer.module, caller !== interface.owner, table.calls != .any else { return nil }
-        if !LevelTable.callMayGo(from: caller.rank, to: interface.owner.rank) {
+        if !LevelTable.callMayGo(from: peer.rank, to: interface.owner.rank) {
             return BusError(
                 .levelViolation,
-                "\(caller.name) of level \(levels.names[caller.rank]) called \(interface.name) of the later level "
+                "\(caller.name) of level \(levels.names[peer.rank]) called \(interface.name) of the later level "
                     + "\(levels.names[interface.owner.rank]), and calls are \(table.calls.rawValue): broadcast "
                     + "it, or open a URL")
         }
         if table.calls == .declared, caller.row?.requires.contains(required ?? interface.name) != true {
             return BusError(
                 .undeclared,
-                "\(caller.name) of level \(levels.names[caller.rank]) called \(required ?? interface.name) of level "
+                "\(caller.name) of level \(levels.names[peer.rank]) called \(required ?? interface.name) of level "
                     + "\(levels.names[interface.owner.rank]) without requiring it: add it to requires of its row")
         }
         return nil

@@ -19,7 +19,8 @@ extension Broker {
                 successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
             )
         }
-        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap {
+        // One that was to take over may have been given up for the one that serves.
+        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap, !isOf(peer, pid) {
             end(
                 peer,
                 BusError(

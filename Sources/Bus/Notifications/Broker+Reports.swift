@@ -16,7 +16,7 @@ extension Broker {
             refuse(peer, header.id, unknownModule(header))
             return
         }
-        if let sender = peer.module, let refusal = reportRefusal(header, from: sender, to: target) {
+        if let sender = peer.module, let refusal = reportRefusal(header, from: sender, of: peer.rank, to: target) {
             refuse(peer, header.id, refusal)
             return
         }
@@ -43,11 +43,13 @@ extension Broker {
                 : "a report lacks \"to\": say the module's name")
     }
 
-    private func reportRefusal(_ header: Header, from sender: ModuleRecord, to target: ModuleRecord)
-        -> BusError?
-    {
-        let (own, other) = (levels.names[sender.rank], levels.names[target.rank])
-        guard LevelTable.reportMayGo(from: sender.rank, to: target.rank) else {
+    /// - Parameter rank: that of the sender's session, which may be another than
+    ///   the one that serves its module.
+    private func reportRefusal(
+        _ header: Header, from sender: ModuleRecord, of rank: Int, to target: ModuleRecord
+    ) -> BusError? {
+        let (own, other) = (levels.names[rank], levels.names[target.rank])
+        guard LevelTable.reportMayGo(from: rank, to: target.rank) else {
             return BusError(
                 .levelViolation,
                 "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of the later level "

@@ -298,8 +298,24 @@ extension Broker {
         }
     }
 
-    /// What is live elsewhere is taken. `module` may have its own again.
+    /// What is live elsewhere is taken, and so is what a process brings that is
+    /// to take over elsewhere. `module` may have its own again.
     func checkFree(_ offer: Hello.Offer, of module: ModuleRecord?) throws(BusError) {
+        for other in modules.rows where other !== module {
+            guard let coming = other.successor?.offer else { continue }
+            for interface in offer.interfaces where coming.interfaces.contains(where: { $0.name == interface.name }) {
+                throw BusError(
+                    .nameTaken,
+                    "the interface \(interface.name) comes with the process that takes over as \(other.name): choose "
+                        + "another name")
+            }
+            for url in offer.urls where coming.urls.contains(where: { $0.isSame(as: url) }) {
+                throw BusError(
+                    .nameTaken,
+                    "the URL \(url.host)\(url.path) comes with the process that takes over as \(other.name): choose "
+                        + "another path")
+            }
+        }
         for interface in offer.interfaces {
             if let taken = routes.interface(interface.name), taken.isLive, taken.owner !== module {
                 throw BusError(

@@ -256,11 +256,16 @@ extension Hello.Offer {
         all.interfaces.removeAll { own in further.interfaces.contains { $0.name == own.name } }
         all.interfaces += further.interfaces
         all.urls.removeAll { own in
-            further.urls.contains { $0.host == own.host && $0.pattern.matchesSame(as: own.pattern) }
+            further.urls.contains { $0.isSame(as: own) }
         }
         all.urls += further.urls
         return all
     }
+}
+
+extension Hello.URL {
+    /// Whether both can't be mapped: the names of bound segments don't count.
+    func isSame(as other: Hello.URL) -> Bool { host == other.host && pattern.matchesSame(as: other.pattern) }
 }
 
 extension ModuleRecord {

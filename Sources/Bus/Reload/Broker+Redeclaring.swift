@@ -27,6 +27,23 @@ extension Broker {
         routes.forgetRoutes()
     }
 
+    /// What a process was to bring when it takes over, and what is another
+    /// module's by its row now.
+    func takeAwayFromSuccessors() {
+        for module in modules.rows {
+            guard let successor = module.successor else { continue }
+            successor.offer.interfaces.removeAll { own in
+                routes.interface(own.name).map { $0.isDeclared && $0.owner !== module } ?? false
+            }
+            let kept = Set(successor.offer.interfaces.map(\.name))
+            successor.offer.urls.removeAll { url in
+                guard kept.contains(url.interface) else { return true }
+                let owned = routes.urls.value(of: url.pattern, host: url.host)
+                return owned.map { $0.isDeclared && $0.owner !== module } ?? false
+            }
+        }
+    }
+
     private func takeAway(_ interface: InterfaceRecord) {
         let module = interface.owner
         routes.remove(interface)

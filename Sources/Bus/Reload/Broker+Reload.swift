@@ -20,6 +20,7 @@ extension Broker {
         isReloading = true
         let asking = reloads
         reloads = []
+        for (call, _) in asking { call.pointee.wasPassedOn = true }
         callOwn(launcher, to: "launcher/reload", deadline: 0) { [unowned self] answer in
             self.isReloading = false
             let result = answer.mapError(Self.judged).flatMap { body in self.take(tableFrom: body) }
@@ -74,6 +75,7 @@ extension Broker {
         let removed = modules.take(new.modules)
         declareInterfaces()
         declareURLs()
+        takeAwayFromSuccessors()
         for module in modules.rows where !module.isRemoved { takeRow(module, old) }
         endSurplusGuests()
         for module in removed { remove(module) }
@@ -85,12 +87,9 @@ extension Broker {
     /// Puts a row that came or stayed in force.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
         if module.start != .eager { order.leave(module.number) }
+        if let successor = module.successor { observeAnew(module, successor.peer) }
         if let peer = module.peer, let row = module.row {
-            for observation in peer.observations
-            where observation.isOfRow && !row.observes.contains(where: observation.isOf) {
-                endObservation(observation)
-            }
-            observeForRow(module, peer)
+            observeAnew(module, peer)
             let before = old.modules.first { $0.name == module.name }
             if module.isReady, before?.idle != row.idle || before?.ping != row.ping || before?.start != row.start {
                 endSupervision(of: peer)
@@ -102,6 +101,15 @@ extension Broker {
         }
     }
 
+    /// What the row observes now, and no more what it did before.
+    private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
+        for observation in peer.observations
+        where observation.isOfRow && module.row?.observes.contains(where: observation.isOf) != true {
+            endObservation(observation)
+        }
+        observeForRow(module, peer)
+    }
+
     /// Takes a module away whose row is gone. The launcher ends what it started;
     /// what was started by hand is ended here.
     private func remove(_ module: ModuleRecord) {
@@ -110,6 +118,7 @@ extension Broker {
             forget(module)
             return
         }
+        if module.isRetired { return }
         if let vouch = module.vouch, Ancestors.isAlive(vouch.pid) { return }
         retire(module, peer) { [unowned self, weak peer] in
             guard let peer else { return }

@@ -105,7 +105,7 @@ struct ReloadTests {
             let id = try tool.call("bus/reload")
             let question = try launcher.expectCall("launcher/reload")
             try tool.cancel(id)
-            try tool.expectError(to: id, "cancelled")
+            try tool.expectError(to: id, "cancelled", ran: "maybe")
             try launcher.reply(to: question, table { $0.env = "other" }.json())
             try launcher.settle()
             #expect(try bus.module("Bee").welcome["env"] == "other")
@@ -263,6 +263,21 @@ struct ReloadTests {
             #expect(bee.lifecycle.last == "tearDown")
             let again = try bus.connect()
             try again.expectRefusal(of: try again.sendHello("Bee", [:]), "unknown-module")
+        }
+    }
+
+    @Test func aSecondReloadTearsDownNothingTwice() throws {
+        try TestBus.run(table()) { bus in
+            let bee = try bus.module("Bee")
+            bee.answersLifecycle = false
+            let rest = AppTable.testing(.manual("Ant", provides: ["Store"]), .manual("Cat", rank: 2))
+            _ = try bus.reload(rest)
+            let tearDown = try bee.expectCall("module/tearDown")
+            _ = try bus.reload(rest)
+            try bee.settle()
+            try bee.expectNothing()
+            try bee.reply(to: tearDown)
+            try bee.expectEnd("shutting-down")
         }
     }
 
