@@ -10,15 +10,22 @@ extension Broker {
         }
         let rest = Array(groups.dropFirst())
         let live = group.filter { $0.peer != nil && $0.step > .joined && !$0.isRetired }
-        guard !live.isEmpty else {
+        // Those that another session took over from, and that still finish.
+        let parting = leaving.filter { peer in peer.timer != nil && group.contains { $0 === peer.module } }
+        for peer in parting {
+            peer.timer?.close()
+            peer.timer = nil
+        }
+        let peers = live.compactMap(\.peer) + parting
+        guard !peers.isEmpty else {
             tearDownNext(rest)
             return
         }
-        var open = live.count
-        for module in live {
-            guard let peer = module.peer else { continue }
-            setState(module, .stopping)
-            callOwn(peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true) {
+        for module in live { setState(module, .stopping) }
+        var open = peers.count
+        for peer in peers {
+            let stop = peer.module?.row?.stop ?? 5_000
+            callOwn(peer, to: "module/tearDown", deadline: max(1, stop), isLifecycle: true) {
                 [unowned self] _ in
                 open -= 1
                 if open == 0 { self.tearDownNext(rest) }

@@ -224,6 +224,20 @@ struct OverlapTests {
         }
     }
 
+    @Test func theAppsEndTearsItDownToo() throws {
+        try TestBus.run(table()) { bus in
+            let old = try serving(bus)
+            try bus.module("Cat").call("Shop/slow")
+            try old.peer.expectCall("Shop/slow")
+            let new = try bus.process(of: "Shop", Self.hello)
+            try new.peer.becomeReady()
+            bus.beginShutDown()
+            try old.peer.expectEnd("shutting-down")
+            #expect(old.peer.lifecycle.last == "tearDown")
+            #expect(new.peer.lifecycle.last == "tearDown")
+        }
+    }
+
     // MARK: what goes wrong
 
     @Test func aFailedStartLeavesTheOldOneWhereItIs() throws {
