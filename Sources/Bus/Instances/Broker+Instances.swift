@@ -38,7 +38,7 @@ extension Broker {
         owner.whenReady(isOpen) { [unowned self, unowned peer] isReady in
             do throws(BusError) {
                 guard isReady else { throw self.unavailable(owner) }
-                let answer = try self.newInstance(interface, for: peer)
+                let answer = try self.newInstance(self.present(interface), for: peer)
                 self.writeReply(peer, id: call.pointee.callerID, answer)
                 self.release(call, "the instance was created")
             } catch {

@@ -373,4 +373,24 @@ struct InstanceTests {
             #expect(error.message.contains("setUp"))
         }
     }
+
+    /// What a session registered is gone with it; the next one's is meant then.
+    @Test func aCreateThatWaitsIsAnsweredByTheNextSession() throws {
+        let rows = AppTable.testing(.eager("Store"), .manual("Hand", rank: 2))
+        try TestBus.run(rows) { bus in
+            let hand = try bus.module("Hand")
+            let token = try bus.vouch(for: "Store")
+            let hello = JSON.object([.init("token", .string(token))] + (Self.offer.object ?? []))
+            let first = try bus.connect("Store")
+            try first.hello("Store", hello)
+            try first.expectCall("module/setUp")
+            let id = try hand.call("bus/create", ["interface": "Cart"])
+            try hand.settle()
+            first.close()
+            let second = try bus.module("Store", hello)
+            let name = try hand.expectReply(to: id).json["instance"]?.string ?? "none"
+            try hand.call("\(name)/add")
+            try second.expectCall("\(name)/add")
+        }
+    }
 }
