@@ -48,7 +48,8 @@ extension Broker {
             }
         }
         for interface in offer.interfaces where interface.instances == .multiple {
-            guard !all.urls.contains(where: { $0.interface == interface.name }) else {
+            let isMapped = (module.row?.urls ?? []).contains { $0.to.hasPrefix("\(interface.name)/") }
+            guard !isMapped, !all.urls.contains(where: { $0.interface == interface.name }) else {
                 throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
             }
         }

@@ -45,6 +45,17 @@ struct RegisterTests {
         }
     }
 
+    @Test func whatTheRowMapsHasOneInstance() throws {
+        let table = AppTable.testing(
+            .manual("Ant", provides: ["Owned"]) { $0.urls = [.init(host: "h", path: "/p", to: "Owned/act")] })
+        try TestBus.run(table) { bus in
+            let owner = try bus.provider("Ant", "Owned")
+            let multiple: JSON = ["interfaces": ["Owned": ["instances": "multiple"]]]
+            try owner.refused("bus/register", multiple, with: "bad-params")
+            try owner.asked("bus/register", ["interfaces": ["Owned": ["actions": ["act": [:]]]]])
+        }
+    }
+
     @Test func quotasHoldForWhatIsRegisteredLater() throws {
         try TestBus.run(
             .sixModules {
