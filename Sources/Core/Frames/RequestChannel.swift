@@ -97,6 +97,7 @@ public final class RequestChannel {
                 writer.integer("id", id)
                 writer.string("code", error.code.rawValue)
                 writer.string("message", error.message)
+                writer.string("ran", error.ran.rawValue)
             }
         }
     }

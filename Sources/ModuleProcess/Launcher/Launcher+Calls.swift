@@ -28,8 +28,8 @@ extension Launcher {
                 "launcher/\(action) expects {\"module\": NAME}; found \(call.body.isEmpty ? "nothing" : "something else")"
             return link.fail(call.id, BusError(.badParams, message))
         }
-        guard let supervisor = supervisor(name) else {
-            let names = supervisors.map(\.name)
+        guard let supervisor = supervisor(name), !supervisor.isRemoved else {
+            let names = supervisors.filter { !$0.isRemoved }.map(\.name)
             return link.fail(
                 call.id, BusError(.unknownModule, "the manifest has no module \(name)\(suggestion(name, names))"))
         }

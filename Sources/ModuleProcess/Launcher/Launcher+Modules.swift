@@ -3,7 +3,8 @@ import StrataCore
 /// What supervisors bring about.
 extension Launcher {
     func vouch(for supervisor: Supervisor) {
-        guard let process = supervisor.vouched else { return }
+        // A broker that comes is told of all there are.
+        guard link.isUp, let process = supervisor.vouched else { return }
         let body: JSON = [
             "module": .string(supervisor.name), "token": .string(process.token),
             "pid": .integer(Int64(process.pid)),
@@ -54,11 +55,16 @@ extension Launcher {
         proceed(order.passed(supervisor.name, at: loop.now))
         sayWhenAllReady()
         supervisorSettled()
-        // Its row went in a reload, and now its process has.
-        if !settings.manifest.table.modules.contains(where: { $0.name == supervisor.name }) {
-            supervisors.removeAll { $0 === supervisor }
-            supervisor.close()
-        }
+        forgetRemoved(supervisor)
+    }
+
+    /// Its row went in a reload: it is known until its last process has ended.
+    func forgetRemoved(_ supervisor: Supervisor) {
+        guard !settings.manifest.table.modules.contains(where: { $0.name == supervisor.name }),
+            supervisor.machine.isAtRest, supervisor.all.isEmpty
+        else { return }
+        supervisors.removeAll { $0 === supervisor }
+        supervisor.close()
     }
 
     func couldNotReplace(_ supervisor: Supervisor, _ why: String) {

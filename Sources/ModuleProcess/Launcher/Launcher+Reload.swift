@@ -75,13 +75,8 @@ extension Launcher {
     private func begin(_ came: [Supervisor], end went: [Supervisor]) {
         for gone in went {
             gone.isRemoved = true
-            switch gone.machine.state {
-            case .untouched, .settled:
-                supervisors.removeAll { $0 === gone }
-                gone.close()
-            case .pending, .running, .stopping:
-                gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
-            }
+            gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
+            forgetRemoved(gone)
         }
         for supervisor in came {
             supervisor.change { $0.busCame(at: loop.now) }

@@ -99,6 +99,22 @@ struct ReloadedAppTests {
         }
     }
 
+    @Test func aModuleWhoseRowIsGoneIsNotStartedWhileItEnds() throws {
+        try run { app, tool in
+            let goes = Int32(clamping: try row("Goes", tool)?["pid"]?.integer ?? 0)
+            kill(goes, SIGSTOP)
+            defer { kill(goes, SIGCONT) }
+            let without = Self.rows.split(separator: "\n").filter { !$0.contains("Goes") }.joined(separator: "\n")
+            try app.write("strata.yaml", try manifest(without), mode: 0o644)
+            try tool.asked("bus/reload")
+            for action in ["start", "restart"] {
+                try tool.refused("launcher/\(action)", ["module": "Goes"], with: "unknown-module")
+            }
+            kill(goes, SIGCONT)
+            try app.until { !RunningApp.lives(goes) }
+        }
+    }
+
     @Test func aRowThatIsBackWhileItsProcessEndsIsStartedAgain() throws {
         try run { app, tool in
             let without = Self.rows.split(separator: "\n").filter { !$0.contains("Goes") }.joined(separator: "\n")

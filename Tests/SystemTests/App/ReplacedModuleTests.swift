@@ -146,6 +146,19 @@ struct ReplacedModuleTests {
         }
     }
 
+    @Test func whereItsRowGoesTheOldOneIsEndedToo() throws {
+        try run(Self.row.replacing("20s", with: "200ms")) { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            // So it ends by force alone.
+            kill(old, SIGSTOP)
+            try tool.asked("launcher/restart", ["module": "Shop"])
+            let new = try app.pid(of: "Shop", tool)
+            try write("Other: {start: manual}", app)
+            try tool.asked("bus/reload")
+            try app.running.until { !RunningApp.lives(old) && !RunningApp.lives(new) }
+        }
+    }
+
     /// A script that is not the module, but starts it.
     @Test func aModuleBehindAScriptIsReplacedToo() throws {
         let module = try BuiltExecutable.path("StrataFixture")

@@ -162,6 +162,14 @@ struct ModuleMachine {
         }
     }
 
+    /// Whether there is no process, and none will be started unless somebody asks.
+    var isAtRest: Bool {
+        switch state {
+        case .untouched, .settled: true
+        case .pending, .running, .stopping: false
+        }
+    }
+
     /// Whether there is a process that is not to end.
     var isRunning: Bool {
         guard case .running(let run) = state else { return false }

@@ -17,6 +17,9 @@ protocol SupervisorOwner: AnyObject {
     func passedSetUp(_ supervisor: Supervisor)
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64)
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled)
+    /// A process that another took the place of has ended: where its row is gone,
+    /// it may have been the last.
+    func forgetRemoved(_ supervisor: Supervisor)
     /// The one that was to take over did not; the one that serves goes on.
     func couldNotReplace(_ supervisor: Supervisor, _ why: String)
 }
@@ -200,6 +203,7 @@ final class Supervisor {
             replacementEnded(process, exit)
         } else {
             leaving.removeAll { $0 === process }
+            owner.forgetRemoved(self)
         }
     }
 
