@@ -262,6 +262,12 @@ extension Broker {
     /// An interface that its owner, who is there, doesn't bring: it is its row's
     /// since a reload, or was the session's before.
     func notOffered(_ interface: InterfaceRecord) -> BusError {
+        if let now = routes.interface(interface.name), now !== interface {
+            return BusError(
+                .unavailable,
+                "\(interface.name) was \(interface.owner.name)'s, and is \(now.owner.name)'s since the manifest was read "
+                    + "again: ask again")
+        }
         guard interface.isDeclared else { return unknownInterface(interface.name) }
         let owner = interface.owner.name
         return BusError(

@@ -359,6 +359,23 @@ struct ReloadTests {
         }
     }
 
+    @Test func whoWaitsForWhatIsAnothersNowIsToldWhose() throws {
+        let rows = AppTable.testing(.eager("Old", provides: ["Past"]), .manual("Cat", rank: 2))
+        try TestBus.run(rows) { bus in
+            _ = try bus.launcher()
+            let cat = try bus.module("Cat")
+            let (call, creation) = (try cat.call("Past/get"), try cat.call("bus/create", ["interface": "Past"]))
+            try cat.settle()
+            _ = try bus.reload(.testing(.eager("Old"), .manual("Cat", rank: 2), .manual("Next", provides: ["Past"])))
+            let token = try bus.vouch(for: "Old")
+            _ = try bus.module("Old", ["token": .string(token)])
+            for id in [call, creation] {
+                let error = try cat.expectError(to: id, "unavailable", ran: "no")
+                #expect(error.message.contains("Next"), "\(error.message)")
+            }
+        }
+    }
+
     /// Its process may still bring it with `bus/register`.
     @Test func aLiveRowThatLacksWhatItNowProvidesIsNamed() throws {
         try TestBus.run(table()) { bus in
