@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Which bus a command speaks with, and what it says where there is none.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandBusChoiceTests {
     static let user = geteuid()
 

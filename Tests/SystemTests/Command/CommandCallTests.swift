@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// `strata call` against a bus that answers as it is told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandCallTests {
     static let interfaces = """
         {"interfaces":[{"name":"Catalog","module":"Catalog","instances":"single",\

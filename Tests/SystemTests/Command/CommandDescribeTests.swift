@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// `strata check` asks programs what they are.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandDescribeTests {
     /// A folder with a manifest of these rows, and programs that print a hello.
     private func check(

@@ -1,7 +1,7 @@
 import Testing
 
 /// The commands that show what a bus knows.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandStatusTests {
     static let modules = """
         {"modules":[{"name":"Storage","level":"basic","priority":10,"state":"ready","pid":77,"since":1,\

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The commands that make something happen, and what each of them prints of itself.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommandSteeringTests {
     @Test(arguments: ["start", "stop", "restart"])
     func theLauncherIsAsked(command: String) async throws {
