@@ -1,146 +1,148 @@
 import Foundation
 import Testing
 
-/// Which bus a command speaks with, and what it says where there is none.
-@Suite(.timeLimit(.minutes(5)))
-struct CommandBusChoiceTests {
-    static let user = geteuid()
+extension SharedFolderTests {
+    /// Which bus a command speaks with, and what it says where there is none.
+    @Suite(.timeLimit(.minutes(5)))
+    struct CommandBusChoiceTests {
+        static let user = geteuid()
 
-    /// Whether nothing of this user's runs on a socket in `/tmp`, which is
-    /// always searched.
-    static var isAlone: Bool {
-        let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
-        return folders.allSatisfy { folder in
-            guard folder == "strata-\(user)" || folder.hasPrefix("strata-\(user)-") else { return true }
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp/\(folder)")) ?? []
-            return !names.contains { $0.hasSuffix(".sock") }
-        }
-    }
-
-    /// A runtime folder of its own, so that the user's own buses don't matter;
-    /// `/tmp` stays in the search.
-    private func runtimeFolder() throws -> (TemporaryFolder, [String: String]) {
-        let folder = try TemporaryFolder()
-        try FileManager.default.createDirectory(atPath: "\(folder.path)/strata", withIntermediateDirectories: false)
-        return (folder, ["XDG_RUNTIME_DIR": folder.path])
-    }
-
-    @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
-    func nothingFoundNamesEachPlace() async throws {
-        let (folder, environment) = try runtimeFolder()
-        let run = try await CommandRun.of(["ps"], environment: environment)
-        #expect(run.status == 3)
-        #expect(run.error.contains("  \(folder.path)/strata: no socket\n"))
-        #expect(run.error.contains("  /tmp/strata-\(Self.user)"))
-        let unset = try await CommandRun.of(["ps"])
-        #expect(unset.status == 3)
-        #expect(unset.error.contains("XDG_RUNTIME_DIR is not set"))
-    }
-
-    @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
-    func aDeadSocketIsNoBusAndIsNamed() async throws {
-        let (folder, environment) = try runtimeFolder()
-        let path = "\(folder.path)/strata/dead.sock"
-        try leaveDeadSocket(at: path)
-        let searched = try await CommandRun.of(["ps"], environment: environment)
-        #expect(searched.status == 3)
-        #expect(searched.error.contains("\(path): a dead socket"))
-        let named = try await CommandRun.of(["ps", "--socket", path])
-        #expect(named.status == 3)
-        #expect(named.error.contains("a dead socket"))
-    }
-
-    @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
-    func theOnlyLiveOneIsTaken() async throws {
-        let (folder, environment) = try runtimeFolder()
-        try leaveDeadSocket(at: "\(folder.path)/strata/dead.sock")
-        let bus = FakeBus(at: "\(folder.path)/strata/app.sock") { _ in [.reply(#"{"levels":[]}"#)] }
-        defer { bus.close() }
-        let run = try await CommandRun.of(["levels"], environment: environment)
-        #expect(run.status == 0)
-        #expect(bus.asked.map(\.to) == ["bus/levels"])
-    }
-
-    @Test func severalAreListedAndOpenFindsTheScheme() async throws {
-        let (folder, environment) = try runtimeFolder()
-        let script: FakeBus.Script = { [.reply("\"\($0.url)\"")] }
-        let one = FakeBus(at: "\(folder.path)/strata/one.sock", schemes: ["one", "both"], script: script)
-        let two = FakeBus(at: "\(folder.path)/strata/two.sock", schemes: ["two", "both"], script: script)
-        defer {
-            one.close()
-            two.close()
-        }
-        let unclear = try await CommandRun.of(["ps"], environment: environment)
-        #expect(unclear.status == 2)
-        #expect(unclear.error.contains("--socket"))
-        #expect(unclear.error.contains("  \(one.path)\n  \(two.path)\n"))
-
-        let opened = try await CommandRun.of(["open", "TWO://host/x"], environment: environment)
-        #expect(opened.output == "\"TWO://host/x\"\n")
-        #expect(one.asked.isEmpty)
-        #expect(two.asked.map(\.kind) == [.open])
-
-        let both = try await CommandRun.of(["open", "both://host/x"], environment: environment)
-        #expect(both.status == 2)
-        let neither = try await CommandRun.of(["open", "three://host/x"], environment: environment)
-        #expect(neither.status == 1)
-        #expect(neither.error.hasPrefix("strata: unknown-scheme: "))
-    }
-
-    @Test func theOptionBeatsTheVariable() async throws {
-        let folder = try TemporaryFolder()
-        let bus = FakeBus(at: "\(folder.path)/b.sock") { _ in [.reply(#"{"levels":[]}"#)] }
-        defer { bus.close() }
-        let run = try await CommandRun.of(
-            ["levels", "--socket", bus.path], environment: ["STRATA_SOCKET": "/tmp/strata-test-nowhere.sock"])
-        #expect(run.status == 0)
-    }
-
-    @Test func pathsThatCanNotBeASocketAreBadUsage() async throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.file("plain")
-        #expect(try await CommandRun.of(["ps", "--socket", file]).status == 2)
-        let long = try await CommandRun.of(["ps", "--socket", "/tmp/" + String(repeating: "x", count: 103)])
-        #expect(long.status == 2)
-        #expect(long.error.contains("108 bytes"))
-        let absent = try await CommandRun.of(["ps", "--socket", "/tmp/" + String(repeating: "x", count: 102)])
-        #expect(absent.status == 3)
-    }
-
-    @Test func garbageInsteadOfABusIsNoBus() async throws {
-        let folder = try TemporaryFolder()
-        let path = "\(folder.path)/x.sock"
-        let listener = try #require(socketListening(at: path))
-        // A shutdown, since a close alone wakes nobody out of accept.
-        defer {
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
-        }
-        Thread.detachNewThread {
-            let text = "HTTP/1.1 400 Bad Request\r\n\r\n"
-            let peer = accept(listener, nil, nil)
-            send(peer, text, text.utf8.count, Int32(MSG_NOSIGNAL))
-            close(peer)
-        }
-        let run = try await CommandRun.of(["ps", "--socket", path])
-        #expect(run.status == 3)
-    }
-
-    private func leaveDeadSocket(at path: String) throws {
-        close(try #require(socketListening(at: path)))
-    }
-
-    private func socketListening(at path: String) -> Int32? {
-        // One that another test's child inherits would be live for as long as that.
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let status = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        /// Whether nothing of this user's runs on a socket in `/tmp`, which is
+        /// always searched.
+        static var isAlone: Bool {
+            let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
+            return folders.allSatisfy { folder in
+                guard folder == "strata-\(user)" || folder.hasPrefix("strata-\(user)-") else { return true }
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp/\(folder)")) ?? []
+                return !names.contains { $0.hasSuffix(".sock") }
             }
         }
-        return status == 0 && listen(descriptor, 1) == 0 ? descriptor : nil
+
+        /// A runtime folder of its own, so that the user's own buses don't matter;
+        /// `/tmp` stays in the search.
+        private func runtimeFolder() throws -> (TemporaryFolder, [String: String]) {
+            let folder = try TemporaryFolder()
+            try FileManager.default.createDirectory(atPath: "\(folder.path)/strata", withIntermediateDirectories: false)
+            return (folder, ["XDG_RUNTIME_DIR": folder.path])
+        }
+
+        @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
+        func nothingFoundNamesEachPlace() async throws {
+            let (folder, environment) = try runtimeFolder()
+            let run = try await CommandRun.of(["ps"], environment: environment)
+            #expect(run.status == 3)
+            #expect(run.error.contains("  \(folder.path)/strata: no socket\n"))
+            #expect(run.error.contains("  /tmp/strata-\(Self.user)"))
+            let unset = try await CommandRun.of(["ps"])
+            #expect(unset.status == 3)
+            #expect(unset.error.contains("XDG_RUNTIME_DIR is not set"))
+        }
+
+        @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
+        func aDeadSocketIsNoBusAndIsNamed() async throws {
+            let (folder, environment) = try runtimeFolder()
+            let path = "\(folder.path)/strata/dead.sock"
+            try leaveDeadSocket(at: path)
+            let searched = try await CommandRun.of(["ps"], environment: environment)
+            #expect(searched.status == 3)
+            #expect(searched.error.contains("\(path): a dead socket"))
+            let named = try await CommandRun.of(["ps", "--socket", path])
+            #expect(named.status == 3)
+            #expect(named.error.contains("a dead socket"))
+        }
+
+        @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
+        func theOnlyLiveOneIsTaken() async throws {
+            let (folder, environment) = try runtimeFolder()
+            try leaveDeadSocket(at: "\(folder.path)/strata/dead.sock")
+            let bus = FakeBus(at: "\(folder.path)/strata/app.sock") { _ in [.reply(#"{"levels":[]}"#)] }
+            defer { bus.close() }
+            let run = try await CommandRun.of(["levels"], environment: environment)
+            #expect(run.status == 0)
+            #expect(bus.asked.map(\.to) == ["bus/levels"])
+        }
+
+        @Test func severalAreListedAndOpenFindsTheScheme() async throws {
+            let (folder, environment) = try runtimeFolder()
+            let script: FakeBus.Script = { [.reply("\"\($0.url)\"")] }
+            let one = FakeBus(at: "\(folder.path)/strata/one.sock", schemes: ["one", "both"], script: script)
+            let two = FakeBus(at: "\(folder.path)/strata/two.sock", schemes: ["two", "both"], script: script)
+            defer {
+                one.close()
+                two.close()
+            }
+            let unclear = try await CommandRun.of(["ps"], environment: environment)
+            #expect(unclear.status == 2)
+            #expect(unclear.error.contains("--socket"))
+            #expect(unclear.error.contains("  \(one.path)\n  \(two.path)\n"))
+
+            let opened = try await CommandRun.of(["open", "TWO://host/x"], environment: environment)
+            #expect(opened.output == "\"TWO://host/x\"\n")
+            #expect(one.asked.isEmpty)
+            #expect(two.asked.map(\.kind) == [.open])
+
+            let both = try await CommandRun.of(["open", "both://host/x"], environment: environment)
+            #expect(both.status == 2)
+            let neither = try await CommandRun.of(["open", "three://host/x"], environment: environment)
+            #expect(neither.status == 1)
+            #expect(neither.error.hasPrefix("strata: unknown-scheme: "))
+        }
+
+        @Test func theOptionBeatsTheVariable() async throws {
+            let folder = try TemporaryFolder()
+            let bus = FakeBus(at: "\(folder.path)/b.sock") { _ in [.reply(#"{"levels":[]}"#)] }
+            defer { bus.close() }
+            let run = try await CommandRun.of(
+                ["levels", "--socket", bus.path], environment: ["STRATA_SOCKET": "/tmp/strata-test-nowhere.sock"])
+            #expect(run.status == 0)
+        }
+
+        @Test func pathsThatCanNotBeASocketAreBadUsage() async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.file("plain")
+            #expect(try await CommandRun.of(["ps", "--socket", file]).status == 2)
+            let long = try await CommandRun.of(["ps", "--socket", "/tmp/" + String(repeating: "x", count: 103)])
+            #expect(long.status == 2)
+            #expect(long.error.contains("108 bytes"))
+            let absent = try await CommandRun.of(["ps", "--socket", "/tmp/" + String(repeating: "x", count: 102)])
+            #expect(absent.status == 3)
+        }
+
+        @Test func garbageInsteadOfABusIsNoBus() async throws {
+            let folder = try TemporaryFolder()
+            let path = "\(folder.path)/x.sock"
+            let listener = try #require(socketListening(at: path))
+            // A shutdown, since a close alone wakes nobody out of accept.
+            defer {
+                shutdown(listener, Int32(SHUT_RDWR))
+                close(listener)
+            }
+            Thread.detachNewThread {
+                let text = "HTTP/1.1 400 Bad Request\r\n\r\n"
+                let peer = accept(listener, nil, nil)
+                send(peer, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+                close(peer)
+            }
+            let run = try await CommandRun.of(["ps", "--socket", path])
+            #expect(run.status == 3)
+        }
+
+        private func leaveDeadSocket(at path: String) throws {
+            close(try #require(socketListening(at: path)))
+        }
+
+        private func socketListening(at path: String) -> Int32? {
+            // One that another test's child inherits would be live for as long as that.
+            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            let status = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            return status == 0 && listen(descriptor, 1) == 0 ? descriptor : nil
+        }
     }
 }

@@ -11,13 +11,15 @@ enum TestNames {
 
 extension Set<String> {
     /// Takes in the tests of one file: functions with `@Test` in a type at the
-    /// beginning of a line.
+    /// beginning of a line, or in one behind a line with `@Suite`.
     fileprivate mutating func formUnion(in lines: [String]) {
         var suite: Substring?
         var isMarked = false
+        var isSuiteNext = false
         for line in lines {
             if line == "}" { suite = nil }
-            guard line.hasPrefix(" ") else {
+            defer { isSuiteNext = line.contains("@Suite") }
+            guard line.hasPrefix(" "), !isSuiteNext else {
                 if !line.hasPrefix("/"), let type = name(in: line, behind: Self.types) { suite = type }
                 continue
             }
