@@ -18,7 +18,7 @@ extension Set<String> {
         var isSuiteNext = false
         for line in lines {
             if line == "}" { suite = nil }
-            defer { isSuiteNext = line.contains("@Suite") }
+            defer { isSuiteNext = line.contains("@Suite") && name(in: line, behind: Self.types) == nil }
             guard line.hasPrefix(" "), !isSuiteNext else {
                 if !line.hasPrefix("/"), let type = name(in: line, behind: Self.types) { suite = type }
                 continue
