@@ -59,12 +59,15 @@ let package = Package(
             name: "StrataFixture", dependencies: ["Strata"], path: "Tests/Fixture", swiftSettings: settings),
         .executableTarget(
             name: "GuideModule", dependencies: ["Strata"], path: "Tests/GuideModule", swiftSettings: settings),
+        .executableTarget(
+            name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
         .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
         .testTarget(
             name: "BusTests",
             dependencies: [
-                "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "StrataConnector",
+                "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "BuslessModule",
+                "StrataConnector",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -165,7 +165,7 @@ struct ReplacedModuleTests {
         let row = Self.row.replacing("run: [MODULE]", with: "run: [shop.sh]")
         let app = try FixtureApp("  " + row)
         defer { app.cleanUp() }
-        try app.running.write("shop.sh", "#!/bin/sh\n\(module)\nexit $?\n", mode: 0o755)
+        try app.running.write("shop.sh", "#!/bin/sh\n'\(module)'\nexit $?\n", mode: 0o755)
         try app.start()
         let tool = try app.tool()
         let old = try tool.asked("Shop/facts")["pid"]

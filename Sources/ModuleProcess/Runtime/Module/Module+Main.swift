@@ -10,16 +10,17 @@ extension Module {
         StandardOutput.writeLines()
         ModuleExecutor.shared.claimThread()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        ModuleActor.assumeIsolated {
+        let runtime: ModuleRuntime = ModuleActor.assumeIsolated {
             switch arguments.first {
             case "--describe": describe()
             case "--help", "-h":
                 print(helpText)
                 exit(0)
-            default: start()
+            default: return start()
             }
         }
-        ModuleExecutor.shared.run()
+        // Nobody else needs to hold it: a module may have no use for its bus.
+        withExtendedLifetime(runtime) { ModuleExecutor.shared.run() }
         fatalError("the module's loop ended by itself")
     }
 
@@ -32,7 +33,7 @@ extension Module {
         }
     }
 
-    private static func start() {
+    private static func start() -> ModuleRuntime {
         guard let configuration = Configuration.fromEnvironment() else {
             endProcess(
                 1,
@@ -42,6 +43,7 @@ extension Module {
         let runtime = ModuleRuntime(Self.self, configuration) { code, line in endProcess(code, line) }
         runtime.watchSignals()
         runtime.start()
+        return runtime
     }
 
     private static func endProcess(_ code: Int32, _ line: String?) -> Never {

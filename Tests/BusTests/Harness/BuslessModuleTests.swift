@@ -1,0 +1,13 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct BuslessModuleTests {
+    @Test func moduleThatDoesNotKeepItsBusLives() throws {
+        try TestBus.run(AppTable.testing(.manual("Busless"))) { bus in
+            try bus.start(BuiltExecutable.path("BuslessModule"), as: "Busless")
+            #expect(try bus.operator().asked("Busless/echo", ["still": "here"]) == ["still": "here"])
+        }
+    }
+}

@@ -1,0 +1,13 @@
+import Strata
+
+/// A module that asks nobody, and so doesn't keep its bus.
+@main
+final class BuslessModule: Module {
+    static let name = "Busless"
+
+    init(bus: Bus) {}
+
+    func register(_ exports: inout Exports) {
+        exports.bytes("Busless/echo") { call in call.body }
+    }
+}
