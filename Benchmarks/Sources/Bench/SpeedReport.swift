@@ -1,0 +1,4 @@
+struct SpeedReport {
+    init(isQuick: Bool, _ places: Places) {}
+    func run(json: String?) throws {}
+}

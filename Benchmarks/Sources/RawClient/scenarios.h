@@ -1,0 +1,24 @@
+#pragma once
+#include "bus.h"
+
+struct options {
+    const char *address;
+    size_t body;
+    unsigned open, peers, index;
+    double warm_up, seconds;
+    unsigned rounds, crowd;
+};
+
+// Each prints one line to standard output when it is done; a callee one when it is ready.
+void run_caller(const struct bus *, const struct options *);
+void run_callee(const struct bus *, const struct options *);
+void run_broadcasts(const struct bus *, const struct options *);
+void run_idle(const struct bus *, const struct options *);
+// Both ends in one process, batch by batch: each bus reads the same pieces in each run.
+void run_lockstep_calls(const struct bus *, const struct options *);
+void run_lockstep_broadcasts(const struct bus *, const struct options *);
+
+// A JSON string of this many bytes, the quotes included.
+uint8_t *make_body(size_t count);
+double seconds_now(void);
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
