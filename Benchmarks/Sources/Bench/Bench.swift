@@ -18,7 +18,7 @@ enum Bench {
 
     private static func run(_ options: Options, _ places: Places) throws {
         switch options.mode {
-        case .speed(let isQuick): try SpeedReport(isQuick: isQuick, places).run(json: options.file)
+        case .speed(let isQuick): try SpeedReport(isQuick: isQuick, options.folder, places).run(json: options.file)
         case .instructions(let use): try InstructionReport(options.folder, places).run(use, json: options.file)
         case .profile(let name): try InstructionReport(options.folder, places).profile(name)
         }

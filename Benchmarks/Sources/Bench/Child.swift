@@ -14,10 +14,9 @@ final class Child {
     /// - Parameters:
     ///   - cpu: the one it may run on; nil for any.
     ///   - descriptor: becomes its descriptor 3, and is closed here.
-    ///   - listening: that one is a listening socket.
     ///   - silent: what it says on standard error isn't shown.
     init(
-        _ words: [String], cpu: Int? = nil, descriptor: Int32 = -1, listening: Bool = false, silent: Bool = false
+        _ words: [String], cpu: Int? = nil, descriptor: Int32 = -1, silent: Bool = false
     ) throws {
         var toChild: [Int32] = [-1, -1]
         var fromChild: [Int32] = [-1, -1]
@@ -27,7 +26,7 @@ final class Child {
         let null = silent ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1
         var arguments: [UnsafePointer<CChar>?] = words.map { UnsafePointer(strdup($0)) }
         arguments.append(nil)
-        id = launch(arguments, Int32(cpu ?? -1), [toChild[0], fromChild[1], null, descriptor], listening ? 1 : 0)
+        id = launch(arguments, Int32(cpu ?? -1), [toChild[0], fromChild[1], null, descriptor])
         for word in arguments { free(UnsafeMutablePointer(mutating: word)) }
         for used in [toChild[0], fromChild[1], null, descriptor] where used >= 0 { close(used) }
         name = words[0]
@@ -78,10 +77,16 @@ final class Child {
     func end(within milliseconds: Int = 10_000) {
         release()
         guard isRunning else { return }
-        kill(id, SIGTERM)
+        Glibc.kill(id, SIGTERM)
         for _ in 0..<milliseconds where isRunning { usleep(1000) }
+        kill()
+    }
+
+    /// Ends it at once: one that has nothing to put in order.
+    func kill() {
+        release()
         guard isRunning else { return }
-        kill(id, SIGKILL)
+        Glibc.kill(id, SIGKILL)
         var ended: Int32 = 0
         waitpid(id, &ended, 0)
         status = ended

@@ -12,6 +12,9 @@
 enum { MOST_PEERS = 8192, LARGE_FRAME = 16 << 10 };
 #define TO_ALL 0xFFFFFFFFu
 #define TO_SELF 0xFFFFFFFEu
+// Goes back too, and its sender is the callee from now on.
+#define AS_CALLEE 0xFFFFFFFDu
+#define TO_CALLEE 0xFFFFFFFCu
 
 struct peer {
     uv_pipe_t pipe;
@@ -27,7 +30,7 @@ struct peer {
 
 static uint8_t read_buffer[256 << 10];
 static struct peer *peers[MOST_PEERS];
-static uint32_t peer_count;
+static uint32_t peer_count, callee;
 static struct peer *dirty[MOST_PEERS];
 static size_t dirty_count;
 
@@ -39,7 +42,7 @@ static uint32_t big_endian(const uint8_t *at) {
 
 static void *grown(void *memory, size_t *room, size_t needed) {
     if (*room >= needed) return memory;
-    *room = *room == 0 ? 4096 : *room;
+    *room = *room == 0 ? 128 : *room;
     while (*room < needed) *room *= 2;
     return realloc(memory, *room);
 }
@@ -71,7 +74,9 @@ static void queue(struct peer *peer, const uint8_t *frame, size_t count, uint32_
 
 static void forward(struct peer *from, const uint8_t *frame, size_t count) {
     uint32_t to = big_endian(frame + 4);
-    if (to == TO_SELF) {
+    if (to == AS_CALLEE) callee = from->number;
+    if (to == TO_CALLEE) to = callee;
+    if (to == TO_SELF || to == AS_CALLEE) {
         queue(from, frame, count, from->number);
     } else if (to == TO_ALL) {
         for (uint32_t i = 0; i < peer_count; i++)

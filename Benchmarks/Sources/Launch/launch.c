@@ -6,7 +6,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static void become(const char *const *words, int cpu, const int descriptors[4], int listening, pid_t parent) {
+static void become(const char *const *words, int cpu, const int descriptors[4], pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
     if (cpu >= 0) {
@@ -30,35 +29,15 @@ static void become(const char *const *words, int cpu, const int descriptors[4], 
     if (descriptors[3] < 0) close(3);
     // Past 3 nothing is meant for it.
     for (int fd = 4; fd < 256; fd++) close(fd);
-    if (listening) {
-        char id[16];
-        snprintf(id, sizeof id, "%d", getpid());
-        setenv("LISTEN_PID", id, 1);
-        setenv("LISTEN_FDS", "1", 1);
-    }
     execvp(words[0], (char *const *)words);
     fprintf(stderr, "%s: %s\n", words[0], strerror(errno));
     _exit(127);
 }
 
-pid_t launch(const char *const *words, int cpu, const int descriptors[4], int listening) {
+pid_t launch(const char *const *words, int cpu, const int descriptors[4]) {
     pid_t parent = getpid(), child = fork();
-    if (child == 0) become(words, cpu, descriptors, listening, parent);
+    if (child == 0) become(words, cpu, descriptors, parent);
     return child < 0 ? -errno : child;
-}
-
-int launch_listen(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address.sun_path) return -ENAMETOOLONG;
-    strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -errno;
-    if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0 || listen(fd, 511) < 0) {
-        int error = errno;
-        close(fd);
-        return -error;
-    }
-    return fd;
 }
 
 int launch_memory_file(const void *bytes, size_t count) {
@@ -85,4 +64,15 @@ int launch_listens(const char *path, int port) {
                               : connect(fd, (struct sockaddr *)&tcp, sizeof tcp);
     close(fd);
     return status == 0;
+}
+
+int launch_free_port(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int failed = bind(fd, (struct sockaddr *)&address, size) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0;
+    int port = failed ? -errno : ntohs(address.sin_port);
+    close(fd);
+    return port;
 }

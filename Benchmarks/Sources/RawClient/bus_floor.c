@@ -4,9 +4,10 @@
 
 // The floor looks at a frame's two words only: its length, and to whom it goes.
 // Everything else is as on the project's bus, so that the same bytes are moved.
-enum { TO_CALLEE = 0 };
 #define TO_ALL 0xFFFFFFFFu
 #define TO_SELF 0xFFFFFFFEu
+#define AS_CALLEE 0xFFFFFFFDu
+#define TO_CALLEE 0xFFFFFFFCu
 
 static size_t next(struct connection *c, struct message *m) {
     size_t available = connection_available(c);
@@ -40,12 +41,10 @@ static void put_broadcast(struct connection *c, const uint8_t *body, size_t coun
     put_frame(c, TO_ALL, broadcast_header, strlen(broadcast_header), body, count);
 }
 
-// Numbers are given in the order of joining, so the callee joins first.
 static void join(struct connection *c, const char *address, enum role role, unsigned index) {
-    (void)role;
     (void)index;
     connection_open(c, address);
-    put_frame(c, TO_SELF, "{}", 2, NULL, 0);
+    put_frame(c, role == ROLE_CALLEE ? AS_CALLEE : TO_SELF, "{}", 2, NULL, 0);
     connection_flush(c);
     struct message m;
     size_t size;

@@ -38,12 +38,17 @@ static void open_path(struct connection *c, const char *path) {
     if (connect(c->fd, (struct sockaddr *)&address, sizeof address) < 0) fail("%s: %s", path, strerror(errno));
 }
 
-void connection_open(struct connection *c, const char *address) {
+void connection_adopt(struct connection *c, int fd) {
     memset(c, 0, sizeof *c);
+    c->fd = fd;
     c->in_room = c->out_room = 4096;
     c->in = malloc(c->in_room);
     c->out = malloc(c->out_room);
     c->next_id = 100;
+}
+
+void connection_open(struct connection *c, const char *address) {
+    connection_adopt(c, -1);
     const char *tcp = "127.0.0.1:";
     if (strncmp(address, tcp, strlen(tcp)) == 0) {
         open_tcp(c, address + strlen(tcp));

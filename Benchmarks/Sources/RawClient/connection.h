@@ -9,8 +9,7 @@ struct connection {
     size_t in_start, in_end, in_room;
     uint8_t *out;
     size_t out_count, out_room;
-    // What the bus calls this peer, where it does; for the floor its number.
-    char name[64];
+    // The client's own number, where a bus needs one.
     uint32_t number;
     // The number of the next request.
     uint64_t next_id;
@@ -21,6 +20,8 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 
 // The address is a path, or 127.0.0.1:PORT.
 void connection_open(struct connection *c, const char *address);
+// Takes a socket that is connected already.
+void connection_adopt(struct connection *c, int fd);
 void connection_close(struct connection *c);
 
 // Waits for bytes and takes what there is.

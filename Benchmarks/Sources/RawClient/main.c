@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "dbus_message.h"
 #include "scenarios.h"
 
 uint8_t *make_body(size_t count) {
@@ -74,6 +75,10 @@ static void set(struct options *options, const char *name, const char *value) {
 // bench-client BUS SCENARIO ADDRESS [--option value]…
 int main(int count, char **words) {
     if (count < 4) fail("usage: bench-client BUS SCENARIO ADDRESS [--option value]…");
+    if (strcmp(words[2], "serve") == 0) {
+        dbus_serve(words[3]);
+        return 0;
+    }
     struct options options = {
         .address = words[3], .body = 64, .open = 1, .peers = 1, .rounds = 1, .warm_up = 0.2, .seconds = 1};
     const struct bus *bus = find_bus(words[1]);

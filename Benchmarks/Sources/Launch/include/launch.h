@@ -5,12 +5,8 @@
 // - cpu: the one it may run on; -1 for any.
 // - descriptors: what becomes its standard input, output, error and 3; -1 leaves
 //   those as they are, and 3 closed.
-// - listening: its descriptor 3 is a listening socket, told as systemd does.
 // Gives the process's id, or a negative errno.
-pid_t launch(const char *const *words, int cpu, const int descriptors[4], int listening);
-
-// A listening Unix socket, or a negative errno.
-int launch_listen(const char *path);
+pid_t launch(const char *const *words, int cpu, const int descriptors[4]);
 
 // A file without a name that has these bytes, or a negative errno.
 int launch_memory_file(const void *bytes, size_t count);
@@ -20,3 +16,6 @@ int launch_pipe(int ends[2]);
 
 // Whether somebody listens at a path, or, where that is null, at a port of this machine.
 int launch_listens(const char *path, int port);
+
+// A port of this machine that nobody has at the moment, or a negative errno.
+int launch_free_port(void);

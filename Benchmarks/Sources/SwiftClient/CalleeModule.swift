@@ -1,0 +1,17 @@
+import Strata
+
+/// Answers with what came.
+final class CalleeModule: Module {
+    static let name = "Test"
+
+    private let bus: Bus
+
+    init(bus: Bus) { self.bus = bus }
+
+    func register(_ exports: inout Exports) {
+        exports.bytes("Test/action1") { $0.body }
+        exports.action(Test.Store.self) { $0.item }
+    }
+
+    func didStart() async throws { print("ready") }
+}
