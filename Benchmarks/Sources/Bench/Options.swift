@@ -3,7 +3,7 @@ struct Options {
     enum Mode {
         case speed(isQuick: Bool)
         case instructions(InstructionReport.Use)
-        case profile(String)
+        case profile(String?)
     }
 
     private(set) var mode = Mode.speed(isQuick: false)
@@ -29,6 +29,6 @@ struct Options {
             default: file = word
             }
         }
-        if isProfile { mode = .profile(file ?? InstructionReport.runs[0].name) }
+        if isProfile { mode = .profile(file) }
     }
 }

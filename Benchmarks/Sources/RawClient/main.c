@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "dbus_message.h"
 #include "scenarios.h"
@@ -30,6 +31,12 @@ void say(const char *format, ...) {
     fflush(stdout);
 }
 
+void wait_for_end(void) {
+    say("ready");
+    char byte;
+    while (read(0, &byte, 1) > 0) continue;
+}
+
 static const struct bus *const buses[] = {&bus_strata, &bus_floor, &bus_dbus, &bus_nats};
 
 static const struct {
@@ -40,6 +47,7 @@ static const struct {
     {"callee", run_callee},
     {"broadcasts", run_broadcasts},
     {"idle", run_idle},
+    {"crowd", run_crowd},
     {"lockstep-calls", run_lockstep_calls},
     {"lockstep-broadcasts", run_lockstep_broadcasts},
 };
@@ -61,8 +69,6 @@ static void set(struct options *options, const char *name, const char *value) {
         options->index = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(name, "--rounds") == 0) {
         options->rounds = (unsigned)strtoul(value, NULL, 10);
-    } else if (strcmp(name, "--crowd") == 0) {
-        options->crowd = (unsigned)strtoul(value, NULL, 10);
     } else if (strcmp(name, "--seconds") == 0) {
         options->seconds = strtod(value, NULL);
     } else if (strcmp(name, "--warm-up") == 0) {

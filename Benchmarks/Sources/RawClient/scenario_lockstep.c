@@ -4,15 +4,17 @@
 
 void strata_join_crowd(struct connection *, const char *address, unsigned index, unsigned each);
 
-// Names that nobody asks for: this many interfaces, URLs and observations in all.
-static void join_crowd(const struct options *options) {
+void run_crowd(const struct bus *bus, const struct options *options) {
+    // One peer may have 256 interfaces.
     const unsigned most = 250;
-    unsigned left = options->crowd;
+    unsigned left = options->peers;
+    if (bus != &bus_strata) fail("a crowd joins the project's bus only");
     for (unsigned index = 0; left > 0; index++) {
         unsigned each = left < most ? left : most;
         strata_join_crowd(malloc(sizeof(struct connection)), options->address, index, each);
         left -= each;
     }
+    wait_for_end();
 }
 
 // Waits for `count` messages of a kind; replies to calls.
@@ -36,7 +38,6 @@ static void await(const struct bus *bus, struct connection *c, enum kind kind, u
 void run_lockstep_calls(const struct bus *bus, const struct options *options) {
     struct connection callee, caller;
     uint8_t *body = make_body(options->body);
-    join_crowd(options);
     bus->join(&callee, options->address, ROLE_CALLEE, 0);
     bus->join(&caller, options->address, ROLE_CALLER, 0);
     for (unsigned round = 0; round < options->rounds; round++) {
@@ -45,13 +46,12 @@ void run_lockstep_calls(const struct bus *bus, const struct options *options) {
         await(bus, &callee, KIND_CALL, options->open);
         await(bus, &caller, KIND_REPLY, options->open);
     }
-    say("done %u", options->rounds * options->open);
+    wait_for_end();
 }
 
 void run_lockstep_broadcasts(const struct bus *bus, const struct options *options) {
     struct connection sender, *observers = malloc(options->peers * sizeof *observers);
     uint8_t *body = make_body(options->body);
-    join_crowd(options);
     for (unsigned i = 0; i < options->peers; i++) bus->join(&observers[i], options->address, ROLE_OBSERVER, i);
     bus->join(&sender, options->address, ROLE_SENDER, 0);
     for (unsigned round = 0; round < options->rounds; round++) {
@@ -59,5 +59,5 @@ void run_lockstep_broadcasts(const struct bus *bus, const struct options *option
         connection_flush(&sender);
         for (unsigned i = 0; i < options->peers; i++) await(bus, &observers[i], KIND_NOTICE, options->open);
     }
-    say("done %u", options->rounds * options->open * options->peers);
+    wait_for_end();
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #include "scenarios.h"
 
@@ -113,8 +112,5 @@ void run_broadcasts(const struct bus *bus, const struct options *options) {
 void run_idle(const struct bus *bus, const struct options *options) {
     struct connection *peers = malloc(options->peers * sizeof *peers);
     for (unsigned i = 0; i < options->peers; i++) bus->join(&peers[i], options->address, ROLE_IDLE, i);
-    say("ready");
-    // They stay until standard input ends.
-    char byte;
-    while (read(0, &byte, 1) > 0) continue;
+    wait_for_end();
 }

@@ -6,7 +6,7 @@ struct options {
     size_t body;
     unsigned open, peers, index;
     double warm_up, seconds;
-    unsigned rounds, crowd;
+    unsigned rounds;
 };
 
 // Each prints one line to standard output when it is done; a callee one when it is ready.
@@ -14,6 +14,8 @@ void run_caller(const struct bus *, const struct options *);
 void run_callee(const struct bus *, const struct options *);
 void run_broadcasts(const struct bus *, const struct options *);
 void run_idle(const struct bus *, const struct options *);
+// Names that nobody asks for: as many interfaces, URLs and observations as `peers`.
+void run_crowd(const struct bus *, const struct options *);
 // Both ends in one process, batch by batch: each bus reads the same pieces in each run.
 void run_lockstep_calls(const struct bus *, const struct options *);
 void run_lockstep_broadcasts(const struct bus *, const struct options *);
@@ -21,4 +23,6 @@ void run_lockstep_broadcasts(const struct bus *, const struct options *);
 // A JSON string of this many bytes, the quotes included.
 uint8_t *make_body(size_t count);
 double seconds_now(void);
+// Says that it is ready, and returns when standard input ends.
+void wait_for_end(void);
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

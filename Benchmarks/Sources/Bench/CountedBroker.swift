@@ -1,0 +1,84 @@
+/// A broker under callgrind, beside a crowd of names that nobody asks for. What it
+/// does for a message is the difference of two runs that differ in their length.
+final class CountedBroker {
+    enum Traffic: String {
+        /// 64 open calls to one callee; a call is two messages, it and its reply.
+        case calls
+        /// 64 broadcasts at once to 16 observers; counted by the notices.
+        case broadcasts
+    }
+
+    struct Result {
+        fileprivate(set) var profile: CallgrindProfile
+        /// How many the broker wrote.
+        let messages: Int
+
+        func each(_ count: Int) -> Double { Double(count) / Double(messages) }
+    }
+
+    private static let open = 64
+    private static let observers = 16
+    private static let rounds = (short: 20, long: 220)
+
+    private let places: Places
+    private let broker: Child
+    private let crowd: Child
+    private let address: Address
+    private let file: String
+    private var dumps = 0
+
+    /// - Parameter crowd: so many rows, interfaces, URLs and observations.
+    init(crowd count: Int, in places: Places) throws {
+        self.places = places
+        address = .path(places.scratch("counted-\(count).sock"))
+        file = places.scratch("callgrind-\(count).out")
+        broker = try Child(
+            [
+                "valgrind", "--quiet", "--tool=callgrind", "--callgrind-out-file=" + file, places.broker,
+                "--table", "3", "--socket", address.text,
+            ], descriptor: try BrokerTable.descriptor(crowd: count))
+        try broker.listens(at: address)
+        crowd = try Child([
+            places.program("bench-client"), "strata", "crowd", address.text, "--peers", "\(count)",
+        ])
+        guard try crowd.line(within: 300) == "ready" else { throw Failure("the crowd isn't connected") }
+    }
+
+    func end() {
+        crowd.kill()
+        broker.end(within: 120_000)
+    }
+
+    func count(_ traffic: Traffic) throws -> Result {
+        // Tables and buffers have their size after this.
+        _ = try profile(traffic, rounds: Self.rounds.short)
+        let short = try profile(traffic, rounds: Self.rounds.short)
+        let long = try profile(traffic, rounds: Self.rounds.long)
+        let perRound =
+            switch traffic {
+            case .calls: 2 * Self.open
+            case .broadcasts: Self.open * Self.observers
+            }
+        return Result(profile: long.minus(short), messages: (Self.rounds.long - Self.rounds.short) * perRound)
+    }
+
+    /// What the broker did since the last time.
+    private func profile(_ traffic: Traffic, rounds: Int) throws -> CallgrindProfile {
+        let client = try Child([
+            places.program("bench-client"), "strata", "lockstep-" + traffic.rawValue, address.text,
+            "--open", "\(Self.open)", "--peers", "\(Self.observers)", "--rounds", "\(rounds)",
+        ])
+        // It stays connected until the broker has written: so the end of its connections
+        // is always a part of what comes next.
+        defer { client.kill() }
+        guard try client.line(within: 300) == "ready" else { throw Failure("a client isn't done") }
+        let control = try Child(["callgrind_control", "--dump", "\(broker.id)"], silent: true)
+        // What it says last comes when the broker has written.
+        while try control.line(within: 120).contains("OK") == false { continue }
+        control.end()
+        dumps += 1
+        let text = try Files.text("\(file).\(dumps)")
+        Files.remove("\(file).\(dumps)")
+        return try CallgrindProfile(parsing: text)
+    }
+}
