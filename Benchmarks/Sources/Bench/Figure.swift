@@ -8,8 +8,12 @@ struct Figure: Codable {
     /// To the floor of the same round; the median of those.
     let toFloor: Double?
     let toNATS: Double?
+    /// Of all rounds: what is left of it where others use the machine too.
+    let best: Double
+    /// To the floor's best.
+    let bestToFloor: Double?
 
-    init(_ rounds: [Double], floor: [Double]?, nats: [Double]?) {
+    init(_ rounds: [Double], floor: [Double]?, nats: [Double]?, _ measure: Scenario.Measure) {
         self.rounds = rounds
         median = rounds.median
         spread = ((rounds.max() ?? 0) - (rounds.min() ?? 0)) / rounds.median
@@ -18,6 +22,8 @@ struct Figure: Codable {
         }
         toFloor = ratio(floor)
         toNATS = ratio(nats)
+        best = measure.best(rounds)
+        bestToFloor = floor.map { measure.best(rounds) / measure.best($0) }
     }
 }
 

@@ -5,6 +5,13 @@ struct Scenario {
         case roundTrip
         /// Calls or deliveries a second; more is better.
         case rate
+
+        func best(_ rounds: [Double]) -> Double {
+            switch self {
+            case .roundTrip: rounds.min() ?? .nan
+            case .rate: rounds.max() ?? .nan
+            }
+        }
     }
 
     enum Traffic {

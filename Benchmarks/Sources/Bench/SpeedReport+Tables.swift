@@ -6,13 +6,16 @@ extension SpeedReport {
             let unit = scenario.measure == .roundTrip ? "µs" : "a second"
             let place = scenario.isPinned ? "one CPU" : "any CPU"
             Console.say("")
-            Console.say("\("\(scenario.name) (\(unit), \(place))".padded(44)) median      × floor  × NATS   spread")
+            Console.say(
+                "\("\(scenario.name) (\(unit), \(place))".padded(44)) median      × floor  × NATS   spread   best        × floor"
+            )
             for contender in scenario.contenders {
                 guard let figure = figures[scenario.name]?[contender.rawValue] else { continue }
                 Console.say(
                     "  \(contender.rawValue.padded(42)) \(Self.text(figure.median).padded(11)) "
                         + "\(Self.ratio(figure.toFloor).padded(8)) \(Self.ratio(figure.toNATS).padded(8)) "
-                        + "\(Int((figure.spread * 100).rounded())) %")
+                        + "\("\(Int((figure.spread * 100).rounded())) %".padded(8)) "
+                        + "\(Self.text(figure.best).padded(11)) \(Self.ratio(figure.bestToFloor))")
             }
         }
         Console.say("\n\("memory".padded(44)) RSS KiB     PSS KiB     RSS bytes per idle peer")

@@ -28,7 +28,10 @@ struct SpeedReport {
     func run(json: String?) throws {
         var absent = absentContenders()
         let samples = try measure(&absent)
-        let figures = samples.mapValues { Self.figures($0) }
+        var figures: [String: [String: Figure]] = [:]
+        for scenario in Scenario.all {
+            figures[scenario.name] = Self.figures(samples[scenario.name] ?? [:], scenario.measure)
+        }
         let memory = try measureMemory(absent)
         let goals = Goal.all(figures, memory)
         printTables(figures, memory, absent, goals)
@@ -81,10 +84,10 @@ struct SpeedReport {
         return samples
     }
 
-    private static func figures(_ samples: [Contender: [Double]]) -> [String: Figure] {
+    private static func figures(_ samples: [Contender: [Double]], _ measure: Scenario.Measure) -> [String: Figure] {
         var figures: [String: Figure] = [:]
         for (contender, rounds) in samples {
-            figures[contender.rawValue] = Figure(rounds, floor: samples[.floor], nats: samples[.nats])
+            figures[contender.rawValue] = Figure(rounds, floor: samples[.floor], nats: samples[.nats], measure)
         }
         return figures
     }
