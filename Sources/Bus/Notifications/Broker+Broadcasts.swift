@@ -212,7 +212,7 @@ extension Notice {
 
     /// Writes its members, behind `kind` and `id`.
     func write(to writer: inout HeaderWriter, subscription: UInt64) {
-        writer.string("from", from)
+        writer.name("from", from)
         // An operator has none.
         if level.count > 0 { writer.string("level", level) }
         writer.string("name", name)

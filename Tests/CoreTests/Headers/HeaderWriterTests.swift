@@ -41,6 +41,19 @@ struct HeaderWriterTests {
                 == "{\"kind\":\"call\",\"name\":\"a/é😀\u{7F}\\\"\\\\\\b\\t\\n\\f\\r\\u0000\\u001f\"}")
     }
 
+    @Test(arguments: Array(0...255) as [UInt8])
+    func aByteIsEscapedWhereverItStands(byte: UInt8) {
+        for count in 1...20 {
+            for place in 0..<count {
+                var text = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+                text[place] = byte
+                let header = written(room: 200) { writer in text.withUnsafeBytes { writer.string("name", $0) } }.header
+                let isSpecial = byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+                #expect(header.contains(UInt8(ascii: "\\")) == isSpecial, "at \(place) of \(count)")
+            }
+        }
+    }
+
     @Test(arguments: 0..<50)
     func whatIsWrittenIsReadBack(seed: Int) throws {
         var generator = SeededGenerator(seed)
