@@ -32,21 +32,10 @@ extension Broker {
         try Hello.checkCount("actions", all.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
     }
 
-    /// A URL leads to an interface of the same module, which has one instance.
+    /// URLs lead where they may, and no interface that has some gets instances.
     private func checkInterfaces(of offer: Hello.Offer, among all: Hello.Offer, _ module: ModuleRecord) throws(BusError)
     {
-        for url in offer.urls {
-            guard let interface = all.interfaces.first(where: { $0.name == url.interface }) else {
-                throw BusError(
-                    .badParams,
-                    "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of \(module.name)")
-            }
-            guard interface.instances == .single else {
-                throw BusError(
-                    .badParams,
-                    "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
-            }
-        }
+        try checkTargets(of: offer.urls, among: all.interfaces)
         for interface in offer.interfaces where interface.instances == .multiple {
             let isMapped = (module.row?.urls ?? []).contains { $0.to.hasPrefix("\(interface.name)/") }
             guard !isMapped, !all.urls.contains(where: { $0.interface == interface.name }) else {

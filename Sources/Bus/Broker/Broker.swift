@@ -104,7 +104,8 @@ public final class Broker {
         modules = ModuleTable(table)
         order = StartOrder(groups: Self.eagerGroups(modules.rows))
         wheel = TimerWheel(now: loop.now)
-        declareRows()
+        declareInterfaces()
+        declareURLs()
         try listen(path)
         callTimer = LoopTimer(loop) { [unowned self] in self.deadlinesPassed() }
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }

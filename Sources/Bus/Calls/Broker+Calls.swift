@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Calls and opens: from the caller's frame to the owner's outbox.
+/// Calls: from the caller's frame to the owner's outbox.
 extension Broker {
     @inline(__always)
     func handleCall(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
@@ -222,7 +222,7 @@ extension Broker {
 
     /// Makes the checks on a request's action, now that its owner is there, and
     /// lets it go on.
-    private func goOn(
+    func goOn(
         _ call: CallPointer, _ request: Request, _ header: Header = Header(), from caller: Peer, to callee: Peer
     ) {
         guard let interface = request.interface.map(present) else {
@@ -389,54 +389,6 @@ extension Broker {
             if request.meta.count > 0 { writer.raw("meta", request.meta) }
         }
         if isMonitored { monitorDelivered(call, request, to: callee) }
-    }
-
-    // MARK: open
-
-    @inline(never)
-    func handleOpen(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
-        guard hasUsableID(header, from: peer) else { return }
-        statistics.opens += 1
-        if peer.role == .launcher {
-            refuse(peer, header.id, BusError(.forbidden, "the launcher calls bus alone, and opened a URL"))
-            return
-        }
-        guard !header.members.contains(.auth) else {
-            refuse(peer, header.id, BusError(.forbidden, "an open said auth: skip: only calls may"))
-            return
-        }
-        let match: URLMatch<URLTarget>
-        do { match = try routes.urls.resolve(header.url, schemes: table.schemes) } catch {
-            refuse(peer, header.id, BusError(ErrorCode(error.code.rawValue), error.message))
-            return
-        }
-        let target = match.value
-        let parameters = match.body()
-        guard parameters.count <= Int(frameLimits.frame) - 4 else {
-            refuse(peer, header.id, BusError(.badURL, "the URL's parameters are over a frame's limit as JSON"))
-            return
-        }
-        guard let interface = routes.interface(target.interface) else {
-            refuse(peer, header.id, unknownInterface(target.interface))
-            return
-        }
-        let to = Array(target.to.utf8)
-        let action = Array(target.action.utf8)
-        to.withUnsafeBytes { to in
-            action.withUnsafeBytes { action in
-                parameters.withUnsafeBytes { parameters in
-                    let request = Request(
-                        to: to, interface: interface, action: action, url: header.url, trace: header.trace,
-                        meta: header.meta, body: parameters)
-                    guard target.owner.isReady, let callee = target.owner.peer else {
-                        hold(request, .call, header, for: target.owner, from: peer)
-                        return
-                    }
-                    guard let call = openRequest(.call, header, from: peer) else { return }
-                    goOn(call, request, header, from: peer, to: callee)
-                }
-            }
-        }
     }
 }
 

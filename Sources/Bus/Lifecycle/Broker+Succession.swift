@@ -53,7 +53,7 @@ extension Broker {
         becomeReady(module)
         advance(module)
         turnMayHaveChanged()
-        if let old { leave(old, module, to: successor.peer) }
+        if let old { leave(old, module) }
     }
 
     /// The serving session has ended before its successor was ready: that one
@@ -100,7 +100,7 @@ extension Broker {
     // MARK: the old one
 
     /// It finishes what it has, for `stop` at most.
-    private func leave(_ old: Peer, _ module: ModuleRecord, to next: Peer) {
+    private func leave(_ old: Peer, _ module: ModuleRecord) {
         for earlier in leaving where earlier.module === module { dismiss(earlier, module) }
         leaving.append(old)
         let timer = LoopTimer(loop) { [unowned self, weak old] in

@@ -251,20 +251,26 @@ extension Broker {
     }
 
     /// A URL leads to an interface of the same module, which has one instance.
-    private func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError)
-    {
-        for url in hello.offer.urls {
-            guard let interface = offered[url.interface] else {
+    func checkTargets(of urls: [Hello.URL], among interfaces: [Hello.Interface]) throws(BusError) {
+        let instances = Dictionary(uniqueKeysWithValues: interfaces.map { ($0.name, $0.instances) })
+        for url in urls {
+            guard let found = instances[url.interface] else {
                 throw BusError(
                     .badParams,
                     "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of this module")
             }
-            guard interface.instances == .single else {
+            guard found == .single else {
                 throw BusError(
                     .badParams,
                     "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
             }
         }
+    }
+
+    /// The same for what hello brings and for what the row maps.
+    private func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError)
+    {
+        try checkTargets(of: hello.offer.urls, among: hello.offer.interfaces)
         for mapping in row?.row?.urls ?? [] {
             let name = Destination(mapping.to).map {
                 String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self)

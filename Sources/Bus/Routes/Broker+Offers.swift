@@ -2,23 +2,6 @@ import StrataCore
 
 /// What modules provide: from their rows, their hello, and `bus/register`.
 extension Broker {
-    /// The interfaces and URLs of the rows, before anyone is there.
-    func declareRows() {
-        for module in modules.rows {
-            for name in module.row?.provides ?? [] {
-                routes.add(InterfaceRecord(name: name, owner: module, isDeclared: true))
-            }
-            for mapping in module.row?.urls ?? [] {
-                // The manifest has judged it.
-                guard let url = try? Hello.URL(host: mapping.host, path: mapping.path, to: mapping.to) else { continue }
-                let target = URLTarget(
-                    host: url.host, pattern: url.pattern, interface: url.interface, action: url.action,
-                    owner: module, isDeclared: true)
-                try? routes.urls.add(url.pattern, host: url.host, value: target)
-            }
-        }
-    }
-
     /// Puts an offer in force. It has been judged: everything in it is free,
     /// or the module's own.
     func add(_ offer: Hello.Offer, to module: ModuleRecord) {
@@ -73,10 +56,11 @@ extension Broker {
     }
 
     private func declaredMapping(_ url: URLTarget) -> Hello.URL? {
-        for mapping in url.owner.row?.urls ?? [] {
-            guard let known = try? Hello.URL(host: mapping.host, path: mapping.path, to: mapping.to) else { continue }
-            if known.host == url.host && known.pattern.matchesSame(as: url.pattern) { return known }
-        }
-        return nil
+        mappings(of: url.owner).first { $0.host == url.host && $0.pattern.matchesSame(as: url.pattern) }
+    }
+
+    /// What a module's row maps; the manifest has judged it.
+    func mappings(of module: ModuleRecord) -> [Hello.URL] {
+        (module.row?.urls ?? []).compactMap { try? Hello.URL(host: $0.host, path: $0.path, to: $0.to) }
     }
 }

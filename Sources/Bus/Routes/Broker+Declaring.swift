@@ -1,7 +1,7 @@
 import StrataCore
 
-/// What rows provide and map, put in force again: what a row names is its
-/// module's alone from then on, whoever had it.
+/// What rows provide and map, put in force at the start and after each reload:
+/// what a row names is its module's alone from then on, whoever had it.
 extension Broker {
     func declareInterfaces() {
         var owners: [String: ModuleRecord] = [:]
@@ -88,10 +88,5 @@ extension Broker {
                 try? routes.urls.add(mapping.pattern, host: mapping.host, value: target)
             }
         }
-    }
-
-    /// The row's own; the manifest has judged them.
-    private func mappings(of module: ModuleRecord) -> [Hello.URL] {
-        (module.row?.urls ?? []).compactMap { try? Hello.URL(host: $0.host, path: $0.path, to: $0.to) }
     }
 }

@@ -1,0 +1,50 @@
+import StrataCore
+
+/// Opens: a URL becomes a call of the action that it is mapped to.
+extension Broker {
+    @inline(never)
+    func handleOpen(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard hasUsableID(header, from: peer) else { return }
+        statistics.opens += 1
+        if peer.role == .launcher {
+            refuse(peer, header.id, BusError(.forbidden, "the launcher calls bus alone, and opened a URL"))
+            return
+        }
+        guard !header.members.contains(.auth) else {
+            refuse(peer, header.id, BusError(.forbidden, "an open said auth: skip: only calls may"))
+            return
+        }
+        let match: URLMatch<URLTarget>
+        do { match = try routes.urls.resolve(header.url, schemes: table.schemes) } catch {
+            refuse(peer, header.id, BusError(ErrorCode(error.code.rawValue), error.message))
+            return
+        }
+        let target = match.value
+        let parameters = match.body()
+        guard parameters.count <= Int(frameLimits.frame) - 4 else {
+            refuse(peer, header.id, BusError(.badURL, "the URL's parameters are over a frame's limit as JSON"))
+            return
+        }
+        guard let interface = routes.interface(target.interface) else {
+            refuse(peer, header.id, unknownInterface(target.interface))
+            return
+        }
+        let to = Array(target.to.utf8)
+        let action = Array(target.action.utf8)
+        to.withUnsafeBytes { to in
+            action.withUnsafeBytes { action in
+                parameters.withUnsafeBytes { parameters in
+                    let request = Request(
+                        to: to, interface: interface, action: action, url: header.url, trace: header.trace,
+                        meta: header.meta, body: parameters)
+                    guard target.owner.isReady, let callee = target.owner.peer else {
+                        hold(request, .call, header, for: target.owner, from: peer)
+                        return
+                    }
+                    guard let call = openRequest(.call, header, from: peer) else { return }
+                    goOn(call, request, header, from: peer, to: callee)
+                }
+            }
+        }
+    }
+}
