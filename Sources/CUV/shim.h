@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <uv.h>
@@ -65,6 +66,17 @@ static inline ssize_t strata_sendv(int fd, const struct iovec *parts, size_t cou
 
 static inline ssize_t strata_receive(int fd, void *bytes, size_t count) {
     return recv(fd, bytes, count, MSG_DONTWAIT);
+}
+
+/// A timer that is waited for as for a file's input; -1 and errno on failure.
+static inline int strata_timer(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
+
+/// Lets a timer come once, after so many milliseconds; at once where that is 0.
+/// Returns 0, or an errno.
+static inline int strata_timer_start(int fd, uint64_t milliseconds) {
+    struct itimerspec time = {.it_value = {(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000}};
+    if (milliseconds == 0) time.it_value.tv_nsec = 1;
+    return timerfd_settime(fd, 0, &time, NULL) == 0 ? 0 : errno;
 }
 
 /// Standard output and standard error line by line, also into a pipe.

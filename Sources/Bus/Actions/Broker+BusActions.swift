@@ -3,7 +3,7 @@ import StrataCore
 /// The broker's own interface, `bus`.
 extension Broker {
     func busCall(
-        _ action: String, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
         if isMonitored { monitorServed() }
         if header.members.contains(.auth), peer.module?.row?.trusted != true {
@@ -27,7 +27,7 @@ extension Broker {
 
     /// The answer of an action; nil where it comes later.
     private func answer(
-        _ action: String, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) -> JSON? {
         switch action {
         case "ping": return .object([])

@@ -11,7 +11,7 @@ extension Broker {
         init(_ count: Int) { answers = Array(repeating: nil, count: count) }
     }
 
-    func emit(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+    func emit(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
         guard header.members.contains(.name) else {
             throw BusError(.badParams, "bus/emit lacks the header member \"name\", the event's")
         }

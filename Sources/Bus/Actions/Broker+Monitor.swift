@@ -9,7 +9,7 @@ import StrataCore
 extension Broker {
     /// `monitor {"module"?, "name"?, "bodies"?}`
     @inline(never)
-    func monitor(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+    func monitor(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
         guard peer.role == .operator else {
             throw BusError(.forbidden, "bus/monitor is for operators: \(peer.displayName) can't ask for it")
         }
@@ -58,11 +58,11 @@ extension Broker {
 
     /// Handles a frame while somebody monitors.
     @inline(never)
-    func handleMonitored(_ header: Header, _ frame: Frame, of peer: Peer) {
+    func handleMonitored(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
         case .reply, .error, .cancel, .credit: break
         case .call, .open, .broadcast, .report, .notice, .unknown:
-            frameInHand = FrameInHand(peer: peer, header: header, body: frame.body)
+            frameInHand = FrameInHand(header, frame.body, from: peer)
         }
         handle(header, frame, of: peer)
         tellServed()
@@ -92,7 +92,7 @@ extension Broker {
     }
 
     @inline(never)
-    func monitorBroadcast(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    func monitorBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         pass(MonitoredFrame(kind: "broadcast", from: peer.from.text, to: "", name: header.name.text, body: body))
     }
 
@@ -137,7 +137,7 @@ extension Broker {
         // Unretained, because the call owns its copy until it ends.
         if let call, let held = call.pointee.held?.takeUnretainedValue() {
             refused(call, held, error, from: peer)
-        } else if let hand = frameInHand, !hand.isTold, hand.peer === peer, id == 0 || id == hand.header.id {
+        } else if let hand = frameInHand, !hand.isTold, hand.peer === peer, id == 0 || id == hand.id {
             frameInHand?.isTold = true
             refused(hand, error)
         } else {
@@ -163,16 +163,11 @@ extension Broker {
     }
 
     private func refused(_ hand: FrameInHand, _ error: BusError) {
-        let header = hand.header
-        let kind: String
-        switch header.kind {
-        case .unknown: kind = header.unknownKind.text
-        default: kind = "\(header.kind.name)"
-        }
+        let kind = hand.kind == .unknown ? hand.unknownKind.text : "\(hand.kind.name)"
         tell(
             MonitoredFrame(
-                kind: kind, from: hand.peer.from.text, to: header.kind == .open ? header.url.text : header.to.text,
-                target: owner(header.to), name: header.members.contains(.name) ? header.name.text : nil,
+                kind: kind, from: hand.peer.from.text, to: hand.kind == .open ? hand.url.text : hand.to.text,
+                target: owner(hand.to), name: hand.name?.text,
                 code: error.code.rawValue, body: hand.body))
     }
 
@@ -197,8 +192,8 @@ extension Broker {
         frameInHand?.isTold = true
         tell(
             MonitoredFrame(
-                kind: "call", from: hand.peer.from.text, to: hand.header.to.text, target: "bus",
-                name: hand.header.members.contains(.name) ? hand.header.name.text : nil, body: hand.body))
+                kind: "call", from: hand.peer.from.text, to: hand.to.text, target: "bus",
+                name: hand.name?.text, body: hand.body))
     }
 
     private func tell(_ frame: MonitoredFrame) {

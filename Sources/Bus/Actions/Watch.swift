@@ -26,7 +26,7 @@ final class Watch {
 
 extension Broker {
     /// `watch`: the present state of every row, then each change.
-    func watchModules(_ header: Header, from peer: Peer) {
+    func watchModules(_ header: borrowing Header, from peer: Peer) {
         guard let call = openRequest(.served, header, from: peer) else { return }
         // A watch has no deadline.
         wheel.remove(call)

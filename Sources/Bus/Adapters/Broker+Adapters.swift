@@ -18,7 +18,7 @@ extension Broker {
     /// A reply under the caller's names; where that can't be, the call ends.
     @inline(never)
     func forwardAdapted(
-        _ call: CallPointer, _ adaptation: AdapterTable.Adaptation, _ header: Header,
+        _ call: CallPointer, _ adaptation: AdapterTable.Adaptation, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer, to caller: Peer
     ) {
         do throws(BusError) {
@@ -33,7 +33,7 @@ extension Broker {
 
     /// Delivers a broadcast to the observers of the names that adapters give it.
     func fanOutAliases(
-        _ header: Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?, from peer: Peer, rank: Int
+        _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?, from peer: Peer, rank: Int
     ) -> Int {
         var recipients = 0
         for alias in adapters.noticeAliases(header.name.text) {
@@ -41,9 +41,7 @@ extension Broker {
                 routes.interface(alias.adapter) == nil
             else { continue }
             alias.name.withUnsafeBytes { name in
-                var renamed = header
-                renamed.name = name
-                recipients += fanOut(renamed, body, payload, from: peer, rank: rank)
+                recipients += fanOut(name, header, body, payload, from: peer, rank: rank)
             }
         }
         return recipients

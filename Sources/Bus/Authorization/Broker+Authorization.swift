@@ -7,7 +7,8 @@ extension Broker {
     /// - Parameter header: the request's, whose parent may be a start that can't
     ///   wait for the authorizer; an empty one where it has waited for its owner.
     func authorize(
-        _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: Header, from caller: Peer
+        _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: borrowing Header,
+        from caller: Peer
     ) {
         if interface.name == table.authorizer, let owner = interface.owner.peer {
             deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
@@ -31,7 +32,7 @@ extension Broker {
     }
 
     private func askAuthorizer(
-        _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: Header, from caller: Peer
+        _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: borrowing Header, from caller: Peer
     ) {
         let module = authorizer.owner
         if module.isReady, let peer = module.peer {
@@ -72,7 +73,7 @@ extension Broker {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
         var meta: [JSON.Member] = [
-            .init("to", .string(Request.Bytes.text(held.to))), .init("from", .string(Request.Bytes.text(caller.from))),
+            .init("to", .string(Request.Bytes.text(held.to))), .init("from", .string(caller.from.text)),
         ]
         if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
         if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }

@@ -3,7 +3,7 @@ import StrataCore
 /// What each kind of frame from a registered peer leads to.
 extension Broker {
     @inline(__always)
-    func handle(_ header: Header, _ frame: Frame, of peer: Peer) {
+    func handle(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
         case .call, .open, .report, .broadcast, .notice, .unknown:
             if peer.outbox.pendingAnswers > table.limits.queue {
@@ -29,7 +29,7 @@ extension Broker {
         }
     }
 
-    private func refuseKind(_ header: Header, from peer: Peer) {
+    private func refuseKind(_ header: borrowing Header, from peer: Peer) {
         let kind = header.kind == .notice ? "notice" : header.unknownKind.text
         let reason =
             header.kind == .notice
@@ -41,7 +41,7 @@ extension Broker {
 
     /// Whether a request has a number that can be used; answers it where not.
     @inline(__always)
-    func hasUsableID(_ header: Header, from peer: Peer) -> Bool {
+    func hasUsableID(_ header: borrowing Header, from peer: Peer) -> Bool {
         if header.id == 0 {
             writeError(
                 peer, id: 0,
@@ -65,7 +65,7 @@ extension Broker {
     /// Opens a request: its number, quota, parent and deadline. Nil where it
     /// was refused, and answered.
     @inline(__always)
-    func openRequest(_ kind: Call.Kind, _ header: Header, from peer: Peer) -> CallPointer? {
+    func openRequest(_ kind: Call.Kind, _ header: borrowing Header, from peer: Peer) -> CallPointer? {
         guard peer.requests.count < table.limits.calls else {
             refuse(
                 peer, header.id,
@@ -104,7 +104,7 @@ extension Broker {
     }
 
     /// The open call that a request names as its parent.
-    func openParent(_ header: Header, of peer: Peer) -> CallPointer? {
+    func openParent(_ header: borrowing Header, of peer: Peer) -> CallPointer? {
         guard header.parent > 0, let parent = calls.find(UInt64(header.parent)),
             parent.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque(),
             parent.pointee.state == .sent
@@ -113,7 +113,7 @@ extension Broker {
     }
 
     @inline(__always)
-    private func setDeadline(_ call: CallPointer, _ header: Header, _ parent: CallPointer?) {
+    private func setDeadline(_ call: CallPointer, _ header: borrowing Header, _ parent: CallPointer?) {
         var budget: UInt64 = 30_000
         if header.members.contains(.deadline) {
             if header.deadline == 0, header.members.contains(.credit) {

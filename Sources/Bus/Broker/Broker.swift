@@ -31,6 +31,8 @@ public final class Broker {
     @exclusivity(unchecked)  // the same
     var observations = ObservationTable()
     @exclusivity(unchecked)  // the same
+    var noticeFrame = NoticeFrame()
+    @exclusivity(unchecked)  // the same
     var statistics = Statistics()
     @exclusivity(unchecked)  // the same
     var durations = Histogram()
@@ -41,6 +43,9 @@ public final class Broker {
     var dirty: [Peer] = []
     /// Peers whose socket takes nothing any more.
     var broken: [Peer] = []
+    /// Peers that were closed in this round. What handles a frame doesn't
+    /// retain those that it finds: each lives until the round's end.
+    var gone: [Peer] = []
 
     var instances = InstanceTable()
     var modules: ModuleTable
@@ -78,7 +83,7 @@ public final class Broker {
 
     private var listener: Listener?
     private var hook: RoundHook?
-    private(set) var callTimer: LoopTimer!
+    private(set) var callTimer: KernelTimer!
     var armedTick = UInt64.max
     private(set) var assemblyTimer: LoopTimer!
     private(set) var turnTimer: LoopTimer!
@@ -106,13 +111,25 @@ public final class Broker {
         wheel = TimerWheel(now: loop.now)
         declareInterfaces()
         declareURLs()
-        try listen(path)
-        callTimer = LoopTimer(loop) { [unowned self] in self.deadlinesPassed() }
+        do {
+            callTimer = try KernelTimer(loop) { [unowned self] in self.deadlinesPassed() }
+        } catch {
+            throw .noTimer(error)
+        }
+        do {
+            try listen(path)
+        } catch {
+            callTimer.close()
+            throw error
+        }
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
         hook = RoundHook(loop) { [unowned self] in
             if !self.leaving.isEmpty { self.dismissLeaving() }
             self.flushAll()
+            self.routes.dropSpent()
+            self.observations.dropSpent()
+            if !self.gone.isEmpty { self.gone.removeAll() }
         }
     }
 
@@ -178,10 +195,13 @@ public final class Broker {
 public enum BrokerStartError: Error, Sendable, CustomStringConvertible {
     case alreadyRunning(String)
     case unusablePath(String)
+    /// The process can't have one descriptor more.
+    case noTimer(SystemError)
 
     public var description: String {
         switch self {
         case .alreadyRunning(let message), .unusablePath(let message): message
+        case .noTimer(let error): "the broker has no clock for deadlines: \(error)"
         }
     }
 }

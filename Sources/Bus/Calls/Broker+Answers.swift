@@ -15,24 +15,27 @@ extension Broker {
     }
 
     @inline(__always)
-    func handleReply(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    func handleReply(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard let call = served(header.id, by: peer) else { return }
         guard call.pointee.kind == .call else {
             answerInside(call, header, body, from: peer)
             return
         }
-        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
-        if let adaptation = call.pointee.adaptation?.takeUnretainedValue() {
-            forwardAdapted(call, adaptation, header, body, from: peer, to: caller)
-            return
+        // Because a call has a caller, who lives to the end of this round.
+        call.pointee.caller!._withUnsafeGuaranteedRef { caller in
+            if let adaptation = call.pointee.adaptation {
+                forwardAdapted(call, adaptation.takeUnretainedValue(), header, body, from: peer, to: caller)
+            } else {
+                forwardReply(call, header, body, from: peer, to: caller)
+            }
         }
-        forwardReply(call, header, body, from: peer, to: caller)
     }
 
     /// Sends a reply on to the caller.
     @inline(__always)
     func forwardReply(
-        _ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer, to caller: Peer
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        to caller: Peer
     ) {
         if header.more {
             forwardPartial(call, header, body, from: peer, to: caller)
@@ -67,7 +70,7 @@ extension Broker {
 
     @inline(never)
     private func forwardPartial(
-        _ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
         guard call.pointee.credit > 0 else {
@@ -104,7 +107,7 @@ extension Broker {
     /// An answer to a notice or to a call of the broker's own.
     @inline(never)
     private func answerInside(
-        _ call: CallPointer, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
         guard !header.more else {
             statistics.dropped += 1
@@ -119,7 +122,7 @@ extension Broker {
     }
 
     @inline(never)
-    func handleError(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    func handleError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard header.members.contains(.id) else {
             // A remark of a client's has no addressee.
             statistics.dropped += 1
@@ -164,7 +167,7 @@ extension Broker {
 
     /// A module may send some of the bus's codes and any with a dot. The
     /// launcher is a part of the bus: its codes are the bus's.
-    private func calleeError(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
+    private func calleeError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
         let sent = ErrorCode(header.code.text)
         let isAllowed =
             sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
@@ -179,7 +182,7 @@ extension Broker {
     // MARK: cancel and credit
 
     @inline(never)
-    func handleCancel(_ header: Header, from peer: Peer) {
+    func handleCancel(_ header: borrowing Header, from peer: Peer) {
         guard let call = peer.requests.find(header.id) else {
             statistics.dropped += 1
             return
@@ -190,7 +193,7 @@ extension Broker {
     }
 
     @inline(never)
-    func handleCredit(_ header: Header, from peer: Peer) {
+    func handleCredit(_ header: borrowing Header, from peer: Peer) {
         guard let call = peer.requests.find(header.id) else {
             statistics.dropped += 1
             return

@@ -2,12 +2,12 @@ import StrataCore
 
 /// Calls: from the caller's frame to the owner's outbox.
 extension Broker {
-    @inline(__always)
-    func handleCall(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    @inline(never)
+    func handleCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard hasUsableID(header, from: peer) else { return }
         statistics.calls += 1
         if let route = routes.route(header.to) {
-            call(route, header, body, from: peer)
+            route._withUnsafeGuaranteedRef { call($0, header, body, from: peer) }
         } else {
             resolveCall(header, body, from: peer)
         }
@@ -15,7 +15,7 @@ extension Broker {
 
     /// A `to` that isn't remembered.
     @inline(never)
-    private func resolveCall(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    private func resolveCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         switch routes.resolve(header.to, adapters) {
         case .route(let route): call(route, header, body, from: peer)
         case .reserved("bus", let action): busCall(action, header, body, from: peer)
@@ -48,7 +48,7 @@ extension Broker {
 
     @inline(__always)
     private func call(
-        _ route: RouteTable.Route, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
         let interface = route.interface
         if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
@@ -72,44 +72,48 @@ extension Broker {
 
     /// Opens a call that the policy allows, and lets it go on.
     @inline(__always)
-    private func send(_ route: RouteTable.Route, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    private func send(
+        _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
         let interface = route.interface
         let request = route.to.withUnsafeBytes { to in
             Request(
                 to: to, interface: interface, trace: header.trace, meta: header.meta, body: body,
                 skipsAuthorization: header.members.contains(.auth))
         }
-        // The route's own array stays where it is while the route is held.
-        withExtendedLifetime(route) {
-            let owner = interface.owner
-            guard owner.isReady, var callee = owner.peer else {
-                wait(request, route, header, for: owner, from: peer)
-                return
-            }
-            if route.needsCheck {
-                if let refusal = actionRefusal(route, from: peer) {
-                    refuse(peer, header.id, refusal)
-                    return
-                }
-                callee = self.callee(interface, route.instance, callee)
-            }
-            guard let call = openRequest(.call, header, from: peer) else { return }
-            call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
-            if let refusal = startRefusal(header, of: peer, owner) {
-                fail(call, refusal)
-                return
-            }
-            if route.needsAuthorization, !request.skipsAuthorization {
-                authorize(call, request, route, header, from: peer)
-                return
-            }
-            deliver(call, request, to: callee)
+        guard route.owner.isReady, var callee = route.owner.unretainedPeer else {
+            wait(request, route, header, for: route.owner, from: peer)
+            return
         }
+        if route.needsCheck {
+            if let refusal = actionRefusal(route, from: peer) {
+                refuse(peer, header.id, refusal)
+                return
+            }
+            callee = .passUnretained(self.callee(interface, route.instance, callee.takeUnretainedValue()))
+        }
+        guard let call = openRequest(.call, header, from: peer) else { return }
+        if route.adaptation != nil { adapt(call, route) }
+        if header.members.contains(.parent), let refusal = startRefusal(header, of: peer, route.owner) {
+            fail(call, refusal)
+            return
+        }
+        if route.needsAuthorization, !request.skipsAuthorization {
+            authorize(call, request, route, header, from: peer)
+            return
+        }
+        callee._withUnsafeGuaranteedRef { deliver(call, request, to: $0) }
+    }
+
+    /// Lets a call's replies be renamed.
+    @inline(never)
+    private func adapt(_ call: CallPointer, _ route: RouteTable.Route) {
+        call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
     }
 
     @inline(never)
     private func authorize(
-        _ call: CallPointer, _ request: Request, _ route: RouteTable.Route, _ header: Header, from peer: Peer
+        _ call: CallPointer, _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, from peer: Peer
     ) {
         var request = request
         route.action.withUnsafeBytes { action in
@@ -121,14 +125,14 @@ extension Broker {
     /// A request whose owner isn't ready: it waits, or is refused.
     @inline(never)
     private func wait(
-        _ request: Request, _ route: RouteTable.Route, _ header: Header, for owner: ModuleRecord,
+        _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
     ) {
         var request = request
         route.action.withUnsafeBytes { action in
             request.action = action
             if let call = hold(request, .call, header, for: owner, from: peer) {
-                call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
+                adapt(call, route)
             }
         }
     }
@@ -137,7 +141,7 @@ extension Broker {
     /// refused.
     @discardableResult
     func hold(
-        _ request: Request, _ kind: Call.Kind, _ header: Header, for owner: ModuleRecord,
+        _ request: Request, _ kind: Call.Kind, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
     ) -> CallPointer? {
         guard canBeWaitedFor(owner) else {
@@ -223,7 +227,8 @@ extension Broker {
     /// Makes the checks on a request's action, now that its owner is there, and
     /// lets it go on.
     func goOn(
-        _ call: CallPointer, _ request: Request, _ header: Header = Header(), from caller: Peer, to callee: Peer
+        _ call: CallPointer, _ request: Request, _ header: borrowing Header = Header(), from caller: Peer,
+        to callee: Peer
     ) {
         guard let interface = request.interface.map(present) else {
             deliver(call, request, to: callee)
@@ -300,7 +305,7 @@ extension Broker {
     /// - Parameter required: the name that the caller used, where an adapter
     ///   leads on from it: that one must be declared.
     func policyRefusal(
-        _ interface: InterfaceRecord, _ header: Header, from peer: Peer, required: String? = nil
+        _ interface: InterfaceRecord, _ header: borrowing Header, from peer: Peer, required: String? = nil
     ) -> BusError? {
         if peer.role == .launcher {
             return BusError(.forbidden, "the launcher calls bus alone, and asked for \(interface.name)")
@@ -329,7 +334,7 @@ extension Broker {
 
     /// Section 11: a request made for `module/setUp` would wait for a module
     /// that waits for the setUp.
-    func startRefusal(_ header: Header, of peer: Peer, _ owner: ModuleRecord) -> BusError? {
+    func startRefusal(_ header: borrowing Header, of peer: Peer, _ owner: ModuleRecord) -> BusError? {
         guard header.members.contains(.parent), let parent = openParent(header, of: peer),
             parent.pointee.isLifecycle, let module = peer.module
         else { return nil }
@@ -377,11 +382,11 @@ extension Broker {
         callee.addServed(call)
         callee.lastRequest = loop.now
         let remaining = remaining(call)
-        let caller = call.pointee.caller?._withUnsafeGuaranteedRef { $0 }
+        let from = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }  // because a call has a caller
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
             writer.name("to", request.to)
-            caller!.from.withUnsafeBytes { writer.name("from", $0) }  // because a call has a caller
+            writer.name("from", from)
             if request.url.count > 0 { writer.string("url", request.url) }
             writer.integer("deadline", remaining)
             writer.integer("credit", call.pointee.credit)

@@ -3,7 +3,7 @@ import StrataCore
 /// Opens: a URL becomes a call of the action that it is mapped to.
 extension Broker {
     @inline(never)
-    func handleOpen(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    func handleOpen(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard hasUsableID(header, from: peer) else { return }
         statistics.opens += 1
         if peer.role == .launcher {

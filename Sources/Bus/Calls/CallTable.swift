@@ -9,7 +9,8 @@ struct CallTable: ~Copyable {
 
     private var chunks: [CallPointer] = []
     private var used = 0
-    private var free: [CallPointer] = []
+    /// The first of the free places; each has the next one as its timer's.
+    private var firstFree: CallPointer?
     private(set) var count = 0
 
     deinit {
@@ -18,7 +19,8 @@ struct CallTable: ~Copyable {
 
     /// A call to fill; nil where 2^22 are open.
     mutating func open(_ kind: Call.Kind) -> CallPointer? {
-        guard let call = free.popLast() ?? fresh() else { return nil }
+        guard let call = firstFree ?? fresh() else { return nil }
+        firstFree = call.pointee.timer.next
         let generation = call.pointee.generation + 1
         let slot = call.pointee.slot
         call.pointee = Call(slot: slot)
@@ -33,7 +35,9 @@ struct CallTable: ~Copyable {
     mutating func close(_ call: CallPointer) {
         call.pointee.state = .free
         count -= 1
-        if call.pointee.generation < Call.lastGeneration { free.append(call) }
+        guard call.pointee.generation < Call.lastGeneration else { return }
+        call.pointee.timer.next = firstFree
+        firstFree = call
     }
 
     /// The open call of a number; nil for any other number.

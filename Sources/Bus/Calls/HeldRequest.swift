@@ -63,7 +63,8 @@ struct Request {
     typealias Bytes = UnsafeRawBufferPointer
 
     var to = Bytes.none
-    var interface: InterfaceRecord?
+    /// Unretained: what was found in a round of the loop lives until its end.
+    unowned(unsafe) var interface: InterfaceRecord?
     var action = Bytes.none
     var url = Bytes.none
     var name = Bytes.none

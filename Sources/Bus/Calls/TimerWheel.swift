@@ -9,10 +9,11 @@ struct TimerWheel: ~Copyable {
     }
 
     // 2^27 ms in all, more than a deadline's 24 hours.
-    private static let levels = [
-        Level(shift: 0, slots: 256, first: 0), Level(shift: 8, slots: 64, first: 256),
-        Level(shift: 14, slots: 64, first: 320), Level(shift: 20, slots: 128, first: 384),
-    ]
+    private static var finest: Level { Level(shift: 0, slots: 256, first: 0) }
+    private static var fine: Level { Level(shift: 8, slots: 64, first: 256) }
+    private static var coarse: Level { Level(shift: 14, slots: 64, first: 320) }
+    private static var coarsest: Level { Level(shift: 20, slots: 128, first: 384) }
+    private static let levels = [finest, fine, coarse, coarsest]
     private static let bucketCount = 512
 
     private let buckets: UnsafeMutablePointer<CallPointer?>
@@ -86,8 +87,8 @@ struct TimerWheel: ~Copyable {
     private mutating func place(_ call: CallPointer, notBefore earliest: UInt64) -> UInt64 {
         let expiry = max(call.pointee.expiry, earliest)
         let delta = expiry - min(current, expiry)
-        let index = delta < 1 << 8 ? 0 : delta < 1 << 14 ? 1 : delta < 1 << 20 ? 2 : 3
-        let level = Self.levels[index]
+        let level =
+            delta < 1 << 8 ? Self.finest : delta < 1 << 14 ? Self.fine : delta < 1 << 20 ? Self.coarse : Self.coarsest
         let bucket = level.first + Int((expiry >> level.shift) & (level.slots - 1))
         call.pointee.timer = Call.Link(previous: nil, next: buckets[bucket])
         buckets[bucket]?.pointee.timer.previous = call

@@ -3,7 +3,7 @@ import StrataCore
 /// `bus/create` and `bus/release`, and who may call an instance.
 extension Broker {
     /// `create {"interface"}`: answered when the interface's owner is ready.
-    func create(_ header: Header, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer)
+    func create(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer)
         throws(BusError)
     {
         var reader = try MemberReader(body: body, of: "bus/create")

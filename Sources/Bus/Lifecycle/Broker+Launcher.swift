@@ -57,7 +57,7 @@ extension Broker {
     }
 
     /// `retire {"module"}`: answered when its tearDown is done.
-    func retire(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+    func retire(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
         var reader = try MemberReader(body: body, of: "bus/retire")
         let module = try row(try reader.required("module"))
         guard let retired = module.peer else {
@@ -142,7 +142,7 @@ extension Broker {
 
     /// A call to `launcher/…`, which the launcher serves for operators.
     func launcherCall(
-        _ action: String, _ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
         guard peer.role == .operator else {
             refuse(

@@ -52,8 +52,10 @@ final class ModuleRecord {
     /// said: keys of the manifest.
     var pending: [String] = []
 
+    var peer: Peer? { didSet { unretainedPeer = peer.map { .passUnretained($0) } } }
+    /// The same, for requests on their way: without a reference of theirs.
     @exclusivity(unchecked)  // because it is read for each request, on one thread
-    var peer: Peer?
+    private(set) var unretainedPeer: Unmanaged<Peer>?
     /// Under `replace: overlap`: a second session, which takes over when it is ready.
     var successor: Successor?
     var state = State.absent

@@ -2,7 +2,7 @@ import StrataCore
 
 /// Broadcasts: down the table, to each observation of a later level.
 extension Broker {
-    func handleBroadcast(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    func handleBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         if header.members.contains(.id), !hasUsableID(header, from: peer) { return }
         guard header.members.contains(.name) else {
             endForName(header, of: peer)
@@ -41,7 +41,7 @@ extension Broker {
         statistics.broadcasts += 1
         if isMonitored { monitorBroadcast(header, body, from: peer) }
         let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body)
-        var recipients = fanOut(header, body, payload, from: peer, rank: rank)
+        var recipients = fanOut(header.name, header, body, payload, from: peer, rank: rank)
         if adapters.hasNotices, peer.role == .module {
             recipients += fanOutAliases(header, body, payload, from: peer, rank: rank)
         }
@@ -51,47 +51,47 @@ extension Broker {
     }
 
     /// A notification without name.
-    func endForName(_ header: Header, of peer: Peer) {
+    func endForName(_ header: borrowing Header, of peer: Peer) {
         statistics.badFrames += 1
         end(peer, BusError(.badHeader, "a \(header.kind.name) lacks \"name\": say what is notified"))
     }
 
     /// Queues a notice to each observation of the name and of a later level.
     func fanOut(
-        _ header: Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?, from peer: Peer, rank: Int
+        _ name: Header.Text, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?,
+        from peer: Peer, rank: Int
     ) -> Int {
-        guard let list = observations.find(header.name) else { return 0 }
+        guard let list = observations.find(name) else { return 0 }
         var recipients = 0
-        peer.from.withUnsafeBytes { from in
-            levels.nameBytes[rank].withUnsafeBytes { level in
-                let notice = Notice(
-                    name: header.name, object: header.members.contains(.object) ? header.object : nil,
-                    from: from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
-                // Ending a slow consumer takes it out of the list: a copy is
-                // walked, and costs nothing where nobody is ended.
-                for observation in list.observations
-                where LevelTable.broadcastReaches(from: rank, to: observation.rank) {
-                    guard observation.matches(notice.object), observation.peer.phase == .open else { continue }
-                    if notify(observation, notice, payload) { recipients += 1 }
+        levels.nameBytes[rank].withUnsafeBytes { level in
+            let notice = Notice(
+                name: name, object: header.members.contains(.object) ? header.object : nil,
+                from: peer.from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
+            let cost = notice.cost
+            var number: UInt64?
+            // Ending a slow consumer takes it out of the list: a copy is
+            // walked, and costs nothing where nobody is ended.
+            for observation in list.observations {
+                observation._withUnsafeGuaranteedRef { observation in
+                    guard LevelTable.broadcastReaches(from: rank, to: observation.rank),
+                        observation.matches(notice.object), observation.peer.phase == .open
+                    else { return }
+                    // Whoever was ended may have made others speak in between.
+                    if number != noticeFrame.number {
+                        number = noticeFrame.begin(notice, copiesBody: payload == nil)
+                    }
+                    if observation.keep == .latest {
+                        if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
+                    } else if fits(cost, observation.peer) {
+                        queueNotice(observation, notice, payload, missed: 0)
+                        recipients += 1
+                    } else {
+                        endSlowConsumer(observation.peer, observation)
+                    }
                 }
             }
         }
         return recipients
-    }
-
-    /// Queues a broadcast's notice to one observation; false where its peer
-    /// had to be ended instead.
-    private func notify(_ observation: Observation, _ notice: Notice, _ payload: Payload?) -> Bool {
-        let peer = observation.peer
-        if observation.keep == .latest {
-            return notifyLatest(observation, notice, payload)
-        }
-        guard fits(notice.cost, peer) else {
-            endSlowConsumer(peer, observation)
-            return false
-        }
-        queueNotice(observation, notice, payload, missed: 0)
-        return true
     }
 
     private func endSlowConsumer(_ peer: Peer, _ observation: Observation) {
@@ -106,7 +106,8 @@ extension Broker {
     }
 
     /// Of an observation that keeps `latest` at most one notice waits.
-    private func notifyLatest(_ observation: Observation, _ notice: Notice, _ payload: Payload?) -> Bool {
+    /// False where its peer had to be ended instead.
+    private func notifyLatest(_ observation: Observation, _ notice: Notice, _ cost: Int, _ payload: Payload?) -> Bool {
         let peer = observation.peer
         if observation.deferred != nil {
             observation.missed += 1
@@ -122,7 +123,7 @@ extension Broker {
         } else {
             observation.missed = 0
         }
-        if observation.deferred == nil, fits(notice.cost, peer) {
+        if observation.deferred == nil, fits(cost, peer) {
             observation.waitingEnd = queueNotice(observation, notice, payload, missed: observation.missed)
             return true
         }
@@ -173,54 +174,32 @@ extension Broker {
                     peer.hasDeferred = true
                     return
                 }
+                _ = noticeFrame.begin(notice, copiesBody: false)
                 observation.waitingEnd = queueNotice(observation, notice, deferred.body, missed: observation.missed)
                 dropDeferred(observation)
             }
         }
     }
 
+    /// Queues a copy of the notice that stands in `noticeFrame`.
+    @inline(__always)
     @discardableResult
     private func queueNotice(
         _ observation: Observation, _ notice: Notice, _ payload: Payload?, missed: Int
     ) -> UInt64 {
-        let write = { (writer: inout HeaderWriter) in
-            notice.write(to: &writer, subscription: observation.id)
-            if missed > 0 { writer.integer("missed", UInt64(missed)) }
-        }
-        if isMonitored { monitorNotice(notice, to: observation.peer) }
-        if let payload {
-            let end = queue(.notice, to: observation.peer, room: notice.room, payload: payload, isAnswer: false, write)
-            flush(observation.peer)
+        let peer = observation.peer
+        if isMonitored { monitorNotice(notice, to: peer) }
+        let memory = peer.outbox.reserve(noticeFrame.room)
+        let count = noticeFrame.write(to: memory, subscription: observation.id, missed: missed)
+        guard let payload else {
+            let end = peer.outbox.commit(inlineCount: count, isAnswer: false)
+            wrote(to: peer)
             return end
         }
-        return queue(.notice, to: observation.peer, room: notice.room, body: notice.body, isAnswer: false, write)
-    }
-}
-
-extension Notice {
-    /// The room that its texts may take in a header.
-    var room: Int {
-        HeaderWriter.room(name) + HeaderWriter.room(object ?? .none) + HeaderWriter.room(from)
-            + HeaderWriter.room(level) + trace.count + meta.count
-    }
-
-    /// Its size in a queue, as far as limits are concerned.
-    var cost: Int {
-        body.count + name.count + (object?.count ?? 0) + from.count + trace.count + meta.count
-            + HeaderWriter.overhead / 4
-    }
-
-    /// Writes its members, behind `kind` and `id`.
-    func write(to writer: inout HeaderWriter, subscription: UInt64) {
-        writer.name("from", from)
-        // An operator has none.
-        if level.count > 0 { writer.string("level", level) }
-        writer.string("name", name)
-        if let object { writer.string("object", object) }
-        writer.string("via", via)
-        writer.integer("subscription", subscription)
-        if trace.count > 0 { writer.raw("trace", trace) }
-        if meta.count > 0 { writer.raw("meta", meta) }
+        let end = peer.outbox.commit(inlineCount: count, payload: payload, isAnswer: false)
+        wrote(to: peer)
+        flush(peer)
+        return end
     }
 }
 

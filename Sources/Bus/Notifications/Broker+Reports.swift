@@ -2,7 +2,7 @@ import StrataCore
 
 /// Reports: up the table, to one named module of the same or an earlier level.
 extension Broker {
-    func handleReport(_ header: Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    func handleReport(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard header.members.contains(.name) else {
             endForName(header, of: peer)
             return
@@ -32,7 +32,7 @@ extension Broker {
         deliverReport(call, request, from: peer, to: target)
     }
 
-    private func unknownModule(_ header: Header) -> BusError {
+    private func unknownModule(_ header: borrowing Header) -> BusError {
         let name = header.to.text
         let near = nearestNames(to: name, in: modules.all.map(\.name))
         let hint = near.isEmpty ? "strata ps lists those there are" : "did you mean \(near.joined(separator: " or "))?"
@@ -46,7 +46,7 @@ extension Broker {
     /// - Parameter rank: that of the sender's session, which may be another than
     ///   the one that serves its module.
     private func reportRefusal(
-        _ header: Header, from sender: ModuleRecord, of rank: Int, to target: ModuleRecord
+        _ header: borrowing Header, from sender: ModuleRecord, of rank: Int, to target: ModuleRecord
     ) -> BusError? {
         let (own, other) = (levels.names[rank], levels.names[target.rank])
         guard LevelTable.reportMayGo(from: rank, to: target.rank) else {
@@ -72,7 +72,7 @@ extension Broker {
         }
         call.pointee.state = .inside
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
-        let matching = (observations.find(request.name)?.observations ?? []).filter {
+        let matching = (observations.find(request.name)?.observations ?? []).map { $0.takeUnretainedValue() }.filter {
             $0.peer === observer && $0.matches(request.object)
         }
         guard !matching.isEmpty else {
@@ -80,24 +80,22 @@ extension Broker {
             reportDone(call)
             return
         }
-        peer.from.withUnsafeBytes { from in
-            level.withUnsafeBytes { level in
-                let notice = Notice(
-                    name: request.name, object: request.object, from: from, level: level, via: "report",
-                    trace: request.trace, meta: request.meta, body: request.body)
-                // All of a report's notices go out, or none.
-                guard fits(notice.cost * matching.count, observer) else {
-                    fail(
-                        call,
-                        BusError(
-                            .overloaded,
-                            "the queue to \(target.name) is full: \(observer.outbox.pending) bytes wait, and "
-                                + "\(table.limits.queue) may (limits.queue); report again later"))
-                    return
-                }
-                if isMonitored { monitorReport(request, from: peer, to: target) }
-                queueReport(call, notice, matching, to: observer)
+        level.withUnsafeBytes { level in
+            let notice = Notice(
+                name: request.name, object: request.object, from: peer.from, level: level, via: "report",
+                trace: request.trace, meta: request.meta, body: request.body)
+            // All of a report's notices go out, or none.
+            guard fits(notice.cost * matching.count, observer) else {
+                fail(
+                    call,
+                    BusError(
+                        .overloaded,
+                        "the queue to \(target.name) is full: \(observer.outbox.pending) bytes wait, and "
+                            + "\(table.limits.queue) may (limits.queue); report again later"))
+                return
             }
+            if isMonitored { monitorReport(request, from: peer, to: target) }
+            queueReport(call, notice, matching, to: observer)
         }
     }
 

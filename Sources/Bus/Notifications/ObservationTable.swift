@@ -5,10 +5,22 @@ import StrataCore
 struct ObservationTable: ~Copyable {
     /// The observations of one name, in the order in which they were made.
     final class List {
-        var observations: [Observation] = []
+        /// Retained; walking them for each broadcast costs no further
+        /// references. What is taken out goes to `spent`.
+        fileprivate(set) var observations: [Unmanaged<Observation>] = []
+
+        deinit { for observation in observations { observation.release() } }
+
+        fileprivate func takeOut(_ isWanted: (Observation) -> Bool) -> [Observation] {
+            let out = observations.filter { isWanted($0.takeUnretainedValue()) }
+            observations.removeAll { isWanted($0.takeUnretainedValue()) }
+            return out.map { $0.takeRetainedValue() }
+        }
     }
 
     private var byName = ByteTable<List>()
+    /// Observations that were taken out in this round of the loop.
+    private var spent: [Observation] = []
 
     init() {}
 
@@ -17,10 +29,10 @@ struct ObservationTable: ~Copyable {
     mutating func add(_ observation: Observation) {
         observation.name.withUnsafeBytes { name in
             if let list = byName.find(name) {
-                list.observations.append(observation)
+                list.observations.append(.passRetained(observation))
             } else {
                 let list = List()
-                list.observations.append(observation)
+                list.observations.append(.passRetained(observation))
                 byName.set(name, list)
             }
         }
@@ -28,20 +40,23 @@ struct ObservationTable: ~Copyable {
 
     /// Takes out all of a peer's.
     mutating func removeAll(of peer: Peer) {
-        for name in Set(peer.observations.map(\.name)) {
-            name.withUnsafeBytes { name in
-                guard let list = byName.find(name) else { return }
-                list.observations.removeAll { $0.peer === peer }
-                if list.observations.isEmpty { byName.remove(name) }
-            }
+        for name in Set(peer.observations.map(\.name)) { takeOut(name) { $0.peer === peer } }
+    }
+
+    mutating func remove(_ observation: Observation) { takeOut(observation.name) { $0 === observation } }
+
+    /// Whoever walks a list may still meet what is taken out: it lives until
+    /// the round's end.
+    private mutating func takeOut(_ name: [UInt8], _ isWanted: (Observation) -> Bool) {
+        name.withUnsafeBytes { name in
+            guard let list = byName.find(name) else { return }
+            spent += list.takeOut(isWanted)
+            if list.observations.isEmpty { byName.remove(name) }
         }
     }
 
-    mutating func remove(_ observation: Observation) {
-        observation.name.withUnsafeBytes { name in
-            guard let list = byName.find(name) else { return }
-            list.observations.removeAll { $0 === observation }
-            if list.observations.isEmpty { byName.remove(name) }
-        }
+    /// The round has ended: nobody walks a list any more.
+    mutating func dropSpent() {
+        if !spent.isEmpty { spent.removeAll() }
     }
 }

@@ -110,6 +110,9 @@ extension Broker {
         switch peer.socket.read(into: space) {
         case .moved(let count):
             peer.assembler.received(count)
+            if let space = peer.assembler.spaceForRest(), case .moved(let count) = peer.socket.read(into: space) {
+                peer.assembler.received(count)
+            }
             turnTime = Loop.nanoseconds
             process(peer)
         case .wouldBlock:
@@ -123,15 +126,23 @@ extension Broker {
     func process(_ peer: Peer) {
         var header = Header()
         do {
-            while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
-                let frame = try peer.assembler.next()
-            {
-                peer.assemblyDeadline = 0
-                try scanner.scan(frame.header, into: &header)
-                if peer.phase == .open {
-                    if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
-                } else {
-                    greet(header, frame.body, of: peer)
+            // Through a pointer, because a variable is copied for each call that
+            // it is given to.
+            try withUnsafeMutablePointer(to: &header) { header in
+                while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
+                    let frame = try peer.assembler.next()
+                {
+                    peer.assemblyDeadline = 0
+                    try scanner.scan(frame.header, into: &header.pointee)
+                    if peer.phase == .open {
+                        if isMonitored {
+                            handleMonitored(header.pointee, frame, of: peer)
+                        } else {
+                            handle(header.pointee, frame, of: peer)
+                        }
+                    } else {
+                        greet(header.pointee, frame.body, of: peer)
+                    }
                 }
             }
         } catch let error as FrameError {
@@ -289,7 +300,7 @@ extension Broker {
         peer.timer?.close()
         peer.timer = nil
         if phase != .ending { endSession(peer, was: phase, reason: reason) }
-        // Callbacks of this turn may still hold the peer; it goes with them.
+        gone.append(peer)
         peers[peer.number] = nil
         if peer.hasCommonSeat { commonSeats -= 1 }
         if peer.isInAssemblyList { assembling.removeAll { $0 === peer } }

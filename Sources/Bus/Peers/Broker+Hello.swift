@@ -3,7 +3,7 @@ import StrataCore
 /// hello: who a peer is, and what it brings. The first refusal that applies,
 /// in the order of the protocol's section 5, ends the connection.
 extension Broker {
-    func greet(_ header: Header, _ body: UnsafeRawBufferPointer, of peer: Peer) {
+    func greet(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, of peer: Peer) {
         guard header.kind == .call, isHello(header.to) else {
             end(
                 peer,
@@ -343,7 +343,7 @@ extension Broker {
     func register(_ peer: Peer, as role: Peer.Role, from: String) {
         move(peer, to: .open)
         peer.role = role
-        peer.from = Array(from.utf8)
+        peer.setFrom(from)
         peer.timer?.close()
         peer.timer = nil
     }

@@ -40,8 +40,8 @@ final class Peer {
     var module: ModuleRecord?
     /// A module's; an operator and the launcher have none.
     var rank = 0
-    /// What `from` says of it.
-    var from: [UInt8] = []
+    /// What `from` says of it; empty before hello.
+    private(set) var from = UnsafeRawBufferPointer.none
     var observations: [Observation] = []
     var nextSubscription: UInt64 = 1
     /// Instances that it has created and that live.
@@ -95,6 +95,15 @@ final class Peer {
         self.credentials = credentials
         assembler = FrameAssembler(limits: limits)
         outbox = Outbox(pool: pool)
+    }
+
+    deinit { from.deallocate() }
+
+    /// Says who it is, once.
+    func setFrom(_ name: String) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 8)
+        memory.copyBytes(from: name.utf8)
+        from = UnsafeRawBufferPointer(memory)
     }
 
     /// How messages name it.

@@ -3,7 +3,7 @@ import StrataCore
 /// `reload`: the launcher reads the manifest again, and the broker puts the new
 /// table in force, all of it or nothing.
 extension Broker {
-    func reload(_ header: Header, from peer: Peer) throws(BusError) {
+    func reload(_ header: borrowing Header, from peer: Peer) throws(BusError) {
         guard let launcher else {
             throw BusError(
                 .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")

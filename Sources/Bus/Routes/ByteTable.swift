@@ -28,16 +28,20 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         slots.deallocate()
     }
 
-    /// The value of a key; unretained, and valid while the table holds it.
+    /// The value of a key.
     @inline(__always)
-    func find(_ key: UnsafeRawBufferPointer) -> Value? {
+    func find(_ key: UnsafeRawBufferPointer) -> Value? { findUnretained(key)?.takeUnretainedValue() }
+
+    /// The value of a key; valid while the table holds it.
+    @inline(__always)
+    func findUnretained(_ key: UnsafeRawBufferPointer) -> Unmanaged<Value>? {
         guard count > 0 else { return nil }
         let hash = Self.hash(key, seed)
         var index = Int(truncatingIfNeeded: hash) & mask
         while let stored = slots[index].key {
             let slot = slots[index]
             if slot.hash == hash, slot.count == key.count, Self.equal(stored, key) {
-                return slot.value!.takeUnretainedValue()  // because a used slot has a value
+                return slot.value
             }
             index = (index + 1) & mask
         }

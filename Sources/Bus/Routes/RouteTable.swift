@@ -8,6 +8,7 @@ struct RouteTable: ~Copyable {
         /// `Interface/action` or `Interface#N/action`, as the owner sees it.
         let to: [UInt8]
         let interface: InterfaceRecord
+        let owner: ModuleRecord
         let action: [UInt8]
         let instance: UInt64?
         /// Whether the owner listed its actions and this is none of them.
@@ -32,6 +33,7 @@ struct RouteTable: ~Copyable {
             self.adaptation = adaptation
             self.to = to
             self.interface = interface
+            owner = interface.owner
             self.action = action
             self.instance = instance
             self.isUnknownAction = isUnknownAction
@@ -53,13 +55,16 @@ struct RouteTable: ~Copyable {
 
     private var routes = ByteTable<Route>()
     private var interfaces = ByteTable<InterfaceRecord>()
+    /// Routes and interfaces that were let go of in this round of the loop.
+    private var spent: [AnyObject] = []
     var urls = URLTable<URLTarget>()
 
     init() {}
 
-    /// The remembered route of a `to`.
+    /// The remembered route of a `to`. Unretained, because all that was found
+    /// here in a round of the loop lives until its end.
     @inline(__always)
-    func route(_ to: UnsafeRawBufferPointer) -> Route? { routes.find(to) }
+    func route(_ to: UnsafeRawBufferPointer) -> Unmanaged<Route>? { routes.findUnretained(to) }
 
     /// Judges a `to` that isn't remembered, and remembers it where it leads
     /// somewhere.
@@ -93,7 +98,7 @@ struct RouteTable: ~Copyable {
     }
 
     private mutating func remember(_ route: Route, for to: UnsafeRawBufferPointer) {
-        if routes.count >= Self.mostRoutes { routes.removeAll() }
+        if routes.count >= Self.mostRoutes { forgetRoutes() }
         routes.set(to, route)
     }
 
@@ -123,12 +128,22 @@ struct RouteTable: ~Copyable {
     }
 
     mutating func remove(_ interface: InterfaceRecord) {
+        spent.append(interface)
         interfaces.remove(interface.name)
         forgetRoutes()
     }
 
     /// After anything about an interface has changed.
-    mutating func forgetRoutes() { routes.removeAll() }
+    mutating func forgetRoutes() {
+        guard routes.count > 0 else { return }
+        routes.forEach { spent.append($0) }
+        routes.removeAll()
+    }
+
+    /// The round has ended: nobody uses any more what was found in it.
+    mutating func dropSpent() {
+        if !spent.isEmpty { spent.removeAll() }
+    }
 
     /// The names of some interfaces, in no order.
     func someInterfaceNames(_ most: Int) -> [String] {

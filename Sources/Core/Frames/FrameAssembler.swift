@@ -14,9 +14,9 @@ public struct FrameAssembler: ~Copyable {
     private var restCount = 0
 
     /// Where this turn's bytes stand: from `position` to `end`.
-    private var region: UnsafeMutableRawPointer?
-    private var position = 0
-    private var end = 0
+    @usableFromInline var region: UnsafeMutableRawPointer?
+    @usableFromInline var position = 0
+    @usableFromInline var end = 0
 
     public init(limits: FrameLimits) { self.limits = limits }
 
@@ -53,6 +53,16 @@ public struct FrameAssembler: ~Copyable {
     /// Says how many bytes were put where `space` said.
     public mutating func received(_ count: Int) { end += count }
 
+    /// Where the rest of this turn's only frame goes: its body is no larger than
+    /// a turn, and its lengths and header are what is too much. Nil where the
+    /// turn has other frames, or has ended with its bytes.
+    public func spaceForRest() -> UnsafeMutableRawBufferPointer? {
+        guard end == ReadBuffer.turn, position == 0, let region else { return nil }
+        let lacking = 4 + Int(UInt32(bigEndian: region.loadUnaligned(as: UInt32.self))) - end
+        guard lacking > 0, lacking <= ReadBuffer.mostLacking else { return nil }
+        return UnsafeMutableRawBufferPointer(start: region + end, count: lacking)
+    }
+
     /// Goes on with what was kept, without reading.
     public mutating func resume() {
         region = rest
@@ -61,8 +71,9 @@ public struct FrameAssembler: ~Copyable {
     }
 
     /// The next whole frame of this turn; nil where more bytes are needed.
+    @inlinable @inline(__always)
     public mutating func next() throws(FrameError) -> Frame? {
-        let available = end - position
+        let available = end &- position
         guard available >= 4 else { return nil }
         let start = region! + position
         let length = UInt32(bigEndian: start.loadUnaligned(as: UInt32.self))
@@ -76,10 +87,10 @@ public struct FrameAssembler: ~Copyable {
         }
         let total = 4 + Int(length)
         guard available >= total else { return nil }
-        position += total
+        position &+= total
         let header = UnsafeRawBufferPointer(start: start + 8, count: Int(headerLength))
         let body = UnsafeRawBufferPointer(
-            start: start + 8 + Int(headerLength), count: total - 8 - Int(headerLength))
+            start: start + 8 + Int(headerLength), count: total &- 8 &- Int(headerLength))
         return Frame(header: header, body: body)
     }
 

@@ -12,16 +12,27 @@ public struct Outbox: ~Copyable {
     public static let largeBody = 16 << 10
 
     /// A frame that waits.
+    @usableFromInline
     struct Entry {
         /// The position behind its last byte.
-        var end: UInt64
+        @usableFromInline var end: UInt64
         /// Bytes of it that stand in `bytes`.
-        var inlineCount: Int
+        @usableFromInline var inlineCount: Int
         /// Owned; the rest of the frame. Given back where the frame is removed.
-        var payload: Unmanaged<Payload>?
-        var payloadCount: Int
-        var isAnswer: Bool
-        var isRemoved: Bool
+        @usableFromInline var payload: Unmanaged<Payload>?
+        @usableFromInline var payloadCount: Int
+        @usableFromInline var isAnswer: Bool
+        @usableFromInline var isRemoved: Bool
+
+        @inlinable @inline(__always)
+        init(end: UInt64, inlineCount: Int, payload: Unmanaged<Payload>?, payloadCount: Int, isAnswer: Bool) {
+            self.end = end
+            self.inlineCount = inlineCount
+            self.payload = payload
+            self.payloadCount = payloadCount
+            self.isAnswer = isAnswer
+            isRemoved = false
+        }
 
         var count: Int { inlineCount + payloadCount }
         /// The position of its first byte.
@@ -34,13 +45,21 @@ public struct Outbox: ~Copyable {
     /// The position up to which the kernel has taken everything.
     public private(set) var written: UInt64 = 0
     /// The position behind the last queued frame.
-    public private(set) var end: UInt64 = 0
+    @inlinable public var end: UInt64 { counts.end }
     /// Bytes that wait, removed frames not counted.
-    public private(set) var pending = 0
+    @inlinable public var pending: Int { counts.pending }
     /// Those of them that are answers.
-    public private(set) var pendingAnswers = 0
+    @inlinable public var pendingAnswers: Int { counts.pendingAnswers }
 
-    private var storage: UnsafeMutablePointer<OutboxStorage>?
+    @usableFromInline
+    struct Counts {
+        @usableFromInline var end: UInt64 = 0
+        @usableFromInline var pending = 0
+        @usableFromInline var pendingAnswers = 0
+    }
+    @usableFromInline var counts = Counts()
+
+    @usableFromInline var storage: UnsafeMutablePointer<OutboxStorage>?
     private let pool: OutboxPool
     /// Inline bytes of removed frames that still stand in the memory.
     private var removedBytes = 0
@@ -66,34 +85,51 @@ public struct Outbox: ~Copyable {
 
     /// Room for a frame's lengths and header, and for a body that is copied.
     /// Nothing else may happen to the outbox until `commit`.
-    @inline(__always)
+    @inlinable @inline(__always)
     public mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
-        if storage == nil { storage = pool.take() }
+        if storage == nil { takeStorage() }
         return storage!.pointee.reserve(count)
     }
+
+    @usableFromInline
+    mutating func takeStorage() { storage = pool.take() }
 
     /// Queues the frame that was written into what `reserve` gave.
     /// - Parameters:
     ///   - inlineCount: the bytes written.
-    ///   - payload: what follows them, where the body was not copied.
     ///   - isAnswer: counts as a reply or an error.
     /// - Returns: the position behind the frame.
-    @inline(__always)
+    @inlinable @inline(__always)
     @discardableResult
-    public mutating func commit(inlineCount: Int, payload: Payload? = nil, isAnswer: Bool) -> UInt64 {
-        let count = inlineCount + (payload?.bytes.count ?? 0)
-        end += UInt64(count)
-        pending += count
-        if isAnswer { pendingAnswers += count }
-        if let payload {
-            irregular += 1
-            payload.holders += 1
-        }
-        storage!.pointee.append(
+    public mutating func commit(inlineCount: Int, isAnswer: Bool) -> UInt64 {
+        append(
             Entry(
-                end: end, inlineCount: inlineCount, payload: payload.map(Unmanaged.passRetained),
-                payloadCount: payload?.bytes.count ?? 0, isAnswer: isAnswer, isRemoved: false))
-        return end
+                end: end &+ UInt64(inlineCount), inlineCount: inlineCount, payload: nil, payloadCount: 0,
+                isAnswer: isAnswer))
+    }
+
+    /// Queues a frame whose body was not copied: `payload` follows the bytes
+    /// that were written.
+    @discardableResult
+    public mutating func commit(inlineCount: Int, payload: Payload, isAnswer: Bool) -> UInt64 {
+        irregular += 1
+        payload.holders += 1
+        storage!.pointee.holdsPayloads = true
+        return append(
+            Entry(
+                end: end &+ UInt64(inlineCount + payload.bytes.count), inlineCount: inlineCount,
+                payload: .passRetained(payload), payloadCount: payload.bytes.count, isAnswer: isAnswer))
+    }
+
+    @inlinable @inline(__always)
+    mutating func append(_ entry: Entry) -> UInt64 {
+        // Nothing here overflows: all of it is memory that is there, or bytes
+        // that were written at some rate since the start.
+        counts.pending &+= entry.inlineCount &+ entry.payloadCount
+        if entry.isAnswer { counts.pendingAnswers &+= entry.inlineCount &+ entry.payloadCount }
+        counts.end = entry.end
+        storage!.pointee.append(entry)
+        return entry.end
     }
 
     /// Takes a frame out that has not begun to be written; false where it has.
@@ -161,8 +197,8 @@ public struct Outbox: ~Copyable {
         Self.release(entry)
         storage!.pointee.entries[index].payload = nil
         removedBytes += entry.inlineCount + MemoryLayout<Entry>.stride
-        pending -= entry.count
-        if entry.isAnswer { pendingAnswers -= entry.count }
+        counts.pending -= entry.count
+        if entry.isAnswer { counts.pendingAnswers -= entry.count }
     }
 
     /// The pieces to write next, at most `parts.count`; removed frames at the
@@ -212,7 +248,7 @@ public struct Outbox: ~Copyable {
     /// Says that the kernel took `count` bytes of what `gather` gave.
     public mutating func wrote(_ count: Int) {
         guard storage != nil else { return }
-        pending -= count
+        counts.pending -= count
         if pending == 0 && irregular == 0 {
             written = end
             finish()
@@ -247,7 +283,7 @@ public struct Outbox: ~Copyable {
     }
 
     private mutating func dropFirst(_ entry: Entry, inlineLeft: Int) {
-        if entry.isAnswer && !entry.isRemoved { pendingAnswers -= entry.count }
+        if entry.isAnswer && !entry.isRemoved { counts.pendingAnswers -= entry.count }
         if entry.payload != nil || entry.isRemoved { irregular -= 1 }
         if entry.isRemoved { removedBytes -= min(removedBytes, entry.inlineCount + MemoryLayout<Entry>.stride) }
         Self.release(entry)
@@ -258,7 +294,7 @@ public struct Outbox: ~Copyable {
     /// Everything is written: an idle connection holds no memory.
     private mutating func finish() {
         written = end
-        pendingAnswers = 0
+        counts.pendingAnswers = 0
         irregular = 0
         removedBytes = 0
         if let storage {

@@ -1,16 +1,17 @@
 /// The memory of an outbox that is not empty. Handed out by a pool, since most
 /// connections have something to send for a moment only.
+@usableFromInline
 struct OutboxStorage {
-    var bytes: UnsafeMutableRawPointer
-    var capacity: Int
+    @usableFromInline var bytes: UnsafeMutableRawPointer
+    @usableFromInline var capacity: Int
     /// What waits stands in `bytes` from `head` to `tail`.
     var head = 0
-    var tail = 0
+    @usableFromInline var tail = 0
 
-    var entries: UnsafeMutablePointer<Outbox.Entry>
-    var entryCapacity: Int
+    @usableFromInline var entries: UnsafeMutablePointer<Outbox.Entry>
+    @usableFromInline var entryCapacity: Int
     var entryHead = 0
-    var entryTail = 0
+    @usableFromInline var entryTail = 0
     var holdsPayloads = false
 
     init(capacity: Int, entryCapacity: Int) {
@@ -33,14 +34,15 @@ struct OutboxStorage {
         holdsPayloads = false
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
-        if capacity - tail < count { makeRoom(count) }
+        if capacity &- tail < count { makeRoom(count) }
         return bytes + tail
     }
 
     /// Moves what waits to the front, or to a larger place.
-    private mutating func makeRoom(_ count: Int) {
+    @usableFromInline
+    mutating func makeRoom(_ count: Int) {
         let used = tail - head
         if capacity - used >= count && head >= capacity / 2 {
             bytes.copyMemory(from: bytes + head, byteCount: used)
@@ -57,16 +59,16 @@ struct OutboxStorage {
         tail = used
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     mutating func append(_ entry: Outbox.Entry) {
-        tail += entry.inlineCount
-        if entry.payload != nil { holdsPayloads = true }
+        tail &+= entry.inlineCount
         if entryTail == entryCapacity { makeEntryRoom() }
         entries[entryTail] = entry
-        entryTail += 1
+        entryTail &+= 1
     }
 
-    private mutating func makeEntryRoom() {
+    @usableFromInline
+    mutating func makeEntryRoom() {
         let used = entryTail - entryHead
         if entryHead >= entryCapacity / 2 {
             entries.update(from: entries + entryHead, count: used)

@@ -4,6 +4,9 @@
 public final class ReadBuffer {
     /// What one turn reads at most.
     public static let turn = 64 << 10
+    /// What a frame that fills a turn may lack to be read to its end at once:
+    /// so a body of a turn's size comes with its lengths and its header.
+    static let mostLacking = 4 << 10
     /// Readable bytes behind whatever stands in the buffer, for loads of words.
     public static let slack = 16
     /// The rest of an unfinished frame that is put before the next turn's bytes.

@@ -1,7 +1,7 @@
 /// What stands in a frame's header, as far as the protocol knows it. Its bytes
 /// are in the frame's buffer, or in the scanner's where they had escapes: both
 /// until the next frame is scanned.
-public struct Header {
+public struct Header: ~Copyable {
     /// Which members were there.
     public var members: Members = []
     public var kind = Kind.unknown
@@ -29,35 +29,49 @@ public struct Header {
     /// Still in JSON's form; forwarded as the same bytes.
     public var meta = Text.none
 
+    /// Nothing is set but what a plain header sets (`HeaderScanner.scanPlain`).
+    var isPlain = true
+
     public init() {}
+
+    /// Empties one that is plain.
+    @inline(__always)
+    mutating func clearPlain() {
+        members = []
+        id = 0
+        deadline = 0
+        credit = 0
+        to = .none
+        name = .none
+    }
 
     /// A string's bytes: UTF-8, without JSON's escapes unless said otherwise.
     public typealias Text = UnsafeRawBufferPointer
 
     public struct Members: OptionSet, Sendable {
         public let rawValue: UInt32
-        public init(rawValue: UInt32) { self.rawValue = rawValue }
-        public static let kind = Members(rawValue: 1 << 0)
-        public static let id = Members(rawValue: 1 << 1)
-        public static let to = Members(rawValue: 1 << 2)
-        public static let from = Members(rawValue: 1 << 3)
-        public static let level = Members(rawValue: 1 << 4)
-        public static let name = Members(rawValue: 1 << 5)
-        public static let object = Members(rawValue: 1 << 6)
-        public static let via = Members(rawValue: 1 << 7)
-        public static let subscription = Members(rawValue: 1 << 8)
-        public static let missed = Members(rawValue: 1 << 9)
-        public static let url = Members(rawValue: 1 << 10)
-        public static let deadline = Members(rawValue: 1 << 11)
-        public static let parent = Members(rawValue: 1 << 12)
-        public static let more = Members(rawValue: 1 << 13)
-        public static let credit = Members(rawValue: 1 << 14)
-        public static let auth = Members(rawValue: 1 << 15)
-        public static let code = Members(rawValue: 1 << 16)
-        public static let message = Members(rawValue: 1 << 17)
-        public static let ran = Members(rawValue: 1 << 18)
-        public static let trace = Members(rawValue: 1 << 19)
-        public static let meta = Members(rawValue: 1 << 20)
+        @inlinable public init(rawValue: UInt32) { self.rawValue = rawValue }
+        @inlinable public static var kind: Members { Members(rawValue: 1 << 0) }
+        @inlinable public static var id: Members { Members(rawValue: 1 << 1) }
+        @inlinable public static var to: Members { Members(rawValue: 1 << 2) }
+        @inlinable public static var from: Members { Members(rawValue: 1 << 3) }
+        @inlinable public static var level: Members { Members(rawValue: 1 << 4) }
+        @inlinable public static var name: Members { Members(rawValue: 1 << 5) }
+        @inlinable public static var object: Members { Members(rawValue: 1 << 6) }
+        @inlinable public static var via: Members { Members(rawValue: 1 << 7) }
+        @inlinable public static var subscription: Members { Members(rawValue: 1 << 8) }
+        @inlinable public static var missed: Members { Members(rawValue: 1 << 9) }
+        @inlinable public static var url: Members { Members(rawValue: 1 << 10) }
+        @inlinable public static var deadline: Members { Members(rawValue: 1 << 11) }
+        @inlinable public static var parent: Members { Members(rawValue: 1 << 12) }
+        @inlinable public static var more: Members { Members(rawValue: 1 << 13) }
+        @inlinable public static var credit: Members { Members(rawValue: 1 << 14) }
+        @inlinable public static var auth: Members { Members(rawValue: 1 << 15) }
+        @inlinable public static var code: Members { Members(rawValue: 1 << 16) }
+        @inlinable public static var message: Members { Members(rawValue: 1 << 17) }
+        @inlinable public static var ran: Members { Members(rawValue: 1 << 18) }
+        @inlinable public static var trace: Members { Members(rawValue: 1 << 19) }
+        @inlinable public static var meta: Members { Members(rawValue: 1 << 20) }
     }
 
     /// What a frame is.

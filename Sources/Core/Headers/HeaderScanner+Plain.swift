@@ -104,16 +104,40 @@ extension JSONCursor {
     @inline(__always)
     fileprivate mutating func takeNumber() -> UInt64? {
         guard pointer < end, pointer.pointee != 0x30 else { return nil }
-        let last = min(end, pointer + 15)
-        let first = pointer
-        var value: UInt64 = 0
+        let digits = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian ^ 0x3030_3030_3030_3030
+        // The high bit of each byte that is no digit.
+        let others = ((digits &+ 0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080
+        guard others != 0 else { return takeLongNumber(digits) }
+        let bits = UInt64(others.trailingZeroBitCount & ~7)
+        guard bits > 0 else { return nil }
+        pointer += Int(bits >> 3)
+        return Self.value(digits << (64 - bits))
+    }
+
+    /// A number of 8 to 15 digits, of which the first eight are known.
+    @inline(__always)
+    private mutating func takeLongNumber(_ digits: UInt64) -> UInt64? {
+        var value = Self.value(digits)
+        pointer += 8
+        let last = min(end, pointer + 7)
         while pointer < last {
             let digit = pointer.pointee &- 0x30
             guard digit < 10 else { break }
             value = value &* 10 &+ UInt64(digit)
             pointer += 1
         }
-        return pointer > first ? value : nil
+        return value
+    }
+
+    /// The value of eight digits, one a byte, the first in the lowest: pairs,
+    /// fours and eights are put together at once (after Johnny Lee and Daniel
+    /// Lemire).
+    @inline(__always)
+    private static func value(_ digits: UInt64) -> UInt64 {
+        let pairs = (digits &* 10) &+ (digits >> 8)
+        let low = (pairs & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
+        let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF) &* 0x0000_2710_0000_0001
+        return (low &+ high) >> 32
     }
 
     /// Passes a string without anything to unescape or to check, from behind its

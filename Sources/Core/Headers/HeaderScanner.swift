@@ -30,9 +30,10 @@ public final class HeaderScanner {
     /// Scans a header. `ReadBuffer.slack` bytes behind it must be readable.
     @inline(__always)
     public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
-        header = Header()
+        if header.isPlain { header.clearPlain() } else { header = Header() }
         if scanPlain(bytes, into: &header) { return }
-        header = Header()
+        header.clearPlain()
+        header.isPlain = false
         try scanFully(bytes, into: &header)
     }
 

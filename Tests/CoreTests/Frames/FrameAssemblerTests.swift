@@ -54,6 +54,45 @@ struct FrameAssemblerTests {
         Plain(header: Array("{\"kind\":\"call\"}".utf8), body: Array("null".utf8)),
     ]
 
+    /// A body of a turn's size is there after one turn, and nothing larger is.
+    @Test(arguments: [(0, true), (4_088, true), (4_089, false), (100_000, false)])
+    func aTurnTakesTheRestOfAFrameThatFillsIt(_ header: Int, _ isTaken: Bool) throws {
+        let limits = FrameLimits(frame: 1 << 20, header: 1 << 20)
+        let frame = Plain(header: Array(repeating: 7, count: header), body: Array(repeating: 8, count: ReadBuffer.turn))
+        var assembler = FrameAssembler(limits: limits)
+        let buffer = ReadBuffer()
+        defer { withExtendedLifetime(buffer) {} }
+        let space = assembler.space(in: buffer)
+        #expect(space.count == ReadBuffer.turn)
+        space.copyBytes(from: frame.bytes.prefix(space.count))
+        assembler.received(space.count)
+        let rest = assembler.spaceForRest()
+        #expect((rest != nil) == isTaken)
+        guard let rest else { return }
+        #expect(rest.count == 8 + header)
+        rest.copyBytes(from: frame.bytes.suffix(rest.count))
+        assembler.received(rest.count)
+        #expect(assembler.spaceForRest() == nil)
+        let next = try #require(try assembler.next())
+        #expect(Plain(header: Array(next.header), body: Array(next.body)) == frame)
+        assembler.keepRest()
+        #expect(assembler.keptCount == 0)
+    }
+
+    @Test func aTurnOfSeveralFramesTakesNoMore() throws {
+        let limits = FrameLimits(frame: 1 << 20, header: 1_000)
+        let frame = Plain(header: [], body: Array(repeating: 8, count: 1_000))
+        let bytes = Array(repeatElement(frame.bytes, count: 66).joined())
+        var assembler = FrameAssembler(limits: limits)
+        let buffer = ReadBuffer()
+        defer { withExtendedLifetime(buffer) {} }
+        let space = assembler.space(in: buffer)
+        space.copyBytes(from: bytes.prefix(space.count))
+        assembler.received(space.count)
+        #expect(assembler.spaceForRest() == nil)
+        assembler.drop()
+    }
+
     @Test func framesAreReadWholeAndBatched() throws {
         for frame in Self.several {
             var assembler = FrameAssembler(limits: Self.limits)

@@ -23,7 +23,12 @@ private struct Modelled: ~Copyable {
             memory.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(memory), byteCount: inlined)
         }
         let payload = payloadFrom.map { from in bytes[from...].withUnsafeBytes { Payload(copying: $0) } }
-        let end = outbox.commit(inlineCount: inlined, payload: payload, isAnswer: isAnswer)
+        let end =
+            if let payload {
+                outbox.commit(inlineCount: inlined, payload: payload, isAnswer: isAnswer)
+            } else {
+                outbox.commit(inlineCount: inlined, isAnswer: isAnswer)
+            }
         entries.append(Entry(bytes: bytes, end: end, isAnswer: isAnswer))
     }
 

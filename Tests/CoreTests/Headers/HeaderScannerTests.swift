@@ -4,7 +4,7 @@ import Testing
 /// Scans a header that stands before `slack` bytes of one value: they may be
 /// loaded, and must not matter.
 func scan<Result>(
-    _ bytes: [UInt8], slack: UInt8 = 0, _ use: (Header) throws -> Result
+    _ bytes: [UInt8], slack: UInt8 = 0, _ use: (borrowing Header) throws -> Result
 ) throws -> Result {
     let scanner = HeaderScanner()
     let space = bytes + [UInt8](repeating: slack, count: ReadBuffer.slack)
@@ -43,7 +43,7 @@ struct HeaderScannerTests {
             #expect(header.deadline == -5)
             #expect(header.parent == 7)
             #expect(header.members.contains(.credit) && header.credit == 0)
-            #expect(header.more)
+            #expect(header.more == true)
             #expect(header.name.text == "ń")
             #expect(header.object.text == "😀")
             #expect(header.subscription == 3 && header.missed == 2)

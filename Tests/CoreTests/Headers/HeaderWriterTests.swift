@@ -88,12 +88,25 @@ struct HeaderWriterTests {
         #expect(String(decoding: frame.header, as: UTF8.self) == #"{"kind":"call","id":\#(value)}"#)
     }
 
+    /// Each number of digits, at its ends and with zeros within.
+    @Test func integersOfEachLengthAreWrittenInFull() {
+        var power: UInt64 = 1
+        for _ in 0..<20 {
+            for value in [power, power &* 2 &+ 1, power &* 9, power &- 1, power | 1] {
+                let frame = written { $0.integer("id", value) }
+                #expect(String(decoding: frame.header, as: UTF8.self) == #"{"kind":"call","id":\#(value)}"#)
+            }
+            power = power &* 10
+        }
+    }
+
     @Test(arguments: Header.Kind.allCases.filter { $0 != .unknown })
     func everyKindOpensItsHeader(kind: Header.Kind) throws {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: HeaderWriter.overhead, alignment: 16)
         defer { memory.deallocate() }
         var writer = HeaderWriter(memory, kind)
         let count = writer.endHeader(bodyCount: 0)
-        try scan(Array(UnsafeRawBufferPointer(start: memory + 8, count: count - 8))) { #expect($0.kind == kind) }
+        let found = try scan(Array(UnsafeRawBufferPointer(start: memory + 8, count: count - 8))) { $0.kind }
+        #expect(found == kind)
     }
 }

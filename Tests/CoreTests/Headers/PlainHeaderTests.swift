@@ -57,6 +57,57 @@ struct PlainHeaderTests {
     ])
     func theRestIsForTheFullScan(text: String) { #expect(!Self.isPlain(text)) }
 
+    /// Nothing of a header is left in the next one, whichever way either took.
+    @Test func nothingStaysOfTheHeaderBefore() throws {
+        let texts =
+            Self.plain + [
+                #"{"kind":"error","id":3,"code":"failed","message":"no","ran":"yes","trace":"t","meta":{"a":1}}"#,
+                #"{"kind":"call","id":4,"to":"T/a","parent":9,"auth":"skip","url":"a:b","deadline":7,"credit":1}"#,
+                #"{"kind":"notice","name":"n","object":"o","level":"l","from":"f","subscription":2,"missed":3,"more":true}"#,
+                #"{"kind":"made-up","id":5,"to":"T/b","name":"n"}"#,
+            ]
+        let scanner = HeaderScanner()
+        var used = Header()
+        for first in texts {
+            for second in texts {
+                for text in [first, second] {
+                    let space = Array(text.utf8) + [UInt8](repeating: 0, count: ReadBuffer.slack)
+                    try space.withUnsafeBytes { space in
+                        let bytes = UnsafeRawBufferPointer(rebasing: space[..<text.utf8.count])
+                        try scanner.scan(bytes, into: &used)
+                        var fresh = Header()
+                        try HeaderScanner().scan(bytes, into: &fresh)
+                        #expect(Self.all(used) == Self.all(fresh), "\(first), then \(text)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Each member as text.
+    private static func all(_ header: borrowing Header) -> [String] {
+        [
+            "\(header.members.rawValue) \(header.kind) \(header.id) \(header.deadline) \(header.parent)",
+            "\(header.credit) \(header.subscription) \(header.missed) \(header.more) \(header.ran)",
+            header.to.text, header.name.text, header.object.text, header.url.text, header.from.text, header.level.text,
+            header.code.text, header.message.text, header.unknownKind.text, header.trace.text, header.meta.text,
+        ]
+    }
+
+    /// Numbers of each length are what they say, and read as far as 15 digits.
+    @Test func numbersOfEachLengthAreRead() throws {
+        var digits = ""
+        for length in 1...15 {
+            digits += "\(length % 10 == 0 ? 0 : length % 10)"
+            let text = #"{"kind":"reply","id":\#(digits)}"#
+            #expect(Self.isPlain(text))
+            let outcome = Self.outcome(Array(text.utf8), slack: [UInt8](repeating: 0x39, count: ReadBuffer.slack)) {
+                try $0.scan($1, into: &$2)
+            }
+            #expect(outcome.contains(" reply \(digits) "), "\(outcome)")
+        }
+    }
+
     @Test(arguments: 0..<20)
     func bothSayTheSame(seed: Int) {
         var generator = SeededGenerator(seed)

@@ -40,6 +40,31 @@ struct LoopTests {
         #expect(fired == 0)
     }
 
+    @Test func aTimerOfTheKernelsFiresOnceAfterEachStart() throws {
+        let loop = try Loop()
+        var fired = 0
+        var again: (() -> Void)?
+        let timer = try KernelTimer(loop) {
+            fired += 1
+            again?()
+        }
+        let begin = Loop.nanoseconds
+        // The later start is the one that counts.
+        timer.start(after: 60_000)
+        timer.start(after: 20)
+        again = {
+            guard fired < 3 else { return timer.close() }
+            timer.start(after: fired == 1 ? 0 : 20)
+        }
+        loop.run()
+        #expect(fired == 3)
+        #expect(Loop.nanoseconds - begin >= 40_000_000)
+        timer.start(after: 0)
+        timer.close()
+        loop.run()
+        #expect(fired == 3)
+    }
+
     @Test func anotherThreadWakesTheLoop() throws {
         let loop = try Loop()
         var woken = false

@@ -1,0 +1,100 @@
+import StrataCore
+
+/// A notice's frame as far as it is the same for all who get it: written once
+/// for a broadcast, and copied for each observer around the number of its
+/// subscription.
+struct NoticeFrame: ~Copyable {
+    /// Memory that one notice needed beyond this is given back after it.
+    private static let mostKept = 64 << 10
+
+    private var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    /// The bytes before the subscription, with the place of the lengths.
+    private var headCount = 0
+    /// The bytes behind it: the header's end, and the body where it is copied.
+    private var tailCount = 0
+    /// The bytes of the body that stand at the end.
+    private var copiedCount = 0
+    /// The bytes of the body that follow from elsewhere.
+    private var restCount = 0
+    /// Which notice it is: another one may have been written in between.
+    private(set) var number: UInt64 = 0
+
+    init() {
+        capacity = 4 << 10
+        memory = .allocate(byteCount: capacity, alignment: 16)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Writes a notice's part that is the same for all.
+    /// - Returns: the notice's `number`.
+    mutating func begin(_ notice: Notice, copiesBody: Bool) -> UInt64 {
+        copiedCount = copiesBody ? notice.body.count : 0
+        restCount = notice.body.count - copiedCount
+        let needed = HeaderWriter.overhead + notice.room + copiedCount
+        if needed > capacity || capacity > Self.mostKept { makeRoom(needed) }
+        var writer = HeaderWriter(memory, .notice)
+        notice.writeHead(to: &writer)
+        headCount = writer.count
+        notice.writeTail(to: &writer)
+        tailCount = writer.end(body: copiesBody ? notice.body : .none) - headCount
+        number += 1
+        return number
+    }
+
+    /// How much of an outbox a copy may take.
+    var room: Int { headCount + tailCount + HeaderWriter.overhead }
+
+    /// Writes a copy for one observation into memory that has `room`.
+    /// - Returns: how many bytes it has; a body that is not copied follows them.
+    @inline(__always)
+    func write(to target: UnsafeMutableRawPointer, subscription: UInt64, missed: Int) -> Int {
+        var writer = HeaderWriter(target, copying: UnsafeRawBufferPointer(start: memory, count: headCount))
+        writer.integer("subscription", subscription)
+        if missed > 0 { writer.integer("missed", UInt64(missed)) }
+        writer.bytes(UnsafeRawBufferPointer(start: memory + headCount, count: tailCount))
+        return writer.finish(copiedBody: copiedCount, restOfBody: restCount)
+    }
+
+    private mutating func makeRoom(_ needed: Int) {
+        memory.deallocate()
+        capacity = max(4 << 10, needed)
+        memory = .allocate(byteCount: capacity, alignment: 16)
+    }
+}
+
+extension Notice {
+    /// The room that its texts may take in a header.
+    var room: Int {
+        HeaderWriter.room(name) + HeaderWriter.room(object ?? .none) + HeaderWriter.room(from)
+            + HeaderWriter.room(level) + trace.count + meta.count
+    }
+
+    /// Its size in a queue, as far as limits are concerned.
+    var cost: Int {
+        body.count + name.count + (object?.count ?? 0) + from.count + trace.count + meta.count
+            + HeaderWriter.overhead / 4
+    }
+
+    /// Writes its members, behind `kind` and `id`.
+    func write(to writer: inout HeaderWriter, subscription: UInt64) {
+        writeHead(to: &writer)
+        writer.integer("subscription", subscription)
+        writeTail(to: &writer)
+    }
+
+    fileprivate func writeHead(to writer: inout HeaderWriter) {
+        writer.name("from", from)
+        // An operator has none.
+        if level.count > 0 { writer.string("level", level) }
+        writer.string("name", name)
+        if let object { writer.string("object", object) }
+        writer.string("via", via)
+    }
+
+    fileprivate func writeTail(to writer: inout HeaderWriter) {
+        if trace.count > 0 { writer.raw("trace", trace) }
+        if meta.count > 0 { writer.raw("meta", meta) }
+    }
+}
