@@ -73,20 +73,22 @@ extension Broker {
             // walked, and costs nothing where nobody is ended.
             for observation in list.observations {
                 observation._withUnsafeGuaranteedRef { observation in
-                    guard LevelTable.broadcastReaches(from: rank, to: observation.rank),
-                        observation.matches(notice.object), observation.peer.phase == .open
-                    else { return }
-                    // Whoever was ended may have made others speak in between.
-                    if number != noticeFrame.number {
-                        number = noticeFrame.begin(notice, copiesBody: payload == nil)
-                    }
-                    if observation.keep == .latest {
-                        if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
-                    } else if fits(cost, observation.peer) {
-                        queueNotice(observation, notice, payload, missed: 0)
-                        recipients += 1
-                    } else {
-                        endSlowConsumer(observation.peer, observation)
+                    observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
+                        guard LevelTable.broadcastReaches(from: rank, to: observation.rank),
+                            observation.matches(notice.object), peer.phase == .open
+                        else { return }
+                        // Whoever was ended may have made others speak in between.
+                        if number != noticeFrame.number {
+                            number = noticeFrame.begin(notice, copiesBody: payload == nil)
+                        }
+                        if observation.keep == .latest {
+                            if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
+                        } else if fits(cost, peer) {
+                            queueNotice(observation, of: peer, notice, payload, missed: 0)
+                            recipients += 1
+                        } else {
+                            endSlowConsumer(peer, observation)
+                        }
                     }
                 }
             }
@@ -106,7 +108,7 @@ extension Broker {
     }
 
     /// Of an observation that keeps `latest` at most one notice waits.
-    /// False where its peer had to be ended instead.
+    /// - Returns: false where its peer had to be ended instead.
     private func notifyLatest(_ observation: Observation, _ notice: Notice, _ cost: Int, _ payload: Payload?) -> Bool {
         let peer = observation.peer
         if observation.deferred != nil {
@@ -124,7 +126,8 @@ extension Broker {
             observation.missed = 0
         }
         if observation.deferred == nil, fits(cost, peer) {
-            observation.waitingEnd = queueNotice(observation, notice, payload, missed: observation.missed)
+            observation.waitingEnd = queueNotice(
+                observation, of: peer, notice, payload, missed: observation.missed)
             return true
         }
         observation.waitingEnd = 0
@@ -175,7 +178,8 @@ extension Broker {
                     return
                 }
                 _ = noticeFrame.begin(notice, copiesBody: false)
-                observation.waitingEnd = queueNotice(observation, notice, deferred.body, missed: observation.missed)
+                observation.waitingEnd = queueNotice(
+                    observation, of: peer, notice, deferred.body, missed: observation.missed)
                 dropDeferred(observation)
             }
         }
@@ -185,9 +189,8 @@ extension Broker {
     @inline(__always)
     @discardableResult
     private func queueNotice(
-        _ observation: Observation, _ notice: Notice, _ payload: Payload?, missed: Int
+        _ observation: Observation, of peer: Peer, _ notice: Notice, _ payload: Payload?, missed: Int
     ) -> UInt64 {
-        let peer = observation.peer
         if isMonitored { monitorNotice(notice, to: peer) }
         let memory = peer.outbox.reserve(noticeFrame.room)
         let count = noticeFrame.write(to: memory, subscription: observation.id, missed: missed)

@@ -8,8 +8,9 @@ final class Observation {
     /// Nil: of any object.
     let object: [UInt8]?
     let keep: AppTable.Keep
-    /// Unowned, because a peer's observations are taken out before it goes.
-    unowned(unsafe) let peer: Peer
+    /// Unretained, because a peer's observations are taken out before it goes.
+    let unretainedPeer: Unmanaged<Peer>
+    var peer: Peer { unretainedPeer.takeUnretainedValue() }
     let rank: Int
     /// Whether only the observer's row asked for it.
     let isOfRow: Bool
@@ -26,7 +27,7 @@ final class Observation {
         self.name = name
         self.object = object
         self.keep = keep
-        self.peer = peer
+        unretainedPeer = .passUnretained(peer)
         self.rank = rank
         self.isOfRow = isOfRow
     }
