@@ -29,8 +29,10 @@ struct InstructionReport {
         Run(name: "broadcasts, 10,000 other names", traffic: .broadcasts, crowd: 10_000),
     ]
 
-    /// What a message may cost more than what is committed.
-    private static let margin = 0.02
+    /// What a message may cost more than what is committed. Counts repeat within
+    /// 0.1 % on one machine; the C library copies with other instructions on
+    /// other processors.
+    private static let margin = 0.05
     /// What it may cost more beside 10,000 other names than beside 10.
     private static let growth = 0.05
 

@@ -124,13 +124,16 @@ public final class Broker {
         }
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
-        hook = RoundHook(loop) { [unowned self] in
-            if !self.leaving.isEmpty { self.dismissLeaving() }
-            self.flushAll()
-            self.routes.dropSpent()
-            self.observations.dropSpent()
-            if !self.gone.isEmpty { self.gone.removeAll() }
-        }
+        hook = RoundHook(loop) { [unowned self] in self.endRound() }
+    }
+
+    /// Writes out what the round has produced; then goes what was kept to its end.
+    private func endRound() {
+        if !leaving.isEmpty { dismissLeaving() }
+        flushAll()
+        routes.dropSpent()
+        observations.dropSpent()
+        if !gone.isEmpty { gone.removeAll() }
     }
 
     /// Ends the app in order: each module's tearDown in reverse start order,
