@@ -1,5 +1,5 @@
 /// `bench-module callee` and `bench-module caller HOW OPEN WARM-UP SECONDS`, HOW
-/// being `bytes` or `typed`: the Swift runtime at both ends of a call.
+/// being `bytes`, `async` or `typed`: the Swift runtime at both ends of a call.
 @main
 enum BenchModule {
     static func main() {

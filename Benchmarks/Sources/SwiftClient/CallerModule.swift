@@ -7,10 +7,11 @@ final class CallerModule: Module {
     static let name = "Caller0"
 
     private let bus: Bus
-    private let isTyped: Bool
+    /// `bytes`, `async` or `typed`.
+    private let how: String
     private let open: Int
-    private let warmUp: Double
-    private let seconds: Double
+    private let warmUp: Duration
+    private let seconds: Duration
 
     private let begun = ContinuousClock.now
     /// Of those that are counted.
@@ -22,10 +23,10 @@ final class CallerModule: Module {
     init(bus: Bus) {
         let words = CommandLine.arguments
         self.bus = bus
-        isTyped = words[2] == "typed"
+        how = words[2]
         open = Int(words[3]) ?? 1
-        warmUp = Double(words[4]) ?? 0
-        seconds = Double(words[5]) ?? 1
+        warmUp = .seconds(Double(words[4]) ?? 0)
+        seconds = .seconds(Double(words[5]) ?? 1)
     }
 
     func didStart() async throws {
@@ -35,10 +36,11 @@ final class CallerModule: Module {
 
     private func call() async throws {
         let body: [UInt8] = Array("\"\(String(repeating: "x", count: 62))\"".utf8)
-        if isTyped {
+        if how == "typed" {
             repeat { _ = try await bus.call(Test.Store()) } while isGoingOn()
         } else {
-            repeat { _ = try await bus.call("Test/action1", bytes: body) } while isGoingOn()
+            let action = how == "async" ? "Test/action2" : "Test/action1"
+            repeat { _ = try await bus.call(action, bytes: body) } while isGoingOn()
         }
         running -= 1
         if running == 0, let first {
@@ -52,10 +54,10 @@ final class CallerModule: Module {
     private func isGoingOn() -> Bool {
         let now = ContinuousClock.now
         guard let first else {
-            if begun.duration(to: now) >= .seconds(warmUp) { first = now }
+            if begun.duration(to: now) >= warmUp { first = now }
             return true
         }
-        guard first.duration(to: last) < .seconds(seconds) else { return false }
+        guard first.duration(to: last) < seconds else { return false }
         count += 1
         last = now
         return true

@@ -147,7 +147,7 @@ public final class FrameChannel {
         var header = Header()
         do {
             while !isClosed, let frame = try assembler.next() {
-                try scanner.scan(frame.header, into: &header)
+                try scanner.scanFromBroker(frame.header, into: &header)
                 onFrame(header, frame.body)
             }
         } catch let error as FrameError {

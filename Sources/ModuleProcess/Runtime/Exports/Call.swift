@@ -39,13 +39,13 @@ public struct Call: Sendable {
     }
 
     @ModuleActor
-    init(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ scope: CallScope) {
-        to = header.to.text
+    init(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ call: IncomingCall) {
+        to = call.isOfBus ? header.to.text : call.name
         from = header.from.text
-        name = header.name.text
+        name = header.members.contains(.name) ? header.name.text : ""
         url = header.members.contains(.url) ? header.url.text : nil
-        meta = Array(header.meta)
+        meta = header.members.contains(.meta) ? Array(header.meta) : []
         self.body = Array(body)
-        deadline = scope.deadline
+        deadline = call.deadline
     }
 }

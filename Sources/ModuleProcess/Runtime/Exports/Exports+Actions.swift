@@ -32,7 +32,7 @@ extension Exports {
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> A.Reply
     ) {
         add(A.name, auth: auth) { call, header, body in
-            let info = Call(header, body, call.scope)
+            let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in try await perform(request, info) }
         }
     }
@@ -43,7 +43,7 @@ extension Exports {
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> Void
     ) where A.Reply == Nothing {
         add(A.name, auth: auth) { call, header, body in
-            let info = Call(header, body, call.scope)
+            let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in
                 try await perform(request, info)
                 return Nothing()
@@ -70,7 +70,7 @@ extension Exports {
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> JSON
     ) {
         add(ActionName(splitting: destination), auth: auth) { call, header, body in
-            let request = Call(header, body, call.scope)
+            let request = Call(header, body, call)
             call.run { call in call.reply(try await perform(request).encoded()) }
         }
     }
@@ -81,7 +81,7 @@ extension Exports {
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> [UInt8]
     ) {
         add(ActionName(splitting: destination), auth: auth) { call, header, body in
-            let request = Call(header, body, call.scope)
+            let request = Call(header, body, call)
             call.run { call in call.reply(try await perform(request)) }
         }
     }
@@ -92,7 +92,7 @@ extension Exports {
         of interface: String, perform: @escaping @ModuleActor (Call) async throws -> [UInt8]
     ) {
         add(ActionName(interface: interface, action: ""), auth: false) { call, header, body in
-            let request = Call(header, body, call.scope)
+            let request = Call(header, body, call)
             call.run { call in call.reply(try await perform(request)) }
         }
     }

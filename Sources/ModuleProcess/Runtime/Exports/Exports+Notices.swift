@@ -46,7 +46,7 @@ extension Exports {
     /// `all` and `any`.
     public mutating func event(asking name: String, perform: @escaping @ModuleActor (Call) async throws -> Bool) {
         add(event: name) { call, header, body in
-            let event = Call(header, body, call.scope)
+            let event = Call(header, body, call)
             call.run { call in call.reply(JSON.bool(try await perform(event)).encoded()) }
         }
     }

@@ -19,7 +19,7 @@ extension Exports {
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> Elements
     ) where Elements.Element == JSON {
         add(ActionName(splitting: destination), auth: auth) { call, header, body in
-            let request = Call(header, body, call.scope)
+            let request = Call(header, body, call)
             call.run { call in try await call.send(try await perform(request)) { $0.encoded() } }
         }
     }

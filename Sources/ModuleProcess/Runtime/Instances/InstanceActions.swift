@@ -46,7 +46,7 @@ public struct InstanceActions<Object: AnyObject> {
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> A.Reply
     ) {
         add(A.name, auth: auth) { object, call, header, body in
-            let info = Call(header, body, call.scope)
+            let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in try await perform(object, request, info) }
         }
     }
@@ -57,7 +57,7 @@ public struct InstanceActions<Object: AnyObject> {
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> Void
     ) where A.Reply == Nothing {
         add(A.name, auth: auth) { object, call, header, body in
-            let info = Call(header, body, call.scope)
+            let info = Call(header, body, call)
             call.run(A.self, header, body) { request, _ in
                 try await perform(object, request, info)
                 return Nothing()
@@ -79,7 +79,7 @@ public struct InstanceActions<Object: AnyObject> {
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> [UInt8]
     ) {
         add(ActionName(interface: interface, action: name), auth: auth) { object, call, header, body in
-            let request = Call(header, body, call.scope)
+            let request = Call(header, body, call)
             call.run { call in call.reply(try await perform(object, request)) }
         }
     }
@@ -99,7 +99,7 @@ public struct InstanceActions<Object: AnyObject> {
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
     ) where Elements.Element == JSON {
         add(ActionName(interface: interface, action: name), auth: auth) { object, call, header, body in
-            let request = Call(header, body, call.scope)
+            let request = Call(header, body, call)
             call.run { call in try await call.send(try await perform(object, request)) { $0.encoded() } }
         }
     }

@@ -66,6 +66,9 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     func removeAfterJobs(_ owner: AnyObject) { afterJobs.removeAll { $0.owner === owner } }
 
+    /// Whether something waits for its turn on the loop's thread.
+    var hasJobs: Bool { !jobs.isEmpty }
+
     // MARK: SerialExecutor and TaskExecutor
 
     func enqueue(_ job: consuming ExecutorJob) {
@@ -96,12 +99,13 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 break
             }
             swap(&jobs, &batch)
+            watch.begin()
             for job in batch {
-                watch.begin()
                 job.runSynchronously(
                     isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
-                watch.end()
+                watch.next()
             }
+            watch.end()
             batch.removeAll(keepingCapacity: true)
             batches += 1
         }

@@ -3,13 +3,15 @@ internal import StrataCore
 extension ModuleRuntime {
     /// Starts the handler of a call.
     func received(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, on session: Session) {
-        let to = header.to
-        let name = header.name
-        let isModule = header.from.equals("bus") && to.starts(with: "module/".utf8)
-        let scope = scope(header, name: isModule && name.count > 0 ? "event \(name.text)" : to.text)
+        if header.from.equals("bus"), header.to.starts(with: "module/".utf8) {
+            received(module: header, body, on: session)
+            return
+        }
+        let (name, start) = actions.find(header.to)
         let call = IncomingCall(
-            id: header.id, scope: scope, credit: header.credit, session: session, outlivesConnection: isModule)
-        guard isModule || session.handlers < SessionLimits.handlers else {
+            id: header.id, name: name, parent: header.id, deadline: deadline(header), trace: Array(header.trace),
+            credit: header.credit, session: session)
+        guard session.handlers < SessionLimits.handlers else {
             call.fail(
                 ModuleError(
                     .overloaded,
@@ -17,23 +19,27 @@ extension ModuleRuntime {
                 ))
             return
         }
-        session.open(call)
-        if isModule {
-            handle(module: UnsafeRawBufferPointer(rebasing: to.dropFirst(7)), call, header, body)
-        } else if let export = exports.action(for: scope.name) {
-            export.start(call, header, body)
+        if let start {
+            start(call, header, body)
         } else {
-            call.fail(ModuleError(.unknownAction, "\(self.name) has no action \(scope.name)"))
+            call.fail(ModuleError(.unknownAction, "\(self.name) has no action \(name)"))
         }
     }
 
-    private func scope(_ header: borrowing Header, name: String, parent: Bool = true) -> CallScope {
-        var deadline: UInt64?
-        if header.members.contains(.deadline), header.deadline > 0 {
-            deadline = ModuleExecutor.shared.loop.now + UInt64(header.deadline)
-        }
-        return CallScope(
-            name: name, parent: parent ? header.id : nil, deadline: deadline, trace: Array(header.trace))
+    private func received(module header: borrowing Header, _ body: UnsafeRawBufferPointer, on session: Session) {
+        let to = header.to
+        let call = IncomingCall(
+            id: header.id, name: header.name.count > 0 ? "event \(header.name.text)" : to.text, parent: header.id,
+            deadline: deadline(header), trace: Array(header.trace), credit: header.credit, session: session,
+            isOfBus: true)
+        call.open()
+        handle(module: UnsafeRawBufferPointer(rebasing: to.dropFirst(7)), call, header, body)
+    }
+
+    /// On the loop's clock; nil for none.
+    private func deadline(_ header: borrowing Header) -> UInt64? {
+        guard header.members.contains(.deadline), header.deadline > 0 else { return nil }
+        return ModuleExecutor.shared.loop.now + UInt64(header.deadline)
     }
 
     /// Starts the handler of a notice, or lets it wait for its turn.
@@ -45,9 +51,10 @@ extension ModuleRuntime {
             return
         }
         // A notice is no call, and can't be named as a parent.
-        let scope = scope(header, name: "observer of \(observing.name)", parent: false)
-        let call = IncomingCall(id: hasID ? header.id : nil, scope: scope, session: session)
-        session.open(call)
+        let call = IncomingCall(
+            id: hasID ? header.id : nil, name: "observer of \(observing.name)", parent: nil,
+            deadline: deadline(header), trace: Array(header.trace), session: session)
+        call.open()
         let delivery = Delivery(header, body)
         let fits = notices.add(bytes: body.count, limit: session.limits.queue) { finish in
             call.onClose = finish

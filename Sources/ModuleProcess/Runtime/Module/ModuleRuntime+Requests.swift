@@ -2,42 +2,52 @@ internal import StrataCore
 
 extension ModuleRuntime {
     /// Makes a request and waits for its final answer.
+    // Inlined, with what it calls: each `await` of a function of its own asks
+    // twice which executor goes on, by a lock of the task's.
+    @inline(__always)
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
-        try await exchange(outgoing, body).reply
+        if let session, outgoing.lease == nil { return try await exchange(outgoing, body, on: session) }
+        return try await exchange(outgoing, body).reply
     }
 
     /// As `request`, and says on which connection.
     func exchange(_ outgoing: Outgoing, _ body: Body) async throws -> (reply: [UInt8], session: Session) {
-        let scope = CallScope.current
         let session = try await connected(for: outgoing)
-        let ticket = Ticket()
-        do {
-            let reply = try await withTaskCancellationHandler {
-                try await withUnsafeThrowingContinuation {
-                    (continuation: UnsafeContinuation<[UInt8], any Error>) in
-                    guard !ticket.isCancelled else {
-                        continuation.resume(
-                            throwing: BusError(.cancelled, "\(outgoing.what) was given up before it was sent"))
-                        return
-                    }
-                    do {
-                        let id = try body.withUnsafeBytes { body throws(BusError) in
-                            try session.request(outgoing, body, scope: scope, .once(continuation))
-                        }
-                        ticket.sent(session, id)
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                }
-            } onCancel: {
-                onModuleActor { ticket.cancel() }
+        return (try await exchange(outgoing, body, on: session), session)
+    }
+
+    @inline(__always)
+    private func exchange(_ outgoing: Outgoing, _ body: Body, on session: Session) async throws -> [UInt8] {
+        let scope = CallScope.current
+        defer { scope?.resumed() }
+        let id = session.takeID()
+        let reply = try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<[UInt8], any Error>) in
+                send(outgoing, body, on: session, scope, id, continuation)
             }
-            scope?.resumed()
-            if !releases.names.isEmpty { releaseMore() }
-            return (reply, session)
+        } onCancel: {
+            // The answer, `cancelled` or one that was on its way, still comes.
+            onModuleActor { session.cancel(id) }
+        }
+        if !releases.names.isEmpty { releaseMore() }
+        return reply
+    }
+
+    private func send(
+        _ outgoing: borrowing Outgoing, _ body: Body, on session: Session, _ scope: CallScope?, _ id: UInt64,
+        _ continuation: UnsafeContinuation<[UInt8], any Error>
+    ) {
+        do {
+            guard !Task.isCancelled else {
+                session.giveBack(id)
+                throw BusError(.cancelled, "\(outgoing.what) was given up before it was sent")
+            }
+            let outgoing = copy outgoing
+            try body.withUnsafeBytes { body throws(BusError) in
+                try session.request(outgoing, body, scope: scope, id, .once(continuation))
+            }
         } catch {
-            scope?.resumed()
-            throw error
+            continuation.resume(throwing: error)
         }
     }
 
@@ -139,26 +149,5 @@ extension ModuleRuntime {
         bySubscription[number] = nil
         observing.subscription = nil
         _ = try await request(.call("bus/unobserve"), .bytes((["subscription": .integer(number)] as JSON).encoded()))
-    }
-}
-
-/// A request on its way, for who cancels it.
-@ModuleActor
-private final class Ticket {
-    private(set) var isCancelled = false
-    private var session: Session?
-    private var id: UInt64 = 0
-
-    init() {}
-
-    func sent(_ session: Session, _ id: UInt64) {
-        self.session = session
-        self.id = id
-    }
-
-    /// The answer, `cancelled` or one that was on its way, still comes.
-    func cancel() {
-        isCancelled = true
-        session?.cancel(id)
     }
 }

@@ -19,7 +19,7 @@ extension ModuleRuntime {
             instanceReleased(call, body)
         } else if let step = LifeCycle.Step(rawValue: action.text) {
             let params = (try? JSON(parsing: Array(body))) ?? .null
-            perform(step, params, scope: call.scope) { result in
+            perform(step, params, scope: call) { result in
                 switch result {
                 case .success: call.reply(Array("{}".utf8))
                 case .failure(let error): call.fail(error)

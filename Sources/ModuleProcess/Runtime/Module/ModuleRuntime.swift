@@ -22,7 +22,10 @@ final class ModuleRuntime {
     private(set) var module: (any Module)?
     /// All that is offered: what the module has registered at its start, and
     /// then each registration, in order.
-    private(set) var exports = Exports()
+    private(set) var exports = Exports() {
+        didSet { actions = ActionTable(exports) }
+    }
+    private(set) var actions = ActionTable(Exports())
     private var firstExports = Exports()
     /// Those that were made at run time.
     private(set) var registrations: [Registered] = []
@@ -30,6 +33,7 @@ final class ModuleRuntime {
     private let onExit: (Int32, String?) -> Void
 
     /// The connection that is open and has said hello.
+    @exclusivity(unchecked)  // because each request passes it, on one thread
     var session: Session?
     /// The connection that waits for hello's answer.
     var connecting: Session?
@@ -42,6 +46,7 @@ final class ModuleRuntime {
     var observations: [Observing] = []
     var bySubscription: [Int64: Observing] = [:]
     let notices = NoticeQueue()
+    @exclusivity(unchecked)  // the same
     var releases = InstanceReleases()
     let backgrounds = Backgrounds()
     private(set) var phase = Phase.living
@@ -78,8 +83,8 @@ final class ModuleRuntime {
 
     private func make() throws {
         let module = try makeModule(Bus(self))
-        try module.register(&exports)
-        firstExports = exports
+        try module.register(&firstExports)
+        exports = firstExports
         observations = exports.observations
         self.module = module
     }

@@ -1,32 +1,38 @@
 internal import StrataCore
 
 /// Something that a handler of this module runs for: a request, from its
-/// arrival to its answer, or a notice that nobody waits for.
+/// arrival to its answer, or a notice that nobody waits for. It is the scope of
+/// what the handler requests, too.
 @ModuleActor
-final class IncomingCall {
+final class IncomingCall: CallScope {
     /// Nil for a notice that isn't answered.
     let id: UInt64?
-    let scope: CallScope
     /// Nil once the connection is gone: then the answer goes nowhere.
-    private weak var session: Session?
+    @exclusivity(unchecked) private var session: Session?
     @exclusivity(unchecked) private var task: Task<Void, Never>?
-    @exclusivity(unchecked) private(set) var isOpen = true
     @exclusivity(unchecked) private(set) var isCancelled = false
     /// Partial replies that the caller still takes.
     @exclusivity(unchecked) private var credit: UInt64
     private var creditWaiter: UnsafeContinuation<Void, Never>?
-    /// A step of the life cycle ends with the process alone.
-    let outlivesConnection: Bool
+    /// Whether it is the broker's own, `module/…`: a step of the life cycle ends
+    /// with the process alone.
+    let isOfBus: Bool
     /// Called once, when its handler has ended.
-    var onClose: () -> Void = {}
+    var onClose: (() -> Void)?
 
-    init(id: UInt64?, scope: CallScope, credit: UInt64 = 0, session: Session, outlivesConnection: Bool = false) {
+    init(
+        id: UInt64?, name: String, parent: UInt64?, deadline: UInt64?, trace: [UInt8], credit: UInt64 = 0,
+        session: Session, isOfBus: Bool = false
+    ) {
         self.id = id
-        self.scope = scope
         self.credit = credit
         self.session = session
-        self.outlivesConnection = outlivesConnection
+        self.isOfBus = isOfBus
+        super.init(name: name, parent: parent, deadline: deadline, trace: trace)
     }
+
+    /// Says that somebody may cancel it, from now to its end.
+    func open() { session?.open(self) }
 
     /// Starts its handler, in this round of the loop.
     ///
@@ -34,19 +40,35 @@ final class IncomingCall {
     /// of its own. The preference is worth more than the job saved: without it
     /// the handler's first call of a nonisolated function starts threads.
     func run(_ work: @escaping @ModuleActor (IncomingCall) async throws -> Void) {
-        let watch = ModuleExecutor.shared.watch
-        watch.begin(scope.name)
+        open()
         let task = Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
-            self.scope.resumed()
-            await CallScope.$current.withValue(self.scope) {
+            self.resumed()
+            await CallScope.$current.withValue(self) {
                 do { try await work(self) } catch { self.fail(error) }
             }
         }
-        watch.end()
         if isOpen {
             self.task = task
             if isCancelled { task.cancel() }
         }
+    }
+
+    /// Runs a handler that waits for nothing: at once and without a task; or
+    /// after the handlers of earlier frames, where those have not begun.
+    func run<Request, Reply>(
+        _ request: Request, atOnce perform: @escaping @ModuleActor (Request) throws -> Reply,
+        _ reply: @escaping @ModuleActor (IncomingCall, Reply) throws -> Void
+    ) {
+        guard !ModuleExecutor.shared.hasJobs else {
+            run { call in try reply(call, try perform(request)) }
+            return
+        }
+        let watch = ModuleExecutor.shared.watch
+        watch.begin(name)
+        CallScope.$current.bind(self) {
+            do { try reply(self, try perform(request)) } catch { fail(error) }
+        }
+        watch.end()
     }
 
     /// The caller has gone, or gave up.
@@ -61,8 +83,8 @@ final class IncomingCall {
     /// The connection that it came on is gone.
     func connectionLost() {
         session = nil
-        scope.forgetParent()
-        if !outlivesConnection { cancel() }
+        forgetParent()
+        if !isOfBus { cancel() }
     }
 
     // MARK: Answers
@@ -70,10 +92,10 @@ final class IncomingCall {
     func reply(_ body: UnsafeRawBufferPointer = .none) {
         guard isOpen else { return }
         session?.answer(self, body)
-        close()
+        end()
     }
 
-    func reply(_ body: [UInt8]) { body.withUnsafeBytes { reply($0) } }
+    func reply(_ body: [UInt8]) { Body.bytes(body).withUnsafeBytes { reply($0) } }
 
     func reply(encoding value: some Encodable) throws {
         try Coding.encode(value).withUnsafeBytes { reply($0) }
@@ -82,19 +104,21 @@ final class IncomingCall {
     func fail(_ error: any Error) {
         guard isOpen else { return }
         if id == nil, !(error is CancellationError) {
-            ModuleLog.logger.error("\(scope.name) failed, and nobody waits to be told: \(error)")
+            ModuleLog.logger.error("\(name) failed, and nobody waits to be told: \(error)")
         }
         session?.answer(self, error: BusError(answering: error))
-        close()
+        end()
     }
 
-    private func close() {
-        isOpen = false
+    private func end() {
+        close()
         task = nil
-        scope.close()
         session?.close(self)
-        onClose()
-        onClose = {}
+        session = nil
+        if let onClose {
+            self.onClose = nil
+            onClose()
+        }
     }
 
     // MARK: Streams
@@ -126,6 +150,6 @@ final class IncomingCall {
             }
         }
         if isCancelled { throw CancellationError() }
-        scope.resumed()
+        resumed()
     }
 }

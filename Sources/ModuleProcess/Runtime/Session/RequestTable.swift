@@ -34,20 +34,23 @@ struct RequestTable {
     private var free: [Int] = []
     private(set) var count = 0
 
-    /// The id that the next `add` gives.
-    mutating func nextID() -> UInt64 {
-        if free.isEmpty {
-            free.append(slots.count)
-            slots.append(Slot())
-        }
-        let index = free[free.count - 1]
-        return slots[index].generation << Self.slotBits | UInt64(index)
+    /// An id for `add`, or for `giveBack`.
+    mutating func takeID() -> UInt64 {
+        if let index = free.popLast() { return slots[index].generation << Self.slotBits | UInt64(index) }
+        slots.append(Slot())
+        return 1 << Self.slotBits | UInt64(slots.count - 1)
     }
 
-    /// Enters a request under what `nextID` gave.
-    mutating func add(_ request: Request) {
-        let index = free.removeLast()
-        slots[index].request = request
+    /// Nothing was sent under an id.
+    mutating func giveBack(_ id: UInt64) {
+        let index = Int(id & (1 << Self.slotBits - 1))
+        // Not where all have been taken out meanwhile.
+        if index < slots.count { free.append(index) }
+    }
+
+    /// Enters a request under what `takeID` gave.
+    mutating func add(_ request: Request, _ id: UInt64) {
+        slots[Int(id & (1 << Self.slotBits - 1))].request = request
         count += 1
     }
 
@@ -65,8 +68,7 @@ struct RequestTable {
 
     /// Takes a request out: its final answer has come.
     mutating func remove(_ id: UInt64) -> Request? {
-        guard let index = index(of: id), let request = slots[index].request else { return nil }
-        slots[index].request = nil
+        guard let index = index(of: id), let request = slots[index].request.take() else { return nil }
         slots[index].generation = slots[index].generation % Self.generations + 1
         free.append(index)
         count -= 1

@@ -26,7 +26,7 @@ final class Session {
     @exclusivity(unchecked) private(set) var isOpen = true
     private let channel: FrameChannel
     @exclusivity(unchecked) private var requests = RequestTable()
-    @exclusivity(unchecked) private var incoming: [UInt64: IncomingCall] = [:]
+    @exclusivity(unchecked) private var incoming = NumberTable<IncomingCall>()
     private var farewell: BusError?
 
     init(_ channel: FrameChannel) {
@@ -52,6 +52,34 @@ final class Session {
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?,
         _ receiver: RequestTable.Receiver
     ) throws(BusError) -> UInt64 {
+        let id = takeID()
+        try request(outgoing, body, scope: scope, id, receiver)
+        return id
+    }
+
+    /// An id for a request that is made right after this.
+    func takeID() -> UInt64 { requests.takeID() }
+
+    /// Nothing is sent under an id after all.
+    func giveBack(_ id: UInt64) { requests.giveBack(id) }
+
+    /// Sends a frame under an id that `takeID` gave, which is free again where
+    /// this throws.
+    func request(
+        _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?, _ id: UInt64,
+        _ receiver: RequestTable.Receiver
+    ) throws(BusError) {
+        do { try checkRequest(outgoing, body, scope) } catch {
+            requests.giveBack(id)
+            throw error
+        }
+        let position = write(outgoing, id: id, body, scope)
+        requests.add(RequestTable.Request(receiver: receiver, position: position, what: outgoing.what), id)
+    }
+
+    private func checkRequest(
+        _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
+    ) throws(BusError) {
         try check(outgoing, body, scope)
         guard requests.count < limits.calls else {
             throw BusError(
@@ -59,10 +87,6 @@ final class Session {
                 "this module has \(requests.count) requests open, its limit, and \(outgoing.what) would be one "
                     + "more: wait for some of them, or raise limits.calls in the manifest")
         }
-        let id = requests.nextID()
-        let position = write(outgoing, id: id, body, scope)
-        requests.add(RequestTable.Request(receiver: receiver, position: position, what: outgoing.what))
-        return id
     }
 
     /// Sends a frame that isn't answered.
@@ -150,7 +174,7 @@ final class Session {
                 call,
                 error: BusError(
                     .failed,
-                    "\(call.scope.name) answered with \(body.count) bytes, and a frame may have \(limits.frame): "
+                    "\(call.name) answered with \(body.count) bytes, and a frame may have \(limits.frame): "
                         + "answer with less, or in a stream", ran: .yes))
             return
         }
@@ -162,7 +186,7 @@ final class Session {
         guard body.count <= Int(limits.frame) - 1024 else {
             throw ModuleError(
                 .failed,
-                "an element of \(call.scope.name) has \(body.count) bytes, and a frame may have \(limits.frame)")
+                "an element of \(call.name) has \(body.count) bytes, and a frame may have \(limits.frame)")
         }
         channel.send(.reply, room: 0, body: body) {
             $0.integer("id", id)
@@ -240,8 +264,8 @@ final class Session {
         isOpen = false
         ModuleExecutor.shared.removeAfterJobs(self)
         let written = channel.written
-        let calls = Array(incoming.values)
-        incoming = [:]
+        let calls = incoming.values
+        incoming.removeAll()
         for call in calls { call.connectionLost() }
         for request in requests.removeAll() {
             let delivered = request.position <= written

@@ -1,0 +1,28 @@
+import Testing
+
+@testable import Strata
+
+@Suite(.timeLimit(.minutes(1)))
+struct NumberTableTests {
+    private final class Thing {}
+
+    @Test func itHoldsWhatADictionaryWould() {
+        var generator = SystemRandomNumberGenerator()
+        var table = NumberTable<Thing>()
+        var expected: [UInt64: Thing] = [:]
+        for step in 0..<20_000 {
+            // Few numbers, so that many come again; some share their place.
+            let number =
+                UInt64.random(in: 0..<200, using: &generator) << UInt64.random(in: 0...1, using: &generator) * 32
+            let thing = step % 5 < 2 ? nil : Thing()
+            table[number] = thing
+            expected[number] = thing
+            #expect(table.count == expected.count)
+            #expect(table[number] === thing)
+        }
+        for (number, thing) in expected { #expect(table[number] === thing) }
+        #expect(Set(table.values.map(ObjectIdentifier.init)) == Set(expected.values.map(ObjectIdentifier.init)))
+        table.removeAll()
+        #expect(table.count == 0 && table.values.isEmpty)
+    }
+}
