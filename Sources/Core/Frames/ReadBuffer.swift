@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The one buffer that a loop's connections are read into, in turns. What is
 /// left of an unfinished frame moves to its peer after the turn, so that an
 /// idle connection costs no buffer.
@@ -16,9 +18,12 @@ public final class ReadBuffer {
     static let capacity = longestRest + turn
 
     public init() {
-        base = .allocate(byteCount: Self.capacity + Self.slack, alignment: 64)
-        base.initializeMemory(as: UInt8.self, repeating: 0, count: Self.capacity + Self.slack)
+        // Pages that nothing was read into yet are no memory of the process's.
+        guard let memory = calloc(Self.capacity + Self.slack, 1) else {
+            fatalError("there is no memory for a read buffer")
+        }
+        base = memory
     }
 
-    deinit { base.deallocate() }
+    deinit { free(base) }
 }
