@@ -49,6 +49,7 @@ public final class Bus {
         try await call(action, .call(A.name.destination, deadline: deadline, auth: auth).with(meta: meta))
     }
 
+    @inline(__always)  // as `ModuleRuntime.request` is
     func call<A: Action>(_ action: A, _ outgoing: Outgoing) async throws -> A.Reply {
         let body = try encode(action, for: outgoing)
         return try decode(A.Reply.self, try await runtime.request(outgoing, body), from: outgoing)
@@ -64,6 +65,7 @@ public final class Bus {
         try await call(params, .call(destination, deadline: deadline, auth: auth).with(meta: meta))
     }
 
+    @inline(__always)  // as `ModuleRuntime.request` is
     func call(_ params: JSON, _ outgoing: Outgoing) async throws -> JSON {
         try json(try await runtime.request(outgoing, Body(params)), from: outgoing)
     }
