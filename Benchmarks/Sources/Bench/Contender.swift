@@ -5,9 +5,10 @@ enum Contender: String, CaseIterable {
     case dbus = "dbus-broker"
     case nats = "nats-server"
     case bytes = "strata, Swift, bytes"
+    case async = "strata, Swift, bytes, async"
     case typed = "strata, Swift, typed"
 
-    var isSwift: Bool { self == .bytes || self == .typed }
+    var isSwift: Bool { self == .bytes || self == .async || self == .typed }
 
     /// Another project's: a run goes on without it.
     var isForeign: Bool { self == .dbus || self == .nats }
@@ -16,7 +17,7 @@ enum Contender: String, CaseIterable {
     var clientName: String {
         switch self {
         case .floor: "floor"
-        case .strata, .bytes, .typed: "strata"
+        case .strata, .bytes, .async, .typed: "strata"
         case .dbus: "dbus"
         case .nats: "nats"
         }

@@ -19,6 +19,10 @@ enum Files {
         try (try encoder.encode(value) + Data("\n".utf8)).write(to: url)
     }
 
+    static func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
     static func read<Value: Decodable>(_ type: Value.Type, from path: String) throws -> Value {
         guard let data = FileManager.default.contents(atPath: path) else { throw Failure("\(path) can't be read") }
         return try JSONDecoder().decode(type, from: data)

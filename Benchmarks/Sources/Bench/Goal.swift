@@ -9,7 +9,9 @@ struct Goal: Codable {
         value < 1000 ? "\(value.rounded(toPlaces: 2))" : "\(Int(value))"
     }
 
-    static func all(_ figures: [String: [String: Figure]], _ memory: [String: Memory]) -> [Goal] {
+    static func all(_ figures: [String: [String: Figure]], _ memory: [String: Memory], _ module: ModuleWeight?)
+        -> [Goal]
+    {
         func figure(_ scenario: String, _ contender: Contender = .strata) -> Figure? {
             figures[scenario]?[contender.rawValue]
         }
@@ -48,6 +50,9 @@ struct Goal: Codable {
         if let nats = memory[Contender.nats.rawValue] {
             most("memory of the broker alone", nats.base, strata?.base, "KiB, NATS's")
         }
+        most(
+            "\(ModuleWeight.crowd) modules, until all are ready", 1_000, module?.crowdStart.median,
+            "ms from the launcher's start")
         return goals
     }
 }

@@ -27,7 +27,7 @@ struct Measurement {
 
     private func client(_ role: String, _ bus: Bus, index: Int = 0, open: Int = 1, peers: Int = 1) throws -> Child {
         guard !contender.isSwift else {
-            let how = contender == .typed ? "typed" : "bytes"
+            let how = contender == .typed ? "typed" : contender == .async ? "async" : "bytes"
             return try Child(
                 [
                     "env", "STRATA_SOCKET=" + bus.address.text, places.program("bench-module"), role, how, "\(open)",

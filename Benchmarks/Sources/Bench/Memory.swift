@@ -33,7 +33,8 @@ struct Memory: Codable {
         return client
     }
 
-    private static func read(_ process: Int32) throws -> (resident: Double, share: Double) {
+    /// Of a process, in KiB.
+    static func read(_ process: Int32) throws -> (resident: Double, share: Double) {
         let text = try Files.text("/proc/\(process)/smaps_rollup")
         func field(_ name: String) -> Double {
             let line = text.split(separator: "\n").first { $0.hasPrefix(name + ":") }

@@ -21,6 +21,9 @@ struct Places {
         guard access(broker, X_OK) == 0 else { throw Failure("\(broker) isn't there: build it first") }
     }
 
+    /// `strata`, which stands beside the broker where it was built.
+    var launcher: String { broker[..<(broker.lastIndex(of: "/") ?? broker.startIndex)] + "/strata" }
+
     func program(_ name: String) -> String { programs + "/" + name }
     func scratch(_ name: String) -> String { scratch + "/" + name }
 

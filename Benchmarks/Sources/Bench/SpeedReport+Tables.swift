@@ -1,6 +1,7 @@
 extension SpeedReport {
     func printTables(
-        _ figures: [String: [String: Figure]], _ memory: [String: Memory], _ absent: [String: String], _ goals: [Goal]
+        _ figures: [String: [String: Figure]], _ memory: [String: Memory], _ module: ModuleWeight?,
+        _ absent: [String: String], _ goals: [Goal]
     ) {
         for scenario in Scenario.all {
             let unit = scenario.measure == .roundTrip ? "µs" : "a second"
@@ -25,6 +26,7 @@ extension SpeedReport {
                 "  \(contender.rawValue.padded(42)) \("\(Int(memory.base))".padded(11)) "
                     + "\("\(Int(memory.share))".padded(11)) \(Int(memory.perPeer))")
         }
+        if let module { printTable(module) }
         for (contender, reason) in absent.sorted(by: { $0.key < $1.key }) {
             Console.say("\nnot measured: \(contender): \(reason)")
         }
@@ -34,6 +36,17 @@ extension SpeedReport {
                 "  \(goal.name.padded(32)) \(goal.wanted.padded(24)) \(goal.found.padded(12)) "
                     + (goal.isMet ? "met" : "NOT MET"))
         }
+    }
+
+    private func printTable(_ module: ModuleWeight) {
+        func row(_ name: String, _ start: Figure, _ resident: String, _ share: Double) {
+            Console.say(
+                "  \(name.padded(42)) \("\(start.median.rounded(toPlaces: 1))".padded(11)) "
+                    + "\("\(start.best.rounded(toPlaces: 1))".padded(8)) \(resident.padded(11)) \(Int(share))")
+        }
+        Console.say("\n\("a module process".padded(44)) ready, ms   best     RSS KiB     PSS KiB")
+        row("alone", module.start, "\(Int(module.resident))", module.share)
+        row("\(ModuleWeight.crowd) at once, with launcher and broker", module.crowdStart, "", module.crowdShare)
     }
 
     private static func text(_ value: Double) -> String {

@@ -21,6 +21,7 @@ struct SpeedReport {
         var cpus: Int
         var figures: [String: [String: Figure]]
         var memory: [String: Memory]
+        var module: ModuleWeight?
         var notMeasured: [String: String]
         var goals: [Goal]
     }
@@ -33,11 +34,12 @@ struct SpeedReport {
             figures[scenario.name] = Self.figures(samples[scenario.name] ?? [:], scenario.measure)
         }
         let memory = try measureMemory(absent)
-        let goals = Goal.all(figures, memory)
-        printTables(figures, memory, absent, goals)
+        let module = try ModuleWeight(rounds: rounds, in: places)
+        let goals = Goal.all(figures, memory, module)
+        printTables(figures, memory, module, absent, goals)
         let results = Results(
             cpus: ProcessInfo.processInfo.activeProcessorCount, figures: figures, memory: memory,
-            notMeasured: absent, goals: goals)
+            module: module, notMeasured: absent, goals: goals)
         let stamp = Date.now.formatted(.iso8601).replacingOccurrences(of: ":", with: "")
         let file = json ?? "\(folder)/.results/\(stamp).json"
         try Files.write(results, to: file)
