@@ -76,7 +76,7 @@ extension Exports {
 extension IncomingCall {
     /// Reads typed parameters, and runs a handler with them that waits for
     /// nothing.
-    fileprivate func run<A: Action>(
+    func run<A: Action>(
         _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         atOnce perform: @escaping @ModuleActor (A) throws -> A.Reply
     ) {

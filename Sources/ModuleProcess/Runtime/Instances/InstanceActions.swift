@@ -6,7 +6,7 @@ public import StrataCore
 public struct InstanceActions<Object: AnyObject> {
     typealias Start = @ModuleActor (Object, IncomingCall, borrowing Header, UnsafeRawBufferPointer) -> Void
 
-    private let interface: String
+    let interface: String
     private let objects: InstanceObjects<Object>
     private(set) var actions: [(name: String, export: Exports.ActionExport)] = []
 
@@ -104,7 +104,7 @@ public struct InstanceActions<Object: AnyObject> {
         }
     }
 
-    private mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
+    mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
         precondition(
             Name.withoutRouterSuffix(name.interface) == interface,
             "\(name) is listed as an action of \(interface), and is another interface's")

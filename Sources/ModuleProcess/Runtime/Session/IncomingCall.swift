@@ -41,12 +41,15 @@ final class IncomingCall: CallScope {
     /// the handler's first call of a nonisolated function starts threads.
     func run(_ work: @escaping @ModuleActor (IncomingCall) async throws -> Void) {
         open()
+        let watch = ModuleExecutor.shared.watch
+        watch.begin(name)
         let task = Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
             self.resumed()
             await CallScope.$current.withValue(self) {
                 do { try await work(self) } catch { self.fail(error) }
             }
         }
+        watch.end()
         if isOpen {
             self.task = task
             if isCancelled { task.cancel() }
