@@ -12,32 +12,32 @@ extension HeaderScanner {
     func scanPlain(_ bytes: UnsafeRawBufferPointer, into header: inout Header) -> Bool {
         guard bytes.count >= 23, let base = bytes.baseAddress else { return false }
         var cursor = JSONCursor(base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
-        guard cursor.take(Plain.kind) else { return false }
-        if cursor.take(Plain.reply), cursor.take(Plain.replyID, 5) {
-            guard let id = cursor.takeNumber() else { return false }
+        guard cursor.pass(Plain.kind) else { return false }
+        if cursor.pass(Plain.reply), cursor.pass(Plain.replyID, 5) {
+            guard let id = cursor.passNumber() else { return false }
             header.kind = .reply
             header.id = id
             header.members = [.kind, .id]
-        } else if cursor.take(Plain.call), cursor.take(Plain.callID, 4) {
-            guard let id = cursor.takeNumber(), cursor.take(Plain.to, 7), let to = cursor.takeText() else {
+        } else if cursor.pass(Plain.call), cursor.pass(Plain.callID, 4) {
+            guard let id = cursor.passNumber(), cursor.pass(Plain.to, 7), let to = cursor.passText() else {
                 return false
             }
             header.kind = .call
             header.id = id
             header.to = to
             header.members = [.kind, .id, .to]
-            if cursor.take(Plain.deadline) {
-                guard cursor.take(Plain.deadlineEnd, 4), let value = cursor.takeNumber() else { return false }
+            if cursor.pass(Plain.deadline) {
+                guard cursor.pass(Plain.deadlineEnd, 4), let value = cursor.passNumber() else { return false }
                 header.deadline = Int64(value)
                 header.members.insert(.deadline)
             }
-            if cursor.take(Plain.credit) {
-                guard cursor.take(Plain.creditEnd, 2), let value = cursor.takeNumber() else { return false }
+            if cursor.pass(Plain.credit) {
+                guard cursor.pass(Plain.creditEnd, 2), let value = cursor.passNumber() else { return false }
                 header.credit = value
                 header.members.insert(.credit)
             }
-        } else if cursor.take(Plain.broadcast), cursor.take(Plain.broadcastName), cursor.take(Plain.nameEnd, 4) {
-            guard let name = cursor.takeText(), (1...Self.longestName).contains(name.count) else { return false }
+        } else if cursor.pass(Plain.broadcast), cursor.pass(Plain.broadcastName), cursor.pass(Plain.nameEnd, 4) {
+            guard let name = cursor.passText(), (1...Self.longestName).contains(name.count) else { return false }
             header.kind = .broadcast
             header.name = name
             header.members = [.kind, .name]
@@ -76,80 +76,4 @@ private enum Plain {
     static let broadcastName = 0x6d61_6e22_2c22_7473 as UInt64
     /// `e":"`
     static let nameEnd = 0x223a_2265 as UInt64
-}
-
-extension JSONCursor {
-    /// Passes these eight bytes, where they come next. Bytes behind the end may
-    /// be read, and then the end is not where the cursor stands at last.
-    @inline(__always)
-    fileprivate mutating func take(_ word: UInt64) -> Bool {
-        guard pointer < end, UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian == word else {
-            return false
-        }
-        pointer += 8
-        return true
-    }
-
-    /// Passes a word's first `count` bytes, where they come next.
-    @inline(__always)
-    fileprivate mutating func take(_ word: UInt64, _ count: Int) -> Bool {
-        guard pointer < end else { return false }
-        let next = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian
-        guard next & ((1 << UInt64(count * 8)) - 1) == word else { return false }
-        pointer += count
-        return true
-    }
-
-    /// Passes a number of 1 to 15 digits that doesn't begin with 0.
-    @inline(__always)
-    fileprivate mutating func takeNumber() -> UInt64? {
-        guard pointer < end, pointer.pointee != 0x30 else { return nil }
-        let digits = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian ^ 0x3030_3030_3030_3030
-        // The high bit of each byte that is no digit.
-        let others = ((digits &+ 0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080
-        guard others != 0 else { return takeLongNumber(digits) }
-        let bits = UInt64(others.trailingZeroBitCount & ~7)
-        guard bits > 0 else { return nil }
-        pointer += Int(bits >> 3)
-        return Self.value(digits << (64 - bits))
-    }
-
-    /// A number of 8 to 15 digits, of which the first eight are known.
-    @inline(__always)
-    private mutating func takeLongNumber(_ digits: UInt64) -> UInt64? {
-        var value = Self.value(digits)
-        pointer += 8
-        let last = min(end, pointer + 7)
-        while pointer < last {
-            let digit = pointer.pointee &- 0x30
-            guard digit < 10 else { break }
-            value = value &* 10 &+ UInt64(digit)
-            pointer += 1
-        }
-        return value
-    }
-
-    /// The value of eight digits, one a byte, the first in the lowest: pairs,
-    /// fours and eights are put together at once (after Johnny Lee and Daniel
-    /// Lemire).
-    @inline(__always)
-    private static func value(_ digits: UInt64) -> UInt64 {
-        let pairs = (digits &* 10) &+ (digits >> 8)
-        let low = (pairs & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
-        let high = ((pairs >> 16) & 0x0000_00FF_0000_00FF) &* 0x0000_2710_0000_0001
-        return (low &+ high) >> 32
-    }
-
-    /// Passes a string without anything to unescape or to check, from behind its
-    /// first quote to behind its last.
-    @inline(__always)
-    fileprivate mutating func takeText() -> Header.Text? {
-        guard pointer < end else { return nil }
-        let first = pointer
-        passPlain()
-        guard pointer < end, pointer.pointee == UInt8(ascii: "\"") else { return nil }
-        let text = Header.Text(start: first, count: pointer - first)
-        pointer += 1
-        return text
-    }
 }

@@ -13,6 +13,8 @@ struct PlainHeaderTests {
         #"{"kind":"call","id":12,"to":"","credit":9}"#,
         #"{"kind":"reply","id":4194304}"#,
         #"{"kind":"reply","id":9}"#,
+        #"{"kind":"reply","id":0}"#,
+        #"{"kind":"call","id":12,"to":"T/a","deadline":0,"credit":0}"#,
         #"{"kind":"broadcast","name":"feed.full"}"#,
         #"{"kind":"broadcast","name":"x"}"#,
     ]
@@ -48,9 +50,9 @@ struct PlainHeaderTests {
     }
 
     @Test(arguments: [
-        #"{"kind":"call","id":0,"to":"Test/act"}"#, #"{"kind":"call","id":01,"to":"Test/act"}"#,
+        #"{"kind":"call","id":00,"to":"Test/act"}"#, #"{"kind":"call","id":01,"to":"Test/act"}"#,
         #"{"kind":"call","id":1000000000000000,"to":"Test/act"}"#, #"{"kind":"call","id":1,"to":"Te\u0073t/act"}"#,
-        #"{"kind":"call","id":1,"to":"Tést/act"}"#, #"{"kind":"call","id":1,"to":"Test/act","deadline":0}"#,
+        #"{"kind":"call","id":1,"to":"Tést/act"}"#, #"{"kind":"call","id":1,"to":"Test/act","deadline":-1}"#,
         #"{"kind":"call","id":1,"to":"Test/act","more":true}"#, #"{"kind":"reply","id":7 }"#,
         #"{"kind":"reply","id":7}}"#, #"{"kind":"reply","id":7"#, #"{"kind":"reply","id":7,"id":7}"#,
         #"{"kind":"broadcast","name":""}"#, #"{"kind":"call","id":1,"to":"T/a","credit":1,"deadline":1}"#,
