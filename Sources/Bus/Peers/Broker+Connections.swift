@@ -242,11 +242,7 @@ extension Broker {
             while true {
                 let count = peer.outbox.gather(parts)
                 guard count > 0 else { break }
-                let result =
-                    count == 1
-                    ? peer.socket.write(parts[0])
-                    : peer.socket.write(UnsafeBufferPointer(rebasing: parts[..<count]))
-                switch result {
+                switch peer.socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
                 case .moved(let written):
                     peer.outbox.wrote(written)
                 case .wouldBlock:

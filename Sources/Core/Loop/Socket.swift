@@ -118,7 +118,8 @@ public final class Socket: Handle {
 
     /// Writes several pieces as one.
     public func write(_ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
-        withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count) { vectors in
+        if parts.count == 1 { return write(parts[0]) }
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count) { vectors in
             for index in parts.indices {
                 vectors[index] = iovec(
                     iov_base: UnsafeMutableRawPointer(mutating: parts[index].baseAddress),
