@@ -126,23 +126,15 @@ extension Broker {
     func process(_ peer: Peer) {
         var header = Header()
         do {
-            // Through a pointer, because a variable is copied for each call that
-            // it is given to.
-            try withUnsafeMutablePointer(to: &header) { header in
-                while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
-                    let frame = try peer.assembler.next()
-                {
-                    peer.assemblyDeadline = 0
-                    try scanner.scan(frame.header, into: &header.pointee)
-                    if peer.phase == .open {
-                        if isMonitored {
-                            handleMonitored(header.pointee, frame, of: peer)
-                        } else {
-                            handle(header.pointee, frame, of: peer)
-                        }
-                    } else {
-                        greet(header.pointee, frame.body, of: peer)
-                    }
+            while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
+                let frame = try peer.assembler.next()
+            {
+                peer.assemblyDeadline = 0
+                try scanner.scan(frame.header, into: &header)
+                if peer.phase == .open {
+                    if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
+                } else {
+                    greet(header, frame.body, of: peer)
                 }
             }
         } catch let error as FrameError {
