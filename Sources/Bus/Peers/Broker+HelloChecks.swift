@@ -1,0 +1,116 @@
+import StrataCore
+
+/// What is judged of what a hello, or a registration, offers and asks for.
+extension Broker {
+    func checkQuotas(_ hello: Hello, _ row: ModuleRecord?) throws(BusError) {
+        let limits = table.limits
+        var (urls, observed) = (hello.offer.urls.count, hello.observes.count)
+        // What the row names too is one; it is compared where hello's alone fits.
+        if let row, let own = row.row, urls <= limits.urls, observed <= limits.observations {
+            urls += own.urls.count
+            for url in hello.offer.urls {
+                let mapped = routes.urls.value(of: url.pattern, host: url.host)
+                if mapped?.isDeclared == true, mapped?.owner === row { urls -= 1 }
+            }
+            observed += own.observes.count { mapped in
+                !hello.observes.contains { $0.name == mapped.name && $0.object == mapped.object }
+            }
+        }
+        let quotas = [
+            ("interfaces", hello.offer.interfaces.count, limits.interfaces), ("URLs", urls, limits.urls),
+            ("observations", observed, limits.observations),
+        ]
+        for (what, count, limit) in quotas where count > limit {
+            throw BusError(
+                .overloaded,
+                "hello brings \(count) \(what), and one module may have \(limit) (limits.\(what.lowercased()))")
+        }
+    }
+
+    /// A URL leads to an interface of the same module, which has one instance.
+    func checkTargets(of urls: [Hello.URL], among interfaces: [Hello.Interface]) throws(BusError) {
+        let instances = Dictionary(uniqueKeysWithValues: interfaces.map { ($0.name, $0.instances) })
+        for url in urls {
+            guard let found = instances[url.interface] else {
+                throw BusError(
+                    .badParams,
+                    "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of this module")
+            }
+            guard found == .single else {
+                throw BusError(
+                    .badParams,
+                    "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
+            }
+        }
+    }
+
+    /// The same for what hello brings and for what the row maps.
+    func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
+        try checkTargets(of: hello.offer.urls, among: hello.offer.interfaces)
+        for mapping in row?.row?.urls ?? [] {
+            let name = Destination(mapping.to).map {
+                String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self)
+            }
+            if let interface = name.flatMap({ offered[$0] }), interface.instances != .single {
+                throw BusError(
+                    .badParams,
+                    "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple"
+                )
+            }
+        }
+    }
+
+    /// What a row provides or maps is that module's alone.
+    func checkOwners(_ offer: Hello.Offer, _ name: String) throws(BusError) {
+        for interface in offer.interfaces {
+            if let owned = routes.interface(interface.name), owned.isDeclared, owned.owner.name != name {
+                throw BusError(
+                    .forbidden,
+                    "the interface \(interface.name) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+            }
+        }
+        for url in offer.urls {
+            if let owned = routes.urls.value(of: url.pattern, host: url.host), owned.isDeclared,
+                owned.owner.name != name
+            {
+                throw BusError(
+                    .forbidden,
+                    "the URL \(url.host)\(url.path) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+            }
+        }
+    }
+
+    /// What is live elsewhere is taken, and so is what a process brings that is
+    /// to take over elsewhere. `module` may have its own again.
+    func checkFree(_ offer: Hello.Offer, of module: ModuleRecord?) throws(BusError) {
+        for other in modules.rows where other !== module {
+            guard let coming = other.successor?.offer else { continue }
+            for interface in offer.interfaces where coming.interfaces.contains(where: { $0.name == interface.name }) {
+                throw BusError(
+                    .nameTaken,
+                    "the interface \(interface.name) comes with the process that takes over as \(other.name): choose "
+                        + "another name")
+            }
+            for url in offer.urls where coming.urls.contains(where: { $0.isSame(as: url) }) {
+                throw BusError(
+                    .nameTaken,
+                    "the URL \(url.host)\(url.path) comes with the process that takes over as \(other.name): choose "
+                        + "another path")
+            }
+        }
+        for interface in offer.interfaces {
+            if let taken = routes.interface(interface.name), taken.isLive, taken.owner !== module {
+                throw BusError(
+                    .nameTaken, "the interface \(interface.name) is live at \(taken.owner.name): choose another name")
+            }
+        }
+        for url in offer.urls {
+            if let taken = routes.urls.value(of: url.pattern, host: url.host), taken.owner !== module,
+                taken.owner.peer != nil
+            {
+                throw BusError(
+                    .nameTaken, "the URL \(url.host)\(url.path) is \(taken.owner.name)'s: choose another path")
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import StrataCore
+
+/// How a peer that was admitted joins: its role, its observations, hello's answer.
+extension Broker {
+    func register(_ peer: Peer, as role: Peer.Role, from: String) {
+        move(peer, to: .open)
+        peer.role = role
+        peer.setFrom(from)
+        peer.timer?.close()
+        peer.timer = nil
+    }
+
+    func join(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
+        register(peer, as: .module, from: module.name)
+        peer.module = module
+        peer.rank = module.rank
+        module.peer = peer
+        module.pid = peer.credentials.pid
+        module.uid = peer.credentials.uid
+        module.isRetired = false
+        module.isIdleStop = false
+        module.diedForGood = false
+        module.events = Set(hello.events)
+        module.helloRequires = hello.requires
+        module.sessions += 1
+        if module.sessions > 1 { module.restarts += 1 }
+        add(hello.offer, to: module)
+        answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
+        joined(module, resumed: hello.resumed)
+    }
+
+    /// Hello's observations, then the row's that are not among them.
+    func observe(_ observed: [AppTable.Observed], _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
+        for own in observed { addObservation(own, peer) }
+        observeForRow(module, peer)
+        return peer.observations.map(\.id)
+    }
+
+    /// What the module's row observes and the peer doesn't.
+    func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
+        for own in module.row?.observes ?? [] {
+            if !peer.observations.contains(where: { $0.isOf(own) }) { addObservation(own, peer, isOfRow: true) }
+        }
+    }
+
+    @discardableResult
+    func addObservation(_ observed: AppTable.Observed, _ peer: Peer, isOfRow: Bool = false) -> UInt64 {
+        let observation = Observation(
+            id: peer.nextSubscription, name: Array(observed.name.utf8), object: observed.object.map { Array($0.utf8) },
+            keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
+        peer.nextSubscription += 1
+        peer.observations.append(observation)
+        // A successor's are in force when it takes over.
+        if peer.module?.peer === peer { observations.add(observation) }
+        return observation.id
+    }
+
+    func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {
+        let reply: JSON = .object([
+            .init("app", .string(table.app)),
+            .init("env", .string(table.env)),
+            .init("module", module.map { .string($0.name) } ?? .null),
+            .init("level", module == nil ? .null : .string(levels.names[peer.rank])),
+            .init("rank", module == nil ? .null : .integer(Int64(peer.rank))),
+            .init("levels", .array(levels.names.map { .string($0) })),
+            .init("schemes", .array(table.schemes.map { .string($0) })),
+            .init("settings", table.settings),
+            .init("launchOptions", table.launchOptions),
+            .init("subscriptions", .array(subscriptions.map { .integer(Int64($0)) })),
+            .init("limits", table.limits.json()),
+        ])
+        writeReply(peer, id: id, reply)
+    }
+}
