@@ -31,6 +31,7 @@ let package = Package(
             providers: [.apt(["libuv1-dev"])]),
         .target(name: "StrataCore", dependencies: ["CUV"], path: "Sources/Core", swiftSettings: settings),
         .target(name: "StrataBus", dependencies: ["StrataCore"], path: "Sources/Bus", swiftSettings: settings),
+        .target(name: "StrataJSON", path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: ["StrataCore", .product(name: "Logging", package: "swift-log")],
@@ -63,6 +64,7 @@ let package = Package(
             name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
         .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
+        .testTarget(name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON"], swiftSettings: settings),
         .testTarget(
             name: "BusTests",
             dependencies: [

@@ -1,0 +1,132 @@
+/// What the decoders and containers of one text share: its bytes and its tape.
+///
+/// The properties are unchecked for exclusivity because each access is one load
+/// or store, or in a method that calls nothing that could come back here.
+final class ReaderState {
+    /// Those of whom it reads for, until `keepBytes`.
+    @exclusivity(unchecked) private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    @exclusivity(unchecked) var tape = Tape(capacity: 64)
+    private var ownsBytes = false
+    /// The members of large objects, by the object's index.
+    var tables: [UInt32: NameTable] = [:]
+    /// Where each value is, once a path was asked for.
+    var places: [Place] = []
+    /// Values that aren't there, but have a decoder.
+    var absent: [UInt32: (parent: UInt32, key: PathKey)] = [:]
+
+    /// What a value is a part of, and which part.
+    struct Place {
+        let parent: UInt32
+        /// In an array the element's number; in an object the name's entry.
+        let part: UInt32
+    }
+
+    deinit {
+        tape.deallocate()
+        if ownsBytes { bytes.deallocate() }
+    }
+
+    /// - Throws: `DecodingError` where the bytes are no JSON.
+    func scan(_ bytes: UnsafeRawBufferPointer) throws {
+        guard bytes.count < UInt32.max else {
+            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is too large."))
+        }
+        self.bytes = bytes
+        do throws(JSONSyntaxError) {
+            try TapeScanner.scan(bytes, into: &tape)
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: [],
+                    debugDescription: "The given data was not valid JSON: at byte \(error.offset) \(error.message)."))
+        }
+    }
+
+    /// Makes it ready for another text.
+    func reset() {
+        bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+        tape.clear(keeping: UInt32(JSONReader.keptValues))
+        if !tables.isEmpty { tables = [:] }
+        if !places.isEmpty { places = [] }
+        if !absent.isEmpty { absent = [:] }
+    }
+
+    /// Makes it independent of whom it read for.
+    func keepBytes() {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyMemory(from: bytes)
+        bytes = UnsafeRawBufferPointer(copy)
+        ownsBytes = true
+    }
+
+    // MARK: Entries
+
+    @inline(__always)
+    func entry(_ index: UInt32) -> UnsafeMutablePointer<TapeEntry> { tape.entries + Int(index) }
+
+    /// The bytes of a text between its quotes, or of a number.
+    @inline(__always)
+    func text(_ index: UInt32) -> UnsafeRawBufferPointer {
+        let entry = entry(index).pointee
+        return UnsafeRawBufferPointer(
+            // Because where there is an entry, there are bytes.
+            start: bytes.baseAddress.unsafelyUnwrapped + Int(entry.start), count: Int(entry.end - entry.start))
+    }
+
+    @inline(__always)
+    func string(_ index: UInt32) -> String {
+        JSONText.string(text(index), isEscaped: entry(index).pointee.flags.contains(.escaped))
+    }
+
+    /// A value that isn't there, as null.
+    func absentValue(_ key: PathKey, of parent: UInt32) -> UInt32 {
+        let index = tape.append(TapeEntry(start: 0, end: 0, next: tape.count + 1, kind: .null))
+        absent[index] = (parent, key)
+        return index
+    }
+
+    // MARK: Paths
+
+    /// The keys that lead to a value.
+    func path(of index: UInt32) -> [any CodingKey] {
+        var path: [any CodingKey] = []
+        var index = index
+        while index != 0 {
+            if let absent = absent[index] {
+                path.append(absent.key)
+                index = absent.parent
+                continue
+            }
+            if places.isEmpty { findPlaces() }
+            let place = places[Int(index)]
+            if entry(place.parent).pointee.kind == .array {
+                path.append(PathKey(Int(place.part)))
+            } else {
+                path.append(PathKey(string(place.part)))
+            }
+            index = place.parent
+        }
+        return path.reversed()
+    }
+
+    /// For all values at once: one by one, each would take as long as the text.
+    private func findPlaces() {
+        places = Array(repeating: Place(parent: 0, part: 0), count: Int(tape.count))
+        var containers: [UInt32] = [0]
+        while let container = containers.popLast() {
+            let isObject = entry(container).pointee.kind == .object
+            guard isObject || entry(container).pointee.kind == .array else { continue }
+            var index = container + 1
+            var number: UInt32 = 0
+            while index < entry(container).pointee.next {
+                let value = isObject ? index + 1 : index
+                places[Int(value)] = Place(parent: container, part: isObject ? index : number)
+                if entry(value).pointee.kind == .object || entry(value).pointee.kind == .array {
+                    containers.append(value)
+                }
+                index = entry(value).pointee.next
+                number += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+extension WriterState {
+    func write(_ value: Bool) {
+        if value { append("true") } else { append("false") }
+    }
+
+    func writeNull() { append("null") }
+
+    // MARK: Numbers
+
+    @inline(__always)
+    func write<Integer: FixedWidthInteger>(integer value: Integer) {
+        guard Integer.bitWidth <= 64 else {
+            write(plain: String(value))
+            return
+        }
+        write(UInt64(truncatingIfNeeded: value.magnitude), isNegative: value < 0)
+    }
+
+    private func write(_ magnitude: UInt64, isNegative: Bool) {
+        var out = room(20)
+        if isNegative {
+            out.pointee = UInt8(ascii: "-")
+            out += 1
+            count += 1
+        }
+        if magnitude < 10 {
+            out.pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude)
+            count += 1
+            return
+        }
+        var digits = 1
+        var power: UInt64 = 10
+        while magnitude >= power {
+            digits += 1
+            let (next, overflow) = power.multipliedReportingOverflow(by: 10)
+            if overflow { break }
+            power = next
+        }
+        var rest = magnitude
+        var place = out + digits
+        while place > out {
+            place -= 1
+            let (tenth, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            place.pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
+            rest = tenth
+        }
+        count += digits
+    }
+
+    /// A finite number, in the fewest digits that mean the same one.
+    @inline(__always)
+    func write<Number: BinaryFloatingPoint & LosslessStringConvertible>(finite value: Number) {
+        if value.magnitude < 16_777_216, value != 0 {
+            let integer = Int64(value)
+            if Number(integer) == value {
+                write(integer: integer)
+                return
+            }
+        }
+        var text = value.description
+        if text.hasSuffix(".0") { text.removeLast(2) }
+        write(plain: text)
+    }
+
+    /// Appends text that needs no quotes.
+    func write(plain text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            // Because a string's buffer has an address, or no bytes.
+            if let start = bytes.baseAddress {
+                room(bytes.count).update(from: start, count: bytes.count)
+                count += bytes.count
+            }
+        }
+    }
+
+    // MARK: Texts
+
+    /// Appends a text in its quotes, with nothing escaped but what must be.
+    @inline(__always)
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { write(quoting: $0) }
+    }
+
+    func write(quoting bytes: UnsafeBufferPointer<UInt8>) {
+        guard let start = bytes.baseAddress, bytes.count > 0 else {
+            append("\"\"")
+            return
+        }
+        let out = room(bytes.count + 2)
+        out.pointee = UInt8(ascii: "\"")
+        let plain = JSONText.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: 0)
+        (out + 1).update(from: start, count: plain)
+        if plain == bytes.count {
+            (out + 1 + plain).pointee = UInt8(ascii: "\"")
+            count += plain + 2
+            return
+        }
+        count += 1 + plain
+        writeEscaped(UnsafeBufferPointer(rebasing: bytes[plain...]))
+    }
+
+    @inline(never)
+    private func writeEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+        var position = 0
+        // Because it is called for what has a byte to escape.
+        let start = bytes.baseAddress!
+        while position < bytes.count {
+            let plain = JSONText.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: position) - position
+            room(plain).update(from: start + position, count: plain)
+            count += plain
+            position += plain
+            if position < bytes.count {
+                escape(bytes[position])
+                position += 1
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append("\\\"")
+        case UInt8(ascii: "\\"): append("\\\\")
+        case 0x08: append("\\b")
+        case 0x09: append("\\t")
+        case 0x0A: append("\\n")
+        case 0x0C: append("\\f")
+        case 0x0D: append("\\r")
+        default:
+            append(byte < 16 ? "\\u000" : "\\u001")
+            let digit = byte & 15
+            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+}

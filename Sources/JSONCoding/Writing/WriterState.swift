@@ -1,0 +1,197 @@
+/// What the encoders and containers of one value share: the bytes so far, and
+/// the scopes that are being written.
+///
+/// Bytes are written in a stream. A container stays open until something is
+/// written around it; if it is written to again after that, the new bytes go
+/// into a stream of their own, which is put in its place at the end.
+///
+/// The properties are unchecked for exclusivity because each access is one load
+/// or store, or in a method that calls nothing that could come back here.
+final class WriterState {
+    // The current stream.
+    @exclusivity(unchecked) var base: UnsafeMutablePointer<UInt8>
+    @exclusivity(unchecked) var count = 0
+    @exclusivity(unchecked) var capacity: Int
+    @exclusivity(unchecked) var stream: Int32 = 0
+    /// The innermost open scope of it.
+    @exclusivity(unchecked) var top: Int32 = -1
+    @exclusivity(unchecked) var topSerial: UInt32 = 0
+
+    @exclusivity(unchecked) var scopes: UnsafeMutablePointer<Scope>
+    @exclusivity(unchecked) var scopeCount: Int32 = 0
+    @exclusivity(unchecked) private var scopeCapacity: Int32 = 16
+    @exclusivity(unchecked) private var lastSerial: UInt32 = 0
+
+    /// Empty as long as one stream is enough; else its first is the main one.
+    @exclusivity(unchecked) var streams: [Stream] = []
+    /// Whether a name may have been written twice in an object of several streams.
+    @exclusivity(unchecked) var repeatsAcrossStreams = false
+    /// Scopes that `superEncoder` gave, in the value being written.
+    @exclusivity(unchecked) var looseSlots = 0
+    /// What goes wrong where nothing can be thrown is thrown at the end.
+    @exclusivity(unchecked) var failure: (any Error)?
+
+    private static let firstCapacity = 512
+
+    init() {
+        capacity = Self.firstCapacity
+        base = .allocate(capacity: capacity)
+        scopes = .allocate(capacity: Int(scopeCapacity))
+    }
+
+    deinit {
+        forgetStreams()
+        base.deallocate()
+        scopes.deallocate()
+    }
+
+    /// Makes it ready for another value.
+    func reset() {
+        forgetStreams()
+        if capacity > JSONWriter.keptCapacity {
+            base.deallocate()
+            capacity = Self.firstCapacity
+            base = .allocate(capacity: capacity)
+        }
+        if scopeCapacity > 1024 {
+            scopes.deallocate()
+            scopeCapacity = 16
+            scopes = .allocate(capacity: Int(scopeCapacity))
+        }
+        count = 0
+        scopeCount = 0
+        top = -1
+        topSerial = 0
+        looseSlots = 0
+        repeatsAcrossStreams = false
+        failure = nil
+    }
+
+    /// Leaves only the current stream's bytes.
+    private func forgetStreams() {
+        guard !streams.isEmpty else { return }
+        for (index, other) in streams.enumerated() where index != stream { other.base?.deallocate() }
+        streams = []
+        stream = 0
+    }
+
+    // MARK: Bytes
+
+    /// Where the next bytes go, with room for so many.
+    @inline(__always)
+    func room(_ bytes: Int) -> UnsafeMutablePointer<UInt8> {
+        if capacity - count < bytes { grow(by: bytes) }
+        return base + count
+    }
+
+    @inline(never)
+    private func grow(by bytes: Int) {
+        capacity = max(capacity * 2, count + bytes)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.update(from: base, count: count)
+        base.deallocate()
+        base = larger
+    }
+
+    @inline(__always)
+    func append(_ byte: UInt8) {
+        room(1).pointee = byte
+        count += 1
+    }
+
+    @inline(__always)
+    func append(_ text: StaticString) {
+        let length = text.utf8CodeUnitCount
+        room(length).update(from: text.utf8Start, count: length)
+        count += length
+    }
+
+    // MARK: Scopes
+
+    /// Adds a scope for the member that was begun at `start` in the scope on
+    /// top, and puts it on top of that.
+    func push(start: Int) -> ScopeID {
+        if scopeCount == scopeCapacity {
+            let larger = UnsafeMutablePointer<Scope>.allocate(capacity: Int(scopeCapacity) * 2)
+            larger.moveInitialize(from: scopes, count: Int(scopeCount))
+            scopes.deallocate()
+            scopes = larger
+            scopeCapacity *= 2
+        }
+        lastSerial &+= 1
+        var ordinal: Int32 = 0
+        var depth: UInt8 = 0
+        if top >= 0 {
+            ordinal = scopes[Int(top)].count - 1
+            depth = scopes[Int(top)].depth
+        }
+        (scopes + Int(scopeCount)).initialize(
+            to: Scope(
+                serial: lastSerial, parent: top, ordinal: ordinal, start: start, slot: count, stream: stream,
+                depth: depth))
+        top = scopeCount
+        topSerial = lastSerial
+        scopeCount += 1
+        return ScopeID(index: top, serial: lastSerial)
+    }
+
+    /// Whether the scope is still one that may be written.
+    func isAlive(_ id: ScopeID) -> Bool {
+        id.index >= 0 && id.index < scopeCount && scopes[Int(id.index)].serial == id.serial
+    }
+
+    /// Makes a scope the one that is written to.
+    /// - Throws: where the value that it belonged to is finished.
+    @inline(__always)
+    func select(_ id: ScopeID) throws {
+        if id.serial != topSerial { try selectAnother(id) }
+    }
+
+    @inline(never)
+    private func selectAnother(_ id: ScopeID) throws {
+        guard isAlive(id) else { throw finished() }
+        bringToTop(id.index)
+    }
+
+    /// Makes an array or an object of the scope, if it isn't that yet.
+    func open(_ id: ScopeID, as kind: Scope.Kind) {
+        guard isAlive(id) else { return }
+        let index = Int(id.index)
+        guard scopes[index].kind == .empty else {
+            precondition(
+                scopes[index].kind == kind, "a value is encoded as two different kinds at \(path(of: id.index))")
+            return
+        }
+        if id.serial != topSerial { bringToTop(id.index) }
+        append(kind == .array ? UInt8(ascii: "[") : UInt8(ascii: "{"))
+        scopes[index].kind = kind
+        scopes[index].contents = count
+        guard scopes[index].depth < JSONWriter.maximumDepth else {
+            if failure == nil { failure = tooDeep(id.index) }
+            return
+        }
+        scopes[index].depth += 1
+    }
+
+    /// Ends the scope on top, which isn't the root of its stream.
+    func closeTop() {
+        let scope = scopes + Int(top)
+        if scope.pointee.kind == .dictionary || scope.pointee.mayRepeat {
+            if scope.pointee.count > 1 { arrangeMembers(ofScopeAt: top) }
+        }
+        scope.pointee.isOpen = false
+        scope.pointee.end = count
+        switch scope.pointee.kind {
+        case .array: append(UInt8(ascii: "]"))
+        case .object, .dictionary: append(UInt8(ascii: "}"))
+        case .empty, .scalar: break
+        }
+        setTop(scope.pointee.parent)
+    }
+
+    @inline(__always)
+    func setTop(_ index: Int32) {
+        top = index
+        topSerial = index < 0 ? 0 : scopes[Int(index)].serial
+    }
+}

@@ -1,0 +1,287 @@
+import FoundationEssentials
+import StrataCore
+import Testing
+
+@testable import StrataJSON
+
+/// What Foundation's coders do with the same values and texts. Where ours does
+/// something else, `Difference` says so.
+///
+/// `STRATA_FUZZ` sets how many of each are tried.
+@Suite(.timeLimit(.minutes(10)))
+struct DifferenceTests {
+    static let rounds = ProcessInfo.processInfo.environment["STRATA_FUZZ"].flatMap { Int($0) } ?? 2_000
+    private let writer = JSONWriter()
+    private let reader = JSONReader()
+    private let encoder = JSONEncoder()
+    private let decoder = JSONDecoder()
+
+    init() {
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        decoder.dateDecodingStrategy = .iso8601
+    }
+
+    @Test func whatEitherWritesBothReadAsTheSame() throws {
+        for seed in 0..<(Self.rounds / 5) {
+            var generator = SeededGenerator(seed)
+            let sample = generator.sample()
+            let ours = try writer.encode(sample)
+            let theirs = Array(try encoder.encode(sample))
+            for bytes in [ours, theirs] {
+                #expect(try reader.decode(Sample.self, from: bytes) == sample, "seed \(seed)")
+                #expect(try decoder.decode(Sample.self, from: Data(bytes)) == sample, "seed \(seed)")
+            }
+            // But for the order of members they write the same.
+            #expect(try JSON(parsing: ours).sorted == JSON(parsing: theirs).sorted, "seed \(seed)")
+        }
+    }
+
+    @Test func bothReadTheSameOfAnyText() throws {
+        for seed in 0..<Self.rounds {
+            var generator = SeededGenerator(seed)
+            var bytes = Array(generator.json().utf8)
+            if !generator.oneIn(3) { generator.damage(&bytes) }
+            try check(bytes, "seed \(seed)")
+        }
+    }
+
+    @Test func bothReadTheSameOfDamagedValues() throws {
+        for seed in 0..<(Self.rounds / 5) {
+            var generator = SeededGenerator(seed)
+            let sample = generator.sample()
+            for value in [try writer.encode(sample.shape), try writer.encode(sample.inner), try writer.encode(sample)] {
+                var bytes = value
+                generator.damage(&bytes)
+                try check(bytes, "seed \(seed)")
+                compare(Sample.self, bytes, "seed \(seed)")
+            }
+        }
+    }
+
+    private func check(_ bytes: [UInt8], _ seed: Comment) throws {
+        let isJSON = isJSON(bytes[...])
+        let anything = try? reader.decode(Anything.self, from: bytes)
+        #expect((anything != nil) == isJSON, "\(seed): \(String(decoding: bytes, as: UTF8.self))")
+        guard isJSON else { return }
+        compare(Tree.self, bytes, seed)
+        compare([Inner].self, bytes, seed)
+        compare(Shape.self, bytes, seed)
+        compare([String: Tree].self, bytes, seed)
+        compare([Int: Tree].self, bytes, seed)
+        compare([Int8].self, bytes, seed)
+        compare([UInt64?].self, bytes, seed)
+        compare([Double].self, bytes, seed)
+        compare(Few.self, bytes, seed)
+        compare(String.self, bytes, seed)
+    }
+
+    /// Whether bytes are JSON, as the bus's own parser sees it. It alone refuses
+    /// names that are there twice and numbers that are out of range.
+    private func isJSON(_ bytes: ArraySlice<UInt8>) -> Bool {
+        do throws(JSONError) {
+            _ = try JSON(parsing: Array(bytes), maximumDepth: JSONReader.maximumDepth)
+            return true
+        } catch {
+            guard error.message.hasSuffix("is there twice") || error.message == "the number is out of range" else {
+                return false
+            }
+            // What stands behind it, it hasn't seen.
+            let isName = error.message.hasSuffix("twice")
+            let bytes = Array(bytes)
+            let rest = bytes[error.offset...]
+            let end = isName ? stringEnd(rest) : numberEnd(rest)
+            let harmless = isName ? "\"x\(error.offset)x\(bytes.count)\"" : "null"
+            return isJSON(bytes[..<error.offset] + Array(harmless.utf8) + bytes[end...])
+        }
+    }
+
+    private func stringEnd(_ text: ArraySlice<UInt8>) -> Int {
+        var position = text.startIndex + 1
+        while position < text.endIndex, text[position] != UInt8(ascii: "\"") {
+            position += text[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return position + 1
+    }
+
+    private func numberEnd(_ text: ArraySlice<UInt8>) -> Int {
+        let rest = text.drop { "-.0123456789".utf8.contains($0) }
+        guard let byte = rest.first, byte | 0x20 == UInt8(ascii: "e") else { return rest.startIndex }
+        let exponent =
+            rest.dropFirst().first.map { "+-".utf8.contains($0) } == true ? rest.dropFirst(2) : rest.dropFirst()
+        return exponent.drop { "0123456789".utf8.contains($0) }.startIndex
+    }
+
+    private static let readByFoundationAlone: [(String, String)] = [
+        ("a comma behind the last member", "{\"a\":1,}"),
+        ("what isn't asked for isn't looked at", "{\"a\":1,\"x\":[01,\"\\ud800\"]}"),
+        ("a byte order mark", "\u{FEFF}{\"a\":1}"),
+        ("rounded to an integer", "{\"a\":1.0000000000000000001}"),
+        ("nearly nothing is 0", "{\"a\":1e-400}"),
+        (
+            "up to 512 deep",
+            "{\"a\":1,\"x\":" + String(repeating: "[", count: 128) + String(repeating: "]", count: 128) + "}"
+        ),
+    ]
+
+    @Test(arguments: readByFoundationAlone)
+    func whatOursRefusesOnPurpose(reason: String, text: String) throws {
+        struct One: Decodable { var a: Int }
+        #expect(throws: DecodingError.self, "\(reason)") { try reader.decode(One.self, from: Array(text.utf8)) }
+        // Where that changes, the difference is none any more.
+        _ = try decoder.decode(One.self, from: Data(text.utf8))
+    }
+
+    // MARK: Comparing
+
+    private func compare<Value: Decodable & Equatable>(_ type: Value.Type, _ bytes: [UInt8], _ seed: Comment) {
+        let ours = Result { try reader.decode(type, from: bytes) }
+        let theirs = Result { try decoder.decode(type, from: Data(bytes)) }
+        switch (ours, theirs) {
+        case (.success(let one), .success(let other)):
+            #expect(one == other, "\(seed): \(type) of \(String(decoding: bytes, as: UTF8.self))")
+        case (.failure(let one), .failure(let other)):
+            let (one, other) = (Problem(one), Problem(other))
+            #expect(
+                one == other || Difference.allCases.contains { $0.explains(one, other) },
+                "\(seed): \(type) of \(String(decoding: bytes, as: UTF8.self))")
+        case (.failure(let one), .success):
+            let problem = Problem(one)
+            #expect(
+                Difference.allCases.contains { $0.explains(refusal: problem) },
+                "\(seed): \(type) of \(String(decoding: bytes, as: UTF8.self))")
+        case (.success, .failure(let other)):
+            Issue.record(
+                "\(seed): \(type) of \(String(decoding: bytes, as: UTF8.self)) is read, but not by Foundation: \(other)"
+            )
+        }
+    }
+
+    /// Takes any value.
+    private struct Anything: Decodable { init(from decoder: any Decoder) throws {} }
+
+    private struct Few: Decodable, Equatable {
+        var a: Int?
+        var name: String?
+        var b: [Bool]?
+        var one: Double?
+        enum CodingKeys: String, CodingKey {
+            case name, a, one
+            case b = "long enough for a word of eight"
+        }
+    }
+}
+
+/// Any JSON, found by trying.
+private indirect enum Tree: Decodable, Equatable {
+    case null, bool(Bool), integer(Int), number(Double), text(String), list([Tree]), members([String: Tree])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let bool = try? container.decode(Bool.self) {
+            self = .bool(bool)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let integer = try? container.decode(Int.self) {
+            self = .integer(integer)
+        } else if let list = try? container.decode([Tree].self) {
+            self = .list(list)
+        } else if let members = try? container.decode([String: Tree].self) {
+            self = .members(members)
+        } else {
+            self = .number(try container.decode(Double.self))
+        }
+    }
+}
+
+/// What an error says that a program or a user would see.
+struct Problem: Equatable {
+    enum Kind { case keyNotFound, valueNotFound, typeMismatch, dataCorrupted, other }
+    var kind = Kind.other
+    var path: [String] = []
+    var message = ""
+
+    init(_ error: any Error) {
+        switch error {
+        case DecodingError.keyNotFound(_, let context): set(.keyNotFound, context)
+        case DecodingError.valueNotFound(_, let context): set(.valueNotFound, context)
+        case DecodingError.typeMismatch(_, let context): set(.typeMismatch, context)
+        case DecodingError.dataCorrupted(let context): set(.dataCorrupted, context)
+        default: message = "\(error)"
+        }
+    }
+
+    private mutating func set(_ kind: Kind, _ context: DecodingError.Context) {
+        self.kind = kind
+        path = context.codingPath.map(\.stringValue)
+        message = context.debugDescription
+    }
+}
+
+/// What ours does otherwise, on purpose.
+private enum Difference: CaseIterable {
+    /// Foundation looks only at what is asked for, and takes a comma behind the
+    /// last member: what isn't JSON is refused as that before anything else.
+    case allIsChecked
+    /// Foundation says of a number that doesn't fit that it is no JSON. Ours says
+    /// which, and where.
+    case misfitsAreNamed
+    /// Foundation rounds what has a fraction or exponent beyond a double's, and
+    /// takes it for an integer; even what is nearly nothing for 0.
+    case integersAreExact
+    /// Foundation says of a date that can't be read neither where it is.
+    case datesHaveAPath
+    /// Foundation has no words for what is no decimal.
+    case decimalsHaveWords
+    /// Foundation takes an object's members in no order, and of several that
+    /// are wrong it tells any.
+    case theFirstIsTold
+    /// Foundation calls null a value of a wrong type where a truth value is
+    /// wanted, but a missing value where anything else is.
+    case nullIsNoTruthValue
+
+    func explains(_ ours: Problem, _ theirs: Problem) -> Bool {
+        switch self {
+        case .allIsChecked: ours.kind == .dataCorrupted && ours.message.hasPrefix("The given data was not valid JSON")
+        case .misfitsAreNamed:
+            ours.kind == .dataCorrupted && ours.message.hasPrefix("Parsed JSON number <")
+                && theirs.message == "The given data was not valid JSON."
+        case .integersAreExact: false
+        case .datesHaveAPath: ours.message == theirs.message && theirs.message.hasPrefix("Expected date")
+        case .decimalsHaveWords: ours.kind == theirs.kind && ours.path == theirs.path && theirs.message.isEmpty
+        case .theFirstIsTold:
+            theirs.message.hasPrefix("Expected Int key")
+                || ours.path.count == theirs.path.count && ours.kind == theirs.kind && ours.message == theirs.message
+        case .nullIsNoTruthValue:
+            ours.kind == .valueNotFound && theirs.kind == .typeMismatch && ours.path == theirs.path
+                && ours.message.contains("Bool")
+        }
+    }
+
+    /// Whether ours refuses what Foundation reads.
+    func explains(refusal ours: Problem) -> Bool {
+        switch self {
+        case .allIsChecked: ours.message.hasPrefix("The given data was not valid JSON")
+        case .integersAreExact:
+            ours.message.hasPrefix("Parsed JSON number <") && ours.message.contains { ".eE".contains($0) }
+        case .misfitsAreNamed, .datesHaveAPath, .decimalsHaveWords, .theFirstIsTold, .nullIsNoTruthValue: false
+        }
+    }
+}
+
+extension JSON {
+    /// With all members in the order of their names.
+    var sorted: JSON {
+        switch self {
+        case .array(let elements): .array(elements.map(\.sorted))
+        case .object(let members):
+            .object(
+                members.map { Member($0.name, $0.value.sorted) }.sorted {
+                    $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+                })
+        default: self
+        }
+    }
+}

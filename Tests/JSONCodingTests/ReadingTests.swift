@@ -1,0 +1,279 @@
+import FoundationEssentials
+import Testing
+
+@testable import StrataJSON
+
+struct ReadingTests {
+    private let reader = JSONReader()
+
+    private func read<Value: Decodable>(_ text: String, as type: Value.Type = Value.self) throws -> Value {
+        try reader.decode(type, from: Array(text.utf8))
+    }
+
+    private func read(_ text: String, _ body: @escaping @Sendable (any Decoder) throws -> Void) throws {
+        try Read.$body.withValue(body) { _ = try read(text, as: Read.self) }
+    }
+
+    /// What is wrong, where, and Foundation's words for it.
+    private func problem<Value: Decodable>(_ text: String, as type: Value.Type) -> String {
+        do {
+            return "\(try read(text, as: type))"
+        } catch DecodingError.keyNotFound(let key, let context) {
+            return "no \(key.stringValue) in \(context.codingPath.map(\.stringValue))"
+        } catch DecodingError.valueNotFound(let type, let context) {
+            return "null for \(type) at \(context.codingPath.map(\.stringValue)): \(context.debugDescription)"
+        } catch DecodingError.typeMismatch(let type, let context) {
+            return "no \(type) at \(context.codingPath.map(\.stringValue)): \(context.debugDescription)"
+        } catch DecodingError.dataCorrupted(let context) {
+            return "corrupt at \(context.codingPath.map(\.stringValue)): \(context.debugDescription)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func integersAreExact() throws {
+        #expect(try read("[0,-0,1.0,1e2,100e-2,0.5e1,-12.50e1]", as: [Int].self) == [0, 0, 1, 100, 1, 5, -125])
+        #expect(try read("[9223372036854775807,-9223372036854775808]", as: [Int].self) == [.max, .min])
+        #expect(
+            try read("[9007199254740993.0,9223372036854775807.0]", as: [Int64].self) == [9_007_199_254_740_993, .max])
+        #expect(try read("[18446744073709551615,1e19]", as: [UInt64].self) == [.max, 10_000_000_000_000_000_000])
+        #expect(try read("170141183460469231731687303715884105727", as: Int128.self) == .max)
+        #expect(try read("[0e999999999999999999999,0.000]", as: [Int8].self) == [0, 0])
+        for text in ["1.5", "128", "-129", "1e3", "1e999999999999999999999", "1e-1", "12345678901234567890123456789"] {
+            #expect(problem(text, as: Int8.self) == "corrupt at []: Parsed JSON number <\(text)> does not fit in Int8.")
+        }
+        #expect(problem("-1", as: UInt.self) == "corrupt at []: Parsed JSON number <-1> does not fit in UInt.")
+        #expect(throws: DecodingError.self) { try read("9223372036854775808", as: Int.self) }
+        #expect(throws: DecodingError.self) { try read("-9223372036854775809", as: Int.self) }
+    }
+
+    @Test func floatingPointNumbersAreTheNearest() throws {
+        for text in [
+            "0.1", "-2.5", "1e22", "1e23", "123456789012345678", "9007199254740993", "5e-324", "1.7976931348623157e308",
+            "0.30000000000000004", "3.14159265358979323846264338327950288", "1e-22", "8.41e21", "17", "0", "4.35e-9",
+        ] {
+            #expect(try read(text, as: Double.self) == Double(text))
+            if let float = Float(text), float.isFinite, float != 0 || text == "0" {
+                #expect(try read(text, as: Float.self) == float)
+            }
+        }
+        #expect(try read("-0", as: Double.self).sign == .minus)
+        #expect(try read("-0.0e5", as: Float.self).sign == .minus)
+        for text in ["1e309", "-1e400", "1e-400"] {
+            #expect(throws: DecodingError.self) { try read(text, as: Double.self) }
+        }
+        #expect(throws: DecodingError.self) { try read("1e39", as: Float.self) }
+    }
+
+    @Test func textsAreUnescaped() throws {
+        #expect(
+            try read(#""\"\\\/\b\f\n\r\t\u0041\u00e9\u20AC\ud83d\ude00ü""#, as: String.self)
+                == "\"\\/\u{8}\u{c}\n\r\tAé€😀ü")
+        for length in 0..<20 {
+            let text = String(repeating: "x", count: length)
+            #expect(
+                try read("[\"\(text)\", \"\(text)\\n\(text)\", \"\(text)é\(text)\"]") == [
+                    text, text + "\n" + text, text + "é" + text,
+                ])
+        }
+    }
+
+    private static let malformed = [
+        "", " ", "{", "[", "[1", "[1,]", "[,1]", "{\"a\":1,}", "{,}", "{\"a\"}", "{\"a\":}", "{a:1}", "{1:1}", "[1 2]",
+        "[1}",
+        "{\"a\":1]", "1 2", "[]]", "nul", "nulll", "truE", "+1", "01", "-", "-01", "1.", ".5", "1e", "1e+", "1.e1",
+        "0x1", "NaN",
+        "\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"",
+        "\"\\ud800x\"",
+        "\"a\nb\"", "\"\u{0}\"", "'a'", "\u{FEFF}1", "//x\n1", "[1]\u{0}", "\u{A0}1",
+    ]
+
+    @Test(arguments: malformed)
+    func whatIsNoJSONIsRefused(text: String) throws {
+        #expect(throws: DecodingError.self) { try read(text, as: Anything.self) }
+        // Also where nobody asks for it.
+        #expect(throws: DecodingError.self) { try read("{\"x\":\(text)", as: Anything.self) }
+        #expect(
+            problem(text, as: Anything.self).hasPrefix("corrupt at []: The given data was not valid JSON: at byte "))
+    }
+
+    /// Takes any value.
+    private struct Anything: Decodable { init(from decoder: any Decoder) throws {} }
+
+    @Test func onlyUTF8IsRead() throws {
+        let bad: [[UInt8]] = [
+            [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xE2, 0x82],
+            [0xF0, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xE2, 0x28, 0xA1],
+        ]
+        for bytes in bad {
+            for padding in 0..<9 {
+                let text =
+                    [UInt8(ascii: "\"")] + Array(repeating: UInt8(ascii: "x"), count: padding) + bytes + [
+                        UInt8(ascii: "\"")
+                    ]
+                #expect(throws: DecodingError.self, "\(bytes)") { try reader.decode(Anything.self, from: text) }
+                #expect(throws: DecodingError.self, "\(bytes)") {
+                    try reader.decode(Anything.self, from: Array(text.dropLast()))
+                }
+            }
+        }
+        for text in ["\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"] {
+            #expect(try read("\"\(text)\"", as: String.self) == text)
+        }
+    }
+
+    @Test func nestingHasABound() throws {
+        func nest(_ depth: Int) -> String {
+            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+        }
+        _ = try read(nest(128), as: Anything.self)
+        #expect(throws: DecodingError.self) { try read(nest(129), as: Anything.self) }
+        #expect(throws: DecodingError.self) { try read(String(repeating: "[", count: 1_000_000), as: Anything.self) }
+        #expect(throws: DecodingError.self) {
+            try read(String(repeating: "{\"a\":", count: 1_000_000), as: Anything.self)
+        }
+    }
+
+    @Test func errorsSayWhatAndWhere() throws {
+        struct Item: Decodable {
+            var number: Int
+            var list: [String: [Bool]]?
+            var nested: Nested?
+            var date: Date?
+            var url: URL?
+        }
+        struct Nested: Decodable { var x: UInt8 }
+        #expect(problem("{}", as: Item.self) == "no number in []")
+        #expect(problem("[{\"number\":1,\"nested\":{}}]", as: [Item].self) == "no x in [\"Index 0\", \"nested\"]")
+        #expect(
+            problem("{\"number\":null}", as: Item.self)
+                == "null for Int at [\"number\"]: Cannot get value of type Int -- found null value instead")
+        #expect(
+            problem("{\"number\":\"x\"}", as: Item.self)
+                == "no Int at [\"number\"]: Expected to decode Int but found a string instead.")
+        #expect(
+            problem("{\"number\":1,\"list\":{\"a\\n\":[true,false,1]}}", as: Item.self)
+                == "no Bool at [\"list\", \"a\\n\", \"Index 2\"]: Expected to decode Bool but found number instead.")
+        #expect(
+            problem("{\"number\":1,\"nested\":[]}", as: Item.self)
+                == "no Dictionary<String, Any> at [\"nested\"]: Expected to decode Dictionary<String, Any> but found an array instead."
+        )
+        #expect(
+            problem("{\"number\":1,\"nested\":{\"x\":256}}", as: Item.self)
+                == "corrupt at [\"nested\", \"x\"]: Parsed JSON number <256> does not fit in UInt8.")
+        #expect(
+            problem("{\"number\":1,\"date\":\"x\"}", as: Item.self)
+                == "corrupt at [\"date\"]: Expected date string to be ISO8601-formatted.")
+        #expect(problem("{\"number\":1,\"url\":\"\"}", as: Item.self) == "corrupt at [\"url\"]: Invalid URL string.")
+        #expect(
+            problem("null", as: [Int].self)
+                == "null for Array<Any> at []: Cannot get unkeyed decoding container -- found null value instead")
+        #expect(
+            problem("true", as: Item.self)
+                == "no Dictionary<String, Any> at []: Expected to decode Dictionary<String, Any> but found bool instead."
+        )
+    }
+
+    @Test func theFirstOfMembersWithOneNameCounts() throws {
+        struct Three: Codable, Equatable { var a: Int, b: Int, c: Int? = nil }
+        #expect(try read(#"{"b":1,"a":2,"a":3,"b":4}"#) == Three(a: 2, b: 1))
+        #expect(try read(#"{"a":2,"b":1,"\u0061":3}"#) == Three(a: 2, b: 1))
+        #expect(try read(#"{"\u0061":3,"b":1,"a":2}"#) == Three(a: 3, b: 1))
+        #expect(try read(#"{"a":1,"b":2,"a":3}"#, as: [String: Int].self) == ["a": 1, "b": 2])
+        let many = (0..<100).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
+        let read = try read("{\(many),\"k50\":5,\"\\u006b7\":9}", as: [String: Int].self)
+        #expect(read.count == 100 && read["k50"] == 50 && read["k7"] == 7)
+        // The same characters in other codes are another name.
+        #expect(try self.read("{\"e\u{301}\":1,\"\u{e9}\":2}", as: Accents.self) == Accents(composed: 2))
+    }
+
+    private struct Accents: Decodable, Equatable {
+        var composed: Int
+        enum CodingKeys: String, CodingKey { case composed = "\u{e9}" }
+    }
+
+    @Test func membersAreFoundInAnyOrder() throws {
+        struct Wide: Codable, Equatable {
+            var a = 1, b = 2, c = 3, d = 4, longer = 5, longest = 6, e: Int? = nil, f: Int? = nil
+        }
+        var generator = SeededGenerator(7)
+        var members = [#""a":1"#, #""b":2"#, #""c":3"#, #""d":4"#, #""longer":5"#, #""longest":6"#, #""none":{"a":9}"#]
+        for extra in [0, 40] {
+            members += (0..<extra).map { "\"more\($0)\":[]" }
+            for _ in 0..<50 {
+                members.shuffle(using: &generator)
+                #expect(try read("{\(members.joined(separator: " , "))}") == Wide())
+            }
+        }
+    }
+
+    @Test func containersAnswerWhatTheyHold() throws {
+        try read(#"{"a":null,"b":[1,null,{"x":2}],"c":{"d":"e"}}"#) { decoder in
+            let object = try decoder.container(keyedBy: Name.self)
+            #expect(object.allKeys.map(\.stringValue) == ["a", "b", "c"])
+            #expect(object.contains("a") && object.contains("c") && !object.contains("d"))
+            #expect(try object.decodeNil(forKey: "a"))
+            #expect(try !object.decodeNil(forKey: "b"))
+            #expect(throws: DecodingError.self) { try object.decodeNil(forKey: "d") }
+            #expect(try object.decodeIfPresent(Int.self, forKey: "a") == nil)
+            #expect(try object.decodeIfPresent([Int].self, forKey: "z") == nil)
+            var array = try object.nestedUnkeyedContainer(forKey: "b")
+            #expect(array.count == 3 && array.currentIndex == 0 && !array.isAtEnd)
+            #expect(throws: DecodingError.self) { try array.decode(String.self) }
+            #expect(try !array.decodeNil())
+            #expect(try array.decode(UInt16.self) == 1)
+            #expect(try array.decodeNil())
+            let nested = try array.nestedContainer(keyedBy: Name.self)
+            #expect(try nested.decode(Int.self, forKey: "x") == 2)
+            #expect(nested.codingPath.map(\.stringValue) == ["b", "Index 2"])
+            #expect(array.isAtEnd && array.currentIndex == 3)
+            #expect(throws: DecodingError.self) { try array.decode(Int.self) }
+            #expect(throws: DecodingError.self) { try array.decodeNil() }
+            #expect(throws: DecodingError.self) { try array.superDecoder() }
+            let above = try object.superDecoder(forKey: "c").container(keyedBy: Name.self)
+            #expect(try above.decode(String.self, forKey: "d") == "e")
+            let absent = try object.superDecoder()
+            #expect(absent.codingPath.map(\.stringValue) == ["super"])
+            #expect(try absent.singleValueContainer().decodeNil())
+        }
+    }
+
+    @Test func aDecoderKeptBeyondTheCallStillReads() throws {
+        nonisolated(unsafe) var kept: (any Decoder)?
+        var bytes = Array(#"{"a":"a text that is not short","b":[1]}"#.utf8)
+        try Read.$body.withValue({ kept = $0 }) { _ = try reader.decode(Read.self, from: bytes) }
+        for index in bytes.indices { bytes[index] = 0 }
+        #expect(try read("[7]", as: [Int].self) == [7])
+        let object = try #require(try kept?.container(keyedBy: Name.self))
+        #expect(try object.decode(String.self, forKey: "a") == "a text that is not short")
+        #expect(try object.decode([Int].self, forKey: "b") == [1])
+    }
+
+    @Test func aValueMayDecodeAnotherWhileItIsDecoded() throws {
+        nonisolated(unsafe) let reader = reader
+        try read(#"{"in":"[1]","b":2}"#) { decoder in
+            let object = try decoder.container(keyedBy: Name.self)
+            let inner = try object.decode(String.self, forKey: "in")
+            #expect(try reader.decode([Int].self, from: Array(inner.utf8)) == [1])
+            #expect(try object.decode(Int.self, forKey: "b") == 2)
+        }
+    }
+
+    @Test func pathsInLongTextsAreFoundAtOnce() throws {
+        // Each element fails once: by looking it up anew each time this would
+        // take ten thousand million steps.
+        struct Either: Decodable {
+            init(from decoder: any Decoder) throws {
+                let container = try decoder.singleValueContainer()
+                if (try? container.decode(String.self)) == nil { _ = try container.decode(Int.self) }
+            }
+        }
+        let text = "[" + Array(repeating: "1", count: 100_000).joined(separator: ",") + "]"
+        #expect(try read(text, as: [Either].self).count == 100_000)
+    }
+
+    @Test func classesReadTheirSuperclass() throws {
+        let dog = try read(#"{"name":"Rex","super":{"legs":3}}"#, as: Dog.self)
+        #expect(dog.legs == 3 && dog.name == "Rex")
+    }
+}
