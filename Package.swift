@@ -34,7 +34,7 @@ let package = Package(
         .target(name: "StrataJSON", path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "Strata",
-            dependencies: ["StrataCore", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["StrataCore", "StrataJSON", .product(name: "Logging", package: "swift-log")],
             path: "Sources/ModuleProcess/Runtime", swiftSettings: settings),
         .target(
             name: "StrataManifest",

@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import StrataCore
 
 /// A module's way to the bus: requests to other modules, notifications, URLs.
@@ -105,7 +104,7 @@ public final class Bus {
 
     func encode(_ value: some Encodable, for outgoing: borrowing Outgoing) throws -> Body {
         do {
-            return .data(try Coding.encode(value))
+            return .bytes(try Coding.encode(value))
         } catch {
             throw BusError(.badParams, "what was to be sent with \(outgoing.what) can't be written as JSON: \(error)")
         }

@@ -31,7 +31,7 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
     @ModuleActor
     public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, details: some Encodable) throws {
         self.init(code, message, ran: ran)
-        body = try Array(Coding.encode(details))
+        body = try Coding.encode(details)
     }
 
     private static func ran(by code: ErrorCode) -> BusError.Ran {

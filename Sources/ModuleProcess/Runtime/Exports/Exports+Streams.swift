@@ -37,7 +37,7 @@ extension IncomingCall {
             fail(error)
             return
         }
-        run { call in try await call.send(try await perform(request)) { try Array(Coding.encode($0)) } }
+        run { call in try await call.send(try await perform(request)) { try Coding.encode($0) } }
     }
 
     /// Sends a sequence as partial replies, and the final one at its end.

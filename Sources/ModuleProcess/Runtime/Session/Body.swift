@@ -1,11 +1,9 @@
-internal import FoundationEssentials
 internal import StrataCore
 
 /// A body on its way out, whoever made its bytes.
 enum Body: Sendable {
     case none
     case bytes([UInt8])
-    case data(Data)
 
     /// Null needs no bytes.
     init(_ json: JSON) { self = json == .null ? .none : .bytes(json.encoded()) }
@@ -17,10 +15,6 @@ enum Body: Sendable {
         case .none: return try body(.none)
         case .bytes(let bytes):
             return try bytes.withUnsafeBytes { raw in
-                Swift.Result { () throws(Failure) in try body(raw) }
-            }.get()
-        case .data(let data):
-            return try data.withUnsafeBytes { raw in
                 Swift.Result { () throws(Failure) in try body(raw) }
             }.get()
         }

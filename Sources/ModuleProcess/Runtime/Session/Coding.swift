@@ -1,35 +1,27 @@
-internal import FoundationEssentials
 internal import StrataCore
+internal import StrataJSON
 
-/// The one encoder and decoder of the module, reused: making them anew costs
-/// more than a small message does.
+/// The one writer and reader of the module, reused: each keeps its memory from
+/// one message to the next.
 @ModuleActor
 enum Coding {
-    private static let encoder: JSONEncoder = {
-        let encoder = JSONEncoder()
-        // Without it the order differs from process to process.
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.dateEncodingStrategy = .iso8601
-        return encoder
-    }()
-    private static let decoder: JSONDecoder = {
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .iso8601
-        return decoder
-    }()
+    private static let writer = JSONWriter()
+    private static let reader = JSONReader()
 
-    static func encode(_ value: some Encodable) throws -> Data {
-        if value is Nothing { return Data("{}".utf8) }
-        return try encoder.encode(value)
+    static func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+        try writer.encode(value)
+    }
+
+    /// Hands over the value's bytes, which are gone when it returns.
+    static func withEncoded<Value: Encodable>(_ value: Value, _ use: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try writer.withEncoded(value, use)
     }
 
     /// Reads a body; no bytes are null, which is as good as `{}` for a type
     /// whose members may all be missing.
     static func decode<Value: Decodable>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws -> Value {
-        guard let base = body.baseAddress, body.count > 0, !body.equals("null") else { return try decodeNull(type) }
-        // The data doesn't outlive the call, and the decoder keeps none of it.
-        let data = Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: body.count, deallocator: .none)
-        return try decoder.decode(type, from: data)
+        guard body.count > 0, !body.equals("null") else { return try decodeNull(type) }
+        return try reader.decode(type, from: body)
     }
 
     static func decode<Value: Decodable>(_ type: Value.Type, _ body: [UInt8]) throws -> Value {
@@ -38,9 +30,9 @@ enum Coding {
 
     private static func decodeNull<Value: Decodable>(_ type: Value.Type) throws -> Value {
         do {
-            return try decoder.decode(type, from: Data("{}".utf8))
+            return try reader.decode(type, from: Array("{}".utf8))
         } catch {
-            if let value = try? decoder.decode(type, from: Data("null".utf8)) { return value }
+            if let value = try? reader.decode(type, from: Array("null".utf8)) { return value }
             throw error
         }
     }

@@ -101,7 +101,7 @@ final class IncomingCall: CallScope {
     func reply(_ body: [UInt8]) { Body.bytes(body).withUnsafeBytes { reply($0) } }
 
     func reply(encoding value: some Encodable) throws {
-        try Coding.encode(value).withUnsafeBytes { reply($0) }
+        try Coding.withEncoded(value) { reply($0) }
     }
 
     func fail(_ error: any Error) {
