@@ -19,7 +19,8 @@ public final class JSONReader {
     static let keptValues = 4096
 
     /// Nil while it is in use: a value may read another while it is read.
-    private var idle: ReaderState?
+    /// Unchecked for exclusivity because each access is one load or store.
+    @exclusivity(unchecked) private var idle: ReaderState?
 
     public init() {}
 

@@ -18,7 +18,8 @@ public final class JSONWriter {
     static let keptCapacity = 64 << 10
 
     /// Nil while it is in use: a value may write another while it is written.
-    private var idle: WriterState?
+    /// Unchecked for exclusivity because each access is one load or store.
+    @exclusivity(unchecked) private var idle: WriterState?
 
     public init() {}
 
@@ -33,14 +34,13 @@ public final class JSONWriter {
     public func withEncoded<Value: Encodable, Result>(
         _ value: Value, _ use: (UnsafeRawBufferPointer) throws -> Result
     ) throws -> Result {
-        var state = idle ?? WriterState()
+        let state = idle ?? WriterState()
         idle = nil
         defer {
-            // One that an encoder or container is left of isn't used again.
-            if isKnownUniquelyReferenced(&state) {
-                state.reset()
-                idle = state
-            }
+            // A container that is left over knows from its scope's number that
+            // its value is finished.
+            state.reset()
+            idle = state
         }
         try state.encodeTop(value)
         return try use(UnsafeRawBufferPointer(start: state.base, count: state.count))

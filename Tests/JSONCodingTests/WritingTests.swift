@@ -152,9 +152,9 @@ struct WritingTests {
         let single = try json { encoder in
             var container = encoder.singleValueContainer()
             try? container.encode(["a": Double.nan])
-            try container.encode(["a": 1])
+            try container.encode([1])
         }
-        #expect(single == #"{"a":1}"#)
+        #expect(single == "[1]")
     }
 
     @Test func whatHasNoNumberInJSONIsNamed() throws {
@@ -226,11 +226,22 @@ struct WritingTests {
                 try array.encode(Written { inner = $0.unkeyedContainer() })
                 #expect(throws: EncodingError.self) { try inner?.encode(9) }
                 _ = inner?.nestedContainer(keyedBy: Name.self)
+                try array.encode(
+                    Written { encoder in
+                        var other = encoder.unkeyedContainer()
+                        #expect(throws: EncodingError.self) { try inner?.encode(9) }
+                        try other.encode(1)
+                    })
                 try array.encode(2)
                 kept = array
-            } == "[[],2]")
+            } == "[[],[1],2]")
         #expect(try json([3]) == "[3]")
-        try? kept?.encode(4)
+        #expect(throws: EncodingError.self) { try kept?.encode(4) }
+        _ = try json { encoder in
+            var array = encoder.unkeyedContainer()
+            #expect(throws: EncodingError.self) { try kept?.encode(4) }
+            try array.encode(5)
+        }
         #expect(try json([5]) == "[5]")
     }
 

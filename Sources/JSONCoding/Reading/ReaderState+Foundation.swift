@@ -1,16 +1,16 @@
 internal import FoundationEssentials
 
 extension ReaderState {
-    /// Reads a value of those types of Foundation that don't look in JSON as
-    /// they decode themselves; nil where it is none of them.
+    /// Reads a value of one of those types of Foundation that don't look in JSON
+    /// as they decode themselves, or of any other.
     @inline(__always)
-    func foundationValue<Value>(_ type: Value.Type, at index: UInt32) throws -> Value? {
+    func foundationValue<Value: Decodable>(_ type: Value.Type, at index: UInt32) throws -> Value {
         // Because the types are the same one in each of these.
         if Value.self == Date.self { return unsafeBitCast(try date(at: index), to: Value.self) }
         if Value.self == Data.self { return unsafeBitCast(try data(at: index), to: Value.self) }
         if Value.self == URL.self { return unsafeBitCast(try url(at: index), to: Value.self) }
         if Value.self == Decimal.self { return unsafeBitCast(try decimal(at: index), to: Value.self) }
-        return nil
+        return try Value(from: ValueReader(state: self, index: index))
     }
 
     @inline(never)

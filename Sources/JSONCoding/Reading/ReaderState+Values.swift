@@ -7,8 +7,7 @@ extension ReaderState {
         if Value.self == Int.self { return unsafeBitCast(try integer(at: index) as Int, to: Value.self) }
         if Value.self == Double.self { return unsafeBitCast(try number(at: index) as Double, to: Value.self) }
         if Value.self == Bool.self { return unsafeBitCast(try bool(at: index), to: Value.self) }
-        if let value = try foundationValue(type, at: index) { return value }
-        return try Value(from: ValueReader(state: self, index: index))
+        return try foundationValue(type, at: index)
     }
 
     @inline(__always)

@@ -6,13 +6,13 @@ final class ReaderState {
     /// Those of whom it reads for, until `keepBytes`.
     @exclusivity(unchecked) private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     @exclusivity(unchecked) var tape = Tape(capacity: 64)
-    private var ownsBytes = false
+    @exclusivity(unchecked) private var ownsBytes = false
     /// The members of large objects, by the object's index.
-    var tables: [UInt32: NameTable] = [:]
+    @exclusivity(unchecked) var tables: [UInt32: NameTable] = [:]
     /// Where each value is, once a path was asked for.
-    var places: [Place] = []
+    @exclusivity(unchecked) var places: [Place] = []
     /// Values that aren't there, but have a decoder.
-    var absent: [UInt32: (parent: UInt32, key: PathKey)] = [:]
+    @exclusivity(unchecked) var absent: [UInt32: (parent: UInt32, key: PathKey)] = [:]
 
     /// What a value is a part of, and which part.
     struct Place {

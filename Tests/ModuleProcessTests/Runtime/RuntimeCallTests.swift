@@ -78,6 +78,8 @@ struct RuntimeCallTests {
             #expect(missing["message"]?.string?.contains("`track` is missing") == true)
             let wrong = try await peer.call("Player/play", ["track": "x"])
             #expect(wrong["message"]?.string?.contains("`track` is no Int") == true)
+            let fraction = try await peer.call("Player/play", ["track": 1.5])
+            #expect(fraction["message"]?.string?.contains("`track` can't be read: Parsed JSON number <1.5>") == true)
             let id = peer.send(call: "Player/fail", ["how": "request"])
             peer.fail(try await peer.expect("call"), "unknown-interface", "nobody there")
             let failed = try await peer.expect("error")
