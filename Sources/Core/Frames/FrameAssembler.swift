@@ -13,6 +13,10 @@ public struct FrameAssembler: ~Copyable {
     /// The bytes that stand in `rest`, from its start.
     private var restCount = 0
 
+    /// The frame that began the last turn filled it, with a body no larger than a
+    /// turn: the next one is expected to, and is read at once.
+    private var fillsTurns = false
+
     /// Where this turn's bytes stand: from `position` to `end`.
     @usableFromInline var region: UnsafeMutableRawPointer?
     @usableFromInline var position = 0
@@ -34,7 +38,8 @@ public struct FrameAssembler: ~Copyable {
             region = shared.base
             position = 0
             end = 0
-            return UnsafeMutableRawBufferPointer(start: shared.base, count: ReadBuffer.turn)
+            let room = fillsTurns ? ReadBuffer.turn + ReadBuffer.mostLacking : ReadBuffer.turn
+            return UnsafeMutableRawBufferPointer(start: shared.base, count: room)
         }
         position = 0
         end = restCount
@@ -51,15 +56,25 @@ public struct FrameAssembler: ~Copyable {
     }
 
     /// Says how many bytes were put where `space` said.
-    public mutating func received(_ count: Int) { end += count }
+    public mutating func received(_ count: Int) {
+        end += count
+        if fillsTurns { fillsTurns = lacking(from: ReadBuffer.turn) != nil }
+    }
+
+    /// What the turn's first frame has beyond so many bytes, where its body is no
+    /// larger than a turn.
+    private func lacking(from count: Int) -> Int? {
+        guard position == 0, end >= 4, let region else { return nil }
+        let lacking = 4 + Int(UInt32(bigEndian: region.loadUnaligned(as: UInt32.self))) - count
+        return lacking > 0 && lacking <= ReadBuffer.mostLacking ? lacking : nil
+    }
 
     /// Where the rest of this turn's only frame goes: its body is no larger than
     /// a turn, and its lengths and header are what is too much. Nil where the
     /// turn has other frames, or has ended with its bytes.
-    public func spaceForRest() -> UnsafeMutableRawBufferPointer? {
-        guard end == ReadBuffer.turn, position == 0, let region else { return nil }
-        let lacking = 4 + Int(UInt32(bigEndian: region.loadUnaligned(as: UInt32.self))) - end
-        guard lacking > 0, lacking <= ReadBuffer.mostLacking else { return nil }
+    public mutating func spaceForRest() -> UnsafeMutableRawBufferPointer? {
+        guard end == ReadBuffer.turn, let region, let lacking = lacking(from: end) else { return nil }
+        fillsTurns = true
         return UnsafeMutableRawBufferPointer(start: region + end, count: lacking)
     }
 

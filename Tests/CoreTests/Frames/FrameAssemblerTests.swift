@@ -77,6 +77,20 @@ struct FrameAssemblerTests {
         #expect(Plain(header: Array(next.header), body: Array(next.body)) == frame)
         assembler.keepRest()
         #expect(assembler.keptCount == 0)
+        // The next one is expected to be like it, until one isn't.
+        let larger = assembler.space(in: buffer)
+        #expect(larger.count == ReadBuffer.turn + 4_096)
+        larger.copyBytes(from: frame.bytes)
+        assembler.received(frame.bytes.count)
+        #expect(try assembler.next()?.body.count == ReadBuffer.turn)
+        assembler.keepRest()
+        #expect(assembler.space(in: buffer).count == ReadBuffer.turn + 4_096)
+        let small = Plain(header: [], body: Array(repeating: 8, count: 1_000))
+        larger.copyBytes(from: small.bytes + small.bytes)
+        assembler.received(2 * small.bytes.count)
+        for _ in 0..<2 { #expect(try assembler.next()?.body.count == 1_000) }
+        assembler.keepRest()
+        #expect(assembler.space(in: buffer).count == ReadBuffer.turn)
     }
 
     @Test func aTurnOfSeveralFramesTakesNoMore() throws {
