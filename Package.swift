@@ -63,13 +63,14 @@ let package = Package(
         .executableTarget(
             name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
-        .testTarget(name: "CoreTests", dependencies: ["StrataCore"], swiftSettings: settings),
-        .testTarget(name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .testTarget(name: "CoreTests", dependencies: ["StrataCore", "TestSupport"], swiftSettings: settings),
+        .testTarget(name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "BusTests",
             dependencies: [
                 "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "BuslessModule",
-                "StrataConnector",
+                "StrataConnector", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import StrataCore
 import Testing
+import TestSupport
 
 @testable import StrataJSON
 

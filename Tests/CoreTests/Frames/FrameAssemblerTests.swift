@@ -1,5 +1,6 @@
 import StrataCore
 import Testing
+import TestSupport
 
 /// A frame as plain bytes.
 private struct Plain: Equatable, CustomStringConvertible {

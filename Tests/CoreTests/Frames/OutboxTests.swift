@@ -1,5 +1,6 @@
 import StrataCore
 import Testing
+import TestSupport
 
 /// An outbox beside a plain list of what it should hold.
 private struct Modelled: ~Copyable {

@@ -1,5 +1,6 @@
 import StrataCore
 import Testing
+import TestSupport
 
 /// Scans a header that stands before `slack` bytes of one value: they may be
 /// loaded, and must not matter.

@@ -1,5 +1,6 @@
 import StrataCore
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct HeaderWriterTests {
