@@ -65,7 +65,8 @@ let package = Package(
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(name: "CoreTests", dependencies: ["StrataCore", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "BusTests",
             dependencies: [
