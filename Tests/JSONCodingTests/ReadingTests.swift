@@ -240,6 +240,7 @@ struct ReadingTests {
     }
 
     @Test func aDecoderKeptBeyondTheCallStillReads() throws {
+        // Unsafe, because the closure is Sendable and runs before withValue returns.
         nonisolated(unsafe) var kept: (any Decoder)?
         var bytes = Array(#"{"a":"a text that is not short","b":[1]}"#.utf8)
         try Read.$body.withValue({ kept = $0 }) { _ = try reader.decode(Read.self, from: bytes) }
@@ -251,6 +252,7 @@ struct ReadingTests {
     }
 
     @Test func aValueMayDecodeAnotherWhileItIsDecoded() throws {
+        // Unsafe, because the closure is Sendable and runs on this thread.
         nonisolated(unsafe) let reader = reader
         try read(#"{"in":"[1]","b":2}"#) { decoder in
             let object = try decoder.container(keyedBy: Name.self)

@@ -186,6 +186,7 @@ struct WritingTests {
         #expect(throws: EncodingError.self) {
             try json { encoder in
                 var array = encoder.unkeyedContainer()
+                // Because the writer's containers are all its own.
                 for _ in 0..<200 { array = array.nestedUnkeyedContainer() as! UnkeyedWriter }
             }
         }

@@ -29,7 +29,7 @@ extension Child {
         for _ in 0..<120_000 {
             if address.isListening { return }
             guard isRunning else { throw Failure("the bus ended before it listened at \(address.text)") }
-            usleep(1000)
+            usleep(1000)  // because other projects' buses don't say when they listen
         }
         throw Failure("nobody listened at \(address.text) after 120 s")
     }

@@ -78,6 +78,7 @@ final class Child {
         release()
         guard isRunning else { return }
         Glibc.kill(id, SIGTERM)
+        // Because waitpid has no time limit.
         for _ in 0..<milliseconds where isRunning { usleep(1000) }
         kill()
     }

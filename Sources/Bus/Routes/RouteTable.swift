@@ -123,6 +123,7 @@ struct RouteTable: ~Copyable {
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
 
     mutating func add(_ interface: InterfaceRecord) {
+        if let replaced = interfaces.find(interface.name) { spent.append(replaced) }
         interfaces.set(interface.name, interface)
         forgetRoutes()
     }

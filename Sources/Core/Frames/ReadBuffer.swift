@@ -20,6 +20,8 @@ public final class ReadBuffer {
     public init() {
         // Pages that nothing was read into yet are no memory of the process's.
         guard let memory = calloc(Self.capacity + Self.slack, 1) else {
+            // Because without it nothing can be read, as without any other
+            // memory that Swift asks for.
             fatalError("there is no memory for a read buffer")
         }
         base = memory

@@ -48,8 +48,8 @@ extension HeaderScanner {
     }
 }
 
-/// Pieces of plain headers, up to eight bytes each, as words.
-private enum Plain {
+/// Pieces of headers as they nearly always are, up to eight bytes each, as words.
+enum Plain {
     /// `{"kind":`
     static let kind = 0x3a22_646e_696b_227b as UInt64
     /// `"reply",`
@@ -62,6 +62,10 @@ private enum Plain {
     static let callID = 0x3a22_6469 as UInt64
     /// `,"to":"`
     static let to = 0x22_3a22_6f74_222c as UInt64
+    /// `,"from":`
+    static let from = 0x3a22_6d6f_7266_222c as UInt64
+    /// `"`
+    static let quote = 0x22 as UInt64
     /// `,"deadli`
     static let deadline = 0x696c_6461_6564_222c as UInt64
     /// `ne":`

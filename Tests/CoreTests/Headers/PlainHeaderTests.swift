@@ -1,5 +1,4 @@
 import Testing
-import TestSupport
 
 @testable import StrataCore
 
@@ -20,30 +19,8 @@ struct PlainHeaderTests {
         #"{"kind":"broadcast","name":"x"}"#,
     ]
 
-    /// What a scan made of a header, as text.
-    private static func outcome(
-        _ bytes: [UInt8], slack: [UInt8], _ scan: (HeaderScanner, UnsafeRawBufferPointer, inout Header) throws -> Void
-    ) -> String {
-        let scanner = HeaderScanner()
-        let space = bytes + slack
-        return space.withUnsafeBytes { space in
-            var header = Header()
-            do { try scan(scanner, UnsafeRawBufferPointer(rebasing: space[..<bytes.count]), &header) } catch {
-                return "\(error)"
-            }
-            return """
-                \(header.members.rawValue) \(header.kind) \(header.id) \(header.to.text) \(header.deadline) \
-                \(header.credit) \(header.name.text) \(header.trace.count) \(header.meta.count) \(header.more)
-                """
-        }
-    }
-
     private static func isPlain(_ text: String) -> Bool {
-        let space = Array(text.utf8) + [UInt8](repeating: 0, count: ReadBuffer.slack)
-        return space.withUnsafeBytes { space in
-            var header = Header()
-            return HeaderScanner().scanPlain(UnsafeRawBufferPointer(rebasing: space[..<text.utf8.count]), into: &header)
-        }
+        HeaderMangling.accepts(text) { HeaderScanner().scanPlain($0, into: &$1) }
     }
 
     @Test func theseArePlain() {
@@ -80,21 +57,11 @@ struct PlainHeaderTests {
                         try scanner.scan(bytes, into: &used)
                         var fresh = Header()
                         try HeaderScanner().scan(bytes, into: &fresh)
-                        #expect(Self.all(used) == Self.all(fresh), "\(first), then \(text)")
+                        #expect(HeaderMangling.all(used) == HeaderMangling.all(fresh), "\(first), then \(text)")
                     }
                 }
             }
         }
-    }
-
-    /// Each member as text.
-    private static func all(_ header: borrowing Header) -> [String] {
-        [
-            "\(header.members.rawValue) \(header.kind) \(header.id) \(header.deadline) \(header.parent)",
-            "\(header.credit) \(header.subscription) \(header.missed) \(header.more) \(header.ran)",
-            header.to.text, header.name.text, header.object.text, header.url.text, header.from.text, header.level.text,
-            header.code.text, header.message.text, header.unknownKind.text, header.trace.text, header.meta.text,
-        ]
     }
 
     /// Numbers of each length are what they say, and read as far as 15 digits.
@@ -104,34 +71,14 @@ struct PlainHeaderTests {
             digits += "\(length % 10 == 0 ? 0 : length % 10)"
             let text = #"{"kind":"reply","id":\#(digits)}"#
             #expect(Self.isPlain(text))
-            let outcome = Self.outcome(Array(text.utf8), slack: [UInt8](repeating: 0x39, count: ReadBuffer.slack)) {
-                try $0.scan($1, into: &$2)
-            }
-            #expect(outcome.contains(" reply \(digits) "), "\(outcome)")
+            let slack = [UInt8](repeating: 0x39, count: ReadBuffer.slack)
+            let outcome = HeaderMangling.outcome(Array(text.utf8), slack: slack) { try $0.scan($1, into: &$2) }
+            #expect(outcome.first?.contains(" reply \(digits) ") == true, "\(outcome)")
         }
     }
 
     @Test(arguments: 0..<20)
     func bothSayTheSame(seed: Int) {
-        var generator = SeededGenerator(seed)
-        let mangling = Array(#"{}[],:"\0123456789eE+-.tkidof ax"#.utf8) + [0, 0x1F, 0x80, 0xC3, 0xFF]
-        for _ in 0..<2_000 {
-            var bytes = Array((Self.plain.randomElement(using: &generator) ?? "").utf8)
-            for _ in 0..<Int.random(in: 0...2, using: &generator) where !bytes.isEmpty {
-                let place = bytes.indices.randomElement(using: &generator) ?? 0
-                let byte = mangling.randomElement(using: &generator) ?? 0
-                switch Int.random(in: 0..<4, using: &generator) {
-                case 0: bytes[place] = byte
-                case 1: bytes.insert(byte, at: place)
-                case 2: bytes.removeLast(bytes.count - place)
-                default: bytes.remove(at: place)
-                }
-            }
-            // What stands behind a header may look like its rest.
-            let slack = (0..<ReadBuffer.slack).map { _ in mangling.randomElement(using: &generator) ?? 0 }
-            let short = Self.outcome(bytes, slack: slack) { try $0.scan($1, into: &$2) }
-            let full = Self.outcome(bytes, slack: slack) { try $0.scanFully($1, into: &$2) }
-            #expect(short == full, "\(String(decoding: bytes, as: UTF8.self))")
-        }
+        HeaderMangling.compare({ try $0.scan($1, into: &$2) }, on: Self.plain, seed: seed)
     }
 }
