@@ -2,25 +2,16 @@ import StrataCore
 
 /// Events: `module/event` on each ready module that declared one.
 extension Broker {
-    private enum Policy: String { case notify, all, any }
-
-    /// The answers to one event, until all are there.
-    private final class Tally {
-        var answers: [JSON?]
-        var open = 0
-        init(_ count: Int) { answers = Array(repeating: nil, count: count) }
-    }
-
     func emit(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
         guard header.members.contains(.name) else {
             throw BusError(.badParams, "bus/emit lacks the header member \"name\", the event's")
         }
         let name = header.name.text
-        var policy = Policy.notify
+        var policy = Emission.Policy.notify
         if header.members.contains(.meta) {
             var reader = try MemberReader(body: header.meta, of: "meta")
             let word = try reader.string("policy") ?? "notify"
-            guard let known = Policy(rawValue: word) else {
+            guard let known = Emission.Policy(rawValue: word) else {
                 throw BusError(.badParams, "bus/emit has policy \"\(word)\": say notify, all or any")
             }
             policy = known
@@ -39,92 +30,9 @@ extension Broker {
         // Each answer has the deadline; the whole has none.
         wheel.remove(call)
         call.pointee.wasPassedOn = true
-        let generation = call.pointee.generation
-        let isOpen = { call.pointee.state != .free && call.pointee.generation == generation }
-        emit(name, params, policy, deadline, for: call, while: isOpen) { [unowned self] answer, answers in
-            guard isOpen(), let caller = call.pointee.caller?.takeUnretainedValue() else { return }
-            let result: JSON = .object([.init("answer", .bool(answer)), .init("answers", .array(answers))])
-            self.writeReply(caller, id: call.pointee.callerID, result)
-            self.release(call, "the event was answered")
-        }
-    }
-
-    private func emit(
-        _ name: String, _ params: [UInt8], _ policy: Policy, _ deadline: UInt64, for request: CallPointer?,
-        while isOpen: @escaping () -> Bool,
-        then: @escaping (Bool, [JSON]) -> Void
-    ) {
-        let listeners = modules.inStartOrder.filter { $0.isReady && $0.peer != nil && $0.events.contains(name) }
-        if policy == .any {
-            emitInTurn(name, params, deadline, listeners[...], [], for: request, while: isOpen, then: then)
-            return
-        }
-        let tally = Tally(listeners.count)
-        tally.open = listeners.count
-        let finish = {
-            let answers = tally.answers.compactMap(\.self)
-            then(policy == .notify || answers.allSatisfy { $0["answer"] == .bool(true) }, answers)
-        }
-        guard !listeners.isEmpty else {
-            finish()
-            return
-        }
-        for (index, module) in listeners.enumerated() {
-            callEvent(name, params, deadline, module, for: request) { answer in
-                tally.answers[index] = answer
-                tally.open -= 1
-                if tally.open == 0 { finish() }
-            }
-        }
-    }
-
-    /// One after another, up to the first `true`.
-    private func emitInTurn(
-        _ name: String, _ params: [UInt8], _ deadline: UInt64, _ left: ArraySlice<ModuleRecord>, _ answers: [JSON],
-        for request: CallPointer?,
-        while isOpen: @escaping () -> Bool, then: @escaping (Bool, [JSON]) -> Void
-    ) {
-        guard isOpen() else { return }
-        guard let module = left.first else {
-            then(false, answers)
-            return
-        }
-        callEvent(name, params, deadline, module, for: request) { [unowned self] answer in
-            if answer["answer"] == .bool(true) {
-                then(true, answers + [answer])
-            } else {
-                self.emitInTurn(
-                    name, params, deadline, left.dropFirst(), answers + [answer], for: request, while: isOpen,
-                    then: then)
-            }
-        }
-    }
-
-    private func callEvent(
-        _ name: String, _ params: [UInt8], _ deadline: UInt64, _ module: ModuleRecord, for request: CallPointer?,
-        then: @escaping (JSON) -> Void
-    ) {
-        let member: JSON.Member = .init("module", .string(module.name))
-        guard let peer = module.peer, module.isReady else {
-            then(.object([member, .init("code", .string(ErrorCode.died.rawValue))]))
-            return
-        }
-        callOwn(
-            peer, to: "module/event", name: name, body: params, for: request, deadline: deadline, isLifecycle: true,
-            mustFit: true
-        ) { answer in
-            switch answer {
-            case .success(let body):
-                let value = body.isEmpty ? JSON.null : (try? JSON(parsing: body))
-                if let value {
-                    then(.object([member, .init("answer", value)]))
-                } else {
-                    then(.object([member, .init("code", .string(ErrorCode.badParams.rawValue))]))
-                }
-            case .failure(let error):
-                then(.object([member, .init("code", .string(error.code.rawValue))]))
-            }
-        }
+        begin(
+            Emission(
+                name, params, policy, deadline: deadline, request: CallReference(call), listeners: listeners(to: name)))
     }
 
     /// The broker's own event at every end of a module's session.
@@ -132,6 +40,65 @@ extension Broker {
         let body: JSON = .object([
             .init("module", .string(module.name)), .init("reason", .string(reason)),
         ])
-        emit("app.moduleLost", body.encoded(), .notify, 5_000, for: nil, while: { true }) { _, _ in }
+        let name = "app.moduleLost"
+        begin(Emission(name, body.encoded(), .notify, deadline: 5_000, request: nil, listeners: listeners(to: name)))
+    }
+
+    private func listeners(to name: String) -> [ModuleRecord] {
+        modules.inStartOrder.filter { $0.isReady && $0.peer != nil && $0.events.contains(name) }
+    }
+
+    private func begin(_ emission: Emission) {
+        guard !emission.listeners.isEmpty else {
+            finish(emission)
+            return
+        }
+        switch emission.policy {
+        case .any: callListener(0, of: emission)
+        case .notify, .all: for index in emission.listeners.indices { callListener(index, of: emission) }
+        }
+    }
+
+    private func callListener(_ index: Int, of emission: Emission) {
+        let module = emission.listeners[index]
+        guard let peer = module.peer, module.isReady else {
+            eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is gone")))
+            return
+        }
+        callOwn(
+            peer, to: "module/event", name: emission.name, body: emission.params, for: emission.request?.call,
+            deadline: emission.deadline, isLifecycle: true, mustFit: true, .event(emission, index))
+    }
+
+    /// A listener has answered, or will not.
+    func eventAnswered(_ emission: Emission, _ index: Int, _ answer: OwnAnswer) {
+        emission.answers[index] = Self.describe(answer, of: emission.listeners[index])
+        guard emission.isWanted else { return }
+        if emission.result != nil {
+            finish(emission)
+        } else if emission.policy == .any {
+            callListener(index + 1, of: emission)
+        }
+    }
+
+    private static func describe(_ answer: OwnAnswer, of module: ModuleRecord) -> JSON {
+        let member: JSON.Member = .init("module", .string(module.name))
+        switch answer {
+        case .success(let body):
+            guard let value = body.isEmpty ? JSON.null : (try? JSON(parsing: body)) else {
+                return .object([member, .init("code", .string(ErrorCode.badParams.rawValue))])
+            }
+            return .object([member, .init("answer", value)])
+        case .failure(let error):
+            return .object([member, .init("code", .string(error.code.rawValue))])
+        }
+    }
+
+    private func finish(_ emission: Emission) {
+        guard let asking = emission.request, asking.isOpen, let result = emission.result,
+            let caller = asking.call.pointee.caller?.takeUnretainedValue()
+        else { return }
+        writeReply(caller, id: asking.call.pointee.callerID, result)
+        release(asking.call, "the event was answered")
     }
 }

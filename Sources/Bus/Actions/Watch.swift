@@ -4,16 +4,14 @@ import StrataCore
 /// wait for credit are merged per module.
 final class Watch {
     unowned(unsafe) let peer: Peer  // because a peer's watches go before it does
-    let call: CallPointer
-    /// Which use of the slot it is: another means that the watch has ended.
-    let generation: UInt32
+    let asking: CallReference
+    var call: CallPointer { asking.call }
     /// In the order in which they changed.
     private(set) var changed: [ModuleRecord]
 
     init(peer: Peer, call: CallPointer, rows: [ModuleRecord]) {
         self.peer = peer
-        self.call = call
-        generation = call.pointee.generation
+        asking = CallReference(call)
         changed = rows
     }
 
@@ -38,9 +36,7 @@ extension Broker {
 
     /// Sends what watchers have credit for.
     func feedWatches() {
-        watches.removeAll {
-            $0.call.pointee.state == .free || $0.call.pointee.generation != $0.generation
-        }
+        watches.removeAll { !$0.asking.isOpen }
         for watch in watches {
             while watch.call.pointee.credit > 0, !watch.changed.isEmpty,
                 watch.peer.outbox.pending <= table.limits.queue

@@ -47,8 +47,6 @@ extension Broker {
             fail(call, BusError(.unauthorized, refusal.message))
             return
         }
-        let generation = call.pointee.generation
-        let isOpen = { call.pointee.state == .inside && call.pointee.generation == generation }
         guard module.canTakeWaiter(table.limits.waiting) else {
             fail(
                 call,
@@ -57,14 +55,18 @@ extension Broker {
                     "\(table.limits.waiting) requests wait for \(module.name) already (limits.waiting): try later"))
             return
         }
-        module.whenReady(isOpen) { [unowned self, unowned caller] isReady in
-            if isReady, let peer = module.peer {
-                self.ask(peer, authorizer, call, from: caller)
-            } else {
-                self.fail(call, BusError(.unauthorized, self.unavailable(module).message))
-            }
-        }
+        module.whenReady(.authorization(CallReference(call), authorizer))
         want(module)
+    }
+
+    /// The authorizer's module is ready, or known not to become so.
+    func authorizerSettled(_ isReady: Bool, _ call: CallPointer, _ authorizer: InterfaceRecord) {
+        guard call.pointee.state == .inside, let caller = call.pointee.caller?.takeUnretainedValue() else { return }
+        if isReady, let peer = authorizer.owner.peer {
+            ask(peer, authorizer, call, from: caller)
+        } else {
+            fail(call, BusError(.unauthorized, unavailable(authorizer.owner).message))
+        }
     }
 
     private func ask(_ peer: Peer, _ authorizer: InterfaceRecord, _ call: CallPointer, from caller: Peer) {
@@ -77,17 +79,14 @@ extension Broker {
         ]
         if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
         if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }
-        let generation = call.pointee.generation
         callOwn(
             peer, to: "\(authorizer.name)/authorize", body: held.body, meta: JSON.object(meta).encoded(), for: call,
-            deadline: remaining(call), mustFit: true
-        ) { [unowned self] answer in
-            guard call.pointee.state == .inside, call.pointee.generation == generation else { return }
-            self.authorizerAnswered(call, answer)
-        }
+            deadline: remaining(call), mustFit: true, .authorization(CallReference(call)))
     }
 
-    private func authorizerAnswered(_ call: CallPointer, _ answer: OwnAnswer) {
+    func authorizerAnswered(_ asked: CallReference, _ answer: OwnAnswer) {
+        guard asked.isOpen, asked.call.pointee.state == .inside else { return }
+        let call = asked.call
         switch answer {
         case .failure(let error) where error.code == .deadlineExceeded:
             // It had what was left of the call's own time.

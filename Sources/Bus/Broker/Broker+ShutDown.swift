@@ -2,13 +2,13 @@ import StrataCore
 
 /// The end of the broker: tearDown in reverse start order, then the farewell.
 extension Broker {
-    /// Tears down the first group, then goes on with the rest.
-    func tearDownNext(_ groups: [[ModuleRecord]]) {
-        guard let group = groups.first else {
+    /// Tears down the next group.
+    func tearDownNext() {
+        guard !groupsToTearDown.isEmpty else {
             sayGoodbye()
             return
         }
-        let rest = Array(groups.dropFirst())
+        let group = groupsToTearDown.removeFirst()
         let live = group.filter { $0.peer != nil && $0.step > .joined && !$0.isRetired }
         // Those that another session took over from, and that still finish.
         let parting = leaving.filter { peer in peer.timer != nil && group.contains { $0 === peer.module } }
@@ -18,19 +18,21 @@ extension Broker {
         }
         let peers = live.compactMap(\.peer) + parting
         guard !peers.isEmpty else {
-            tearDownNext(rest)
+            tearDownNext()
             return
         }
         for module in live { setState(module, .stopping) }
-        var open = peers.count
+        openTearDowns = peers.count
         for peer in peers {
             let stop = peer.module?.row?.stop ?? 5_000
-            callOwn(peer, to: "module/tearDown", deadline: max(1, stop), isLifecycle: true) {
-                [unowned self] _ in
-                open -= 1
-                if open == 0 { self.tearDownNext(rest) }
-            }
+            callOwn(peer, to: "module/tearDown", deadline: max(1, stop), isLifecycle: true, .ending)
         }
+    }
+
+    /// One of the group has torn down, or is gone.
+    func tornDown() {
+        openTearDowns -= 1
+        if openTearDowns == 0 { tearDownNext() }
     }
 
     /// Every open request and every peer gets `shutting-down`.

@@ -60,8 +60,8 @@ public final class Broker {
     var launcherPID: Int32 = 0
     var assembling: [Peer] = []
     var heldTotal = 0
-    /// What is done when a call of the broker's own is answered, by slot.
-    var ownCalls: [UInt32: (OwnAnswer) -> Void] = [:]
+    /// What calls of the broker's own are for, by slot.
+    var ownCalls: [UInt32: OwnPurpose] = [:]
     var watches: [Watch] = []
     /// Sessions that a successor took the place of, until they are done.
     var leaving: [Peer] = []
@@ -71,15 +71,19 @@ public final class Broker {
     var monitors: [Monitor] = []
     var frameInHand: FrameInHand?
     /// `bus/reload` calls that no question to the launcher was asked for yet.
-    var reloads: [(call: CallPointer, generation: UInt32)] = []
-    var isReloading = false
+    var reloads: [CallReference] = []
+    /// Those that the question that is open was asked for; nil where none is.
+    var askedReloads: [CallReference]?
     /// Calls that end with the one that is ending, until they are done.
-    var orphans: [(call: CallPointer, generation: UInt32, reason: String)] = []
+    var orphans: [(call: CallReference, reason: String)] = []
     var isEndingOrphans = false
 
     enum Stage { case running, tearingDown, goodbye, stopped }
     var stage = Stage.running
     var onStopped: () -> Void = {}
+    /// At the app's end: whose tearDown comes next, and how many are open.
+    var groupsToTearDown: [[ModuleRecord]] = []
+    var openTearDowns = 0
 
     private var listener: Listener?
     private var hook: RoundHook?
@@ -143,7 +147,8 @@ public final class Broker {
         guard stage == .running else { return }
         onStopped = then
         stage = .tearingDown
-        tearDownNext(Self.reverseGroups(modules.inStartOrder))
+        groupsToTearDown = Self.reverseGroups(modules.inStartOrder)
+        tearDownNext()
     }
 
     private func listen(_ path: String) throws(BrokerStartError) {

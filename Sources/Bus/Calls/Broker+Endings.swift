@@ -97,7 +97,7 @@ extension Broker {
     private func orphan(_ call: CallPointer, _ reason: String) {
         while let child = call.pointee.firstChild {
             child.leaveParent()
-            orphans.append((child, child.pointee.generation, reason))
+            orphans.append((CallReference(child), reason))
         }
     }
 
@@ -106,9 +106,9 @@ extension Broker {
     private func endOrphans() {
         guard !isEndingOrphans else { return }
         isEndingOrphans = true
-        while let (call, generation, reason) = orphans.popLast() {
-            guard call.pointee.state != .free, call.pointee.generation == generation else { continue }
-            failAndCancel(call, BusError(.cancelled, reason, ran: .maybe))
+        while let (orphan, reason) = orphans.popLast() {
+            guard orphan.isOpen else { continue }
+            failAndCancel(orphan.call, BusError(.cancelled, reason, ran: .maybe))
         }
         isEndingOrphans = false
     }

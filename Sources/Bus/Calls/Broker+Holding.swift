@@ -86,7 +86,7 @@ extension Broker {
                 goOn(call, request, from: caller, to: callee)
             }
         }
-        module.finishWaitingForReady(true)
+        settle(module, isReady: true)
     }
 
     /// Makes the checks on a request's action, now that its owner is there, and

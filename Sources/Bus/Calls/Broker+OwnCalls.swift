@@ -10,19 +10,18 @@ extension Broker {
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], meta: [UInt8] = [],
         for request: CallPointer? = nil, deadline: UInt64, isLifecycle: Bool = false, mustFit: Bool = false,
-        then: @escaping (OwnAnswer) -> Void
+        _ purpose: OwnPurpose
     ) {
         if mustFit, peer.phase == .open, !fits(body.count + meta.count + HeaderWriter.overhead / 2, peer) {
-            then(
-                .failure(
-                    BusError(
-                        .overloaded,
-                        "the queue to \(peer.displayName) is full: \(peer.outbox.pending) bytes wait, and "
-                            + "\(table.limits.queue) may (limits.queue)")))
+            let full = BusError(
+                .overloaded,
+                "the queue to \(peer.displayName) is full: \(peer.outbox.pending) bytes wait, and "
+                    + "\(table.limits.queue) may (limits.queue)")
+            own(purpose, peer, .failure(full))
             return
         }
         guard peer.phase == .open, let call = calls.open(.own) else {
-            then(.failure(BusError(.died, "\(peer.displayName) is gone")))
+            own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is gone")))
             return
         }
         call.pointee.isLifecycle = isLifecycle
@@ -33,7 +32,7 @@ extension Broker {
         peer.addServed(call)
         arm(call)
         request?.adopt(call)
-        ownCalls[call.pointee.slot] = then
+        ownCalls[call.pointee.slot] = purpose
         var to = to
         let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + meta.count
         call.pointee.end = body.withUnsafeBytes { body in
@@ -51,8 +50,9 @@ extension Broker {
     }
 
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
-        let then = ownCalls.removeValue(forKey: call.pointee.slot)
+        let purpose = ownCalls.removeValue(forKey: call.pointee.slot)
+        let callee = call.pointee.callee?.takeUnretainedValue()
         release(call, "the broker's call has ended")
-        then?(answer)
+        if let purpose, let callee { own(purpose, callee, answer) }
     }
 }

@@ -25,8 +25,6 @@ extension Broker {
             fail(call, refusal)
             return
         }
-        let generation = call.pointee.generation
-        let isOpen = { call.pointee.state != .free && call.pointee.generation == generation }
         guard owner.canTakeWaiter(table.limits.waiting) else {
             fail(
                 call,
@@ -35,17 +33,21 @@ extension Broker {
                     "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
             return
         }
-        owner.whenReady(isOpen) { [unowned self, unowned peer] isReady in
-            do throws(BusError) {
-                guard isReady else { throw self.unavailable(owner) }
-                let answer = try self.newInstance(self.present(interface), for: peer)
-                self.writeReply(peer, id: call.pointee.callerID, answer)
-                self.release(call, "the instance was created")
-            } catch {
-                self.fail(call, error)
-            }
-        }
+        owner.whenReady(.creation(CallReference(call), interface))
         want(owner)
+    }
+
+    /// The owner of an interface is ready, or known not to become so.
+    func ownerSettled(_ isReady: Bool, _ call: CallPointer, _ interface: InterfaceRecord) {
+        guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
+        do throws(BusError) {
+            guard isReady else { throw unavailable(interface.owner) }
+            let answer = try newInstance(present(interface), for: peer)
+            writeReply(peer, id: call.pointee.callerID, answer)
+            release(call, "the instance was created")
+        } catch {
+            fail(call, error)
+        }
     }
 
     private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
@@ -101,14 +103,16 @@ extension Broker {
         owner.openReleases += 1
         callOwn(
             owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true,
-            mustFit: true
-        ) { [unowned self, unowned owner] answer in
-            owner.openReleases -= 1
-            // An owner that can't be told keeps what nobody uses: it is behind.
-            if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.phase == .open {
-                self.statistics.slowConsumers += 1
-                self.end(owner, BusError(.slowConsumer, error.message))
-            }
+            mustFit: true, .release)
+    }
+
+    /// The owner of an instance was told that it has ended, or couldn't be.
+    func releaseAnswered(_ owner: Peer, _ answer: OwnAnswer) {
+        owner.openReleases -= 1
+        // An owner that can't be told keeps what nobody uses: it is behind.
+        if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.phase == .open {
+            statistics.slowConsumers += 1
+            end(owner, BusError(.slowConsumer, error.message))
         }
     }
 

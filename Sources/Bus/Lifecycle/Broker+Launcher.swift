@@ -71,24 +71,32 @@ extension Broker {
         // tearDown has a time of its own.
         wheel.remove(call)
         call.pointee.wasPassedOn = true
-        let generation = call.pointee.generation
-        retire(module, retired) { [unowned self] in
-            guard call.pointee.state != .free, call.pointee.generation == generation else { return }
-            self.writeReply(peer, id: call.pointee.callerID)
-            self.release(call, "the module was retired")
-        }
+        retire(module, retired, .asked(CallReference(call)))
     }
 
     /// New requests wait, and the module tears down, for as long as its row's
     /// `stop` gives it.
-    func retire(_ module: ModuleRecord, _ peer: Peer, done: @escaping () -> Void) {
+    func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         if let successor = module.successor {
             end(successor.peer, BusError(.shuttingDown, "\(module.name) is stopped before it took over"))
         }
         module.isRetired = true
         setState(module, .stopping)
-        callOwn(peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true) { _ in
-            done()
+        callOwn(
+            peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
+            .retirement(module, retirement))
+    }
+
+    /// Its tearDown was answered, took too long, or its session has ended.
+    func retired(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
+        switch retirement {
+        case .asked(let asking):
+            guard asking.isOpen, let launcher = asking.call.pointee.caller?.takeUnretainedValue() else { return }
+            writeReply(launcher, id: asking.call.pointee.callerID)
+            release(asking.call, "the module was retired")
+        case .idle(let idle): stopIdle(module, peer, idle)
+        case .removed:
+            end(peer, BusError(.shuttingDown, "the row of \(module.name) was taken out of the manifest"))
         }
     }
 

@@ -61,49 +61,63 @@ extension Broker {
         case .joined where order.maySetUp(module.number):
             module.step = .settingUp
             setState(module, .settingUp)
-            callStep("setUp", module, peer, setUpBody(), to: .setUp)
+            callStep(module, peer, setUpBody(), to: .setUp)
         case .setUp where order.mayInitialize(module.number):
             module.step = .initializing
             setState(module, .initializing)
-            callStep("initialize", module, peer, to: .initialized)
+            callStep(module, peer, to: .initialized)
         case .initialized where order.mayDidStart(module.number):
             module.step = .started
-            callStep("didStart", module, peer, to: .started)
+            callStep(module, peer, to: .started)
         case .none, .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
         }
     }
 
     /// Calls a module at `module/…`; one that lacks the action has done it, and
     /// any other error is a failed start.
-    func callStep(
-        _ step: String, _ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleRecord.Step
-    ) {
-        callOwn(peer, to: "module/\(step)", body: body, deadline: table.startup, isLifecycle: true) {
-            [unowned self] answer in
-            guard peer.phase == .open else { return }
-            switch answer {
-            case .success: break
-            case .failure(let error) where error.code == .unknownAction: break
-            case .failure(let error) where error.code == .deadlineExceeded:
-                self.end(
-                    peer,
-                    BusError(
-                        .failed,
-                        "\(module.name) did not answer module/\(step) within \(self.table.startup) ms (startup): its start failed"
-                    ))
-                return
-            case .failure(let error):
-                self.end(
-                    peer,
-                    BusError(.failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))"))
-                return
-            }
-            if let successor = module.successor, successor.peer === peer {
-                successor.step = reached
-                self.advance(successor, module)
-            } else if module.peer === peer {
-                self.hasReached(reached, module)
-            }
+    func callStep(_ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleRecord.Step) {
+        let step = Self.action(reaching: reached)
+        callOwn(
+            peer, to: "module/\(step)", body: body, deadline: table.startup, isLifecycle: true,
+            .start(module, reaches: reached))
+    }
+
+    /// A step of a module's start was answered, or not in time.
+    func startAnswered(_ module: ModuleRecord, _ peer: Peer, _ reached: ModuleRecord.Step, _ answer: OwnAnswer) {
+        guard peer.phase == .open else { return }
+        let step = Self.action(reaching: reached)
+        switch answer {
+        case .success: break
+        case .failure(let error) where error.code == .unknownAction: break
+        case .failure(let error) where error.code == .deadlineExceeded:
+            end(
+                peer,
+                BusError(
+                    .failed,
+                    "\(module.name) did not answer module/\(step) within \(table.startup) ms (startup): its start failed"
+                ))
+            return
+        case .failure(let error):
+            end(
+                peer,
+                BusError(.failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))"))
+            return
+        }
+        if let successor = module.successor, successor.peer === peer {
+            successor.step = reached
+            advance(successor, module)
+        } else if module.peer === peer {
+            hasReached(reached, module)
+        }
+    }
+
+    /// The action of `module` that leads to a step.
+    private static func action(reaching step: ModuleRecord.Step) -> String {
+        switch step {
+        case .setUp: "setUp"
+        case .initialized: "initialize"
+        case .started: "didStart"
+        case .none, .joined, .settingUp, .initializing: preconditionFailure("no action leads to \(step)")
         }
     }
 
@@ -205,19 +219,20 @@ extension Broker {
         let body: JSON = .object([
             .init("module", .string(module.name)), .init("reason", .string("a request waits for it")),
         ])
-        callOwn(launcher, to: "launcher/start", body: body.encoded(), deadline: 0) { [unowned self] answer in
-            module.isWanted = false
-            guard case .failure(let error) = answer, !module.isReady else { return }
-            self.failWaiting(
-                module,
-                BusError(.unavailable, "\(module.name) could not be started: \(error.message)"))
-        }
+        callOwn(launcher, to: "launcher/start", body: body.encoded(), deadline: 0, .wanted(module))
+    }
+
+    /// `launcher/start` was answered.
+    func startWasAsked(_ module: ModuleRecord, _ answer: OwnAnswer) {
+        module.isWanted = false
+        guard case .failure(let error) = answer, !module.isReady else { return }
+        failWaiting(module, BusError(.unavailable, "\(module.name) could not be started: \(error.message)"))
     }
 
     /// Ends every request that waits for a module.
     func failWaiting(_ module: ModuleRecord, _ error: BusError) {
         while let call = module.waiting.first { fail(call, error) }
-        module.finishWaitingForReady(false)
+        settle(module, isReady: false)
     }
 
     func unavailable(_ module: ModuleRecord) -> BusError {

@@ -31,10 +31,10 @@ extension Broker {
         switch successor.step {
         case .joined:
             successor.step = .settingUp
-            callStep("setUp", module, successor.peer, setUpBody(), to: .setUp)
+            callStep(module, successor.peer, setUpBody(), to: .setUp)
         case .setUp:
             successor.step = .initializing
-            callStep("initialize", module, successor.peer, to: .initialized)
+            callStep(module, successor.peer, to: .initialized)
         case .initialized: takeOver(successor, module, step: .initialized)
         case .none, .settingUp, .initializing, .started: break
         }
@@ -122,13 +122,12 @@ extension Broker {
         guard peer.phase == .open, let module = peer.module, let timer = peer.timer else { return }
         timer.close()
         peer.timer = nil
-        callOwn(peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true) {
-            [unowned self, weak peer] _ in
-            if let peer { self.dismiss(peer, module) }
-        }
+        callOwn(
+            peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
+            .dismissal(module))
     }
 
-    private func dismiss(_ peer: Peer, _ module: ModuleRecord) {
+    func dismiss(_ peer: Peer, _ module: ModuleRecord) {
         end(
             peer,
             BusError(

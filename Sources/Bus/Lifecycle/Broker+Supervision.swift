@@ -46,13 +46,13 @@ extension Broker {
             return
         }
         module.isIdleStop = true
-        retire(module, peer) { [unowned self, unowned peer] in self.stopIdle(module, peer, idle) }
+        retire(module, peer, .idle(idle))
     }
 
     /// Asks the launcher to stop what has done its tearDown, and again where that
     /// fails, ever later: it can't be used any more. After the last time its
     /// session is ended, at which a process of the runtime ends by itself.
-    private func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
+    func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
         guard module.peer === peer, peer.phase == .open else { return }
         let attempt = peer.stopAttempts
         peer.stopAttempts += 1
@@ -65,41 +65,39 @@ extension Broker {
             peer.idleTimer?.start(after: pause)
             return
         }
-        order(launcher, "stop", module, "nobody asked anything of it for \(idle) ms") { [weak peer] in
-            peer?.idleTimer?.start(after: pause)
-        }
+        order(
+            launcher, "stop", module, "nobody asked anything of it for \(idle) ms",
+            .stop(peer: peer.number, pause: pause))
     }
 
     /// The watchdog: any answer counts.
     private func ping(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64) {
         guard module.peer === peer, !module.isRetired, stage == .running else { return }
-        callOwn(peer, to: "module/ping", deadline: interval, isLifecycle: true) { [unowned self, unowned peer] answer in
-            guard module.peer === peer, peer.phase == .open else { return }
-            guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
-                peer.pingTimer?.start(after: interval)
-                return
-            }
-            guard !module.isRetired else { return }
-            guard let launcher = self.launcher else {
-                peer.pingTimer?.start(after: interval)
-                return
-            }
-            let reason = "it did not answer a ping within \(interval) ms"
-            self.order(launcher, "restart", module, reason) { [weak peer] in
-                // Where it still hangs, the next ping shows it.
-                peer?.pingTimer?.start(after: interval)
-            }
+        callOwn(
+            peer, to: "module/ping", deadline: interval, isLifecycle: true, .ping(module, interval: interval))
+    }
+
+    func pingAnswered(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64, _ answer: OwnAnswer) {
+        guard module.peer === peer, peer.phase == .open else { return }
+        guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
+            peer.pingTimer?.start(after: interval)
+            return
         }
+        guard !module.isRetired else { return }
+        guard let launcher else {
+            peer.pingTimer?.start(after: interval)
+            return
+        }
+        order(
+            launcher, "restart", module, "it did not answer a ping within \(interval) ms",
+            .restart(peer: peer.number, pause: interval))
     }
 
     /// Asks the launcher; where it does so, that shows in the module's state.
-    /// - Parameter failed: it refused, or is gone.
     private func order(
-        _ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String, failed: @escaping () -> Void
+        _ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String, _ purpose: OwnPurpose
     ) {
         let body: JSON = .object([.init("module", .string(module.name)), .init("reason", .string(reason))])
-        callOwn(launcher, to: "launcher/\(action)", body: body.encoded(), deadline: 0) { answer in
-            if case .failure = answer { failed() }
-        }
+        callOwn(launcher, to: "launcher/\(action)", body: body.encoded(), deadline: 0, purpose)
     }
 }

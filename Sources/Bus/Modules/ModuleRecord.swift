@@ -79,9 +79,9 @@ final class ModuleRecord {
     var uid: UInt32 = 0
     /// Requests that wait until it is ready, in the order in which they came.
     var waiting: [CallPointer] = []
-    /// Called when it is ready, or known not to become so: by the broker's own
+    /// What goes on when it is ready, or known not to become so: the broker's own
     /// needs, such as asking the authorizer.
-    private var readyWaiters: [(isWanted: () -> Bool, then: (Bool) -> Void)] = []
+    private(set) var readyWaiters: [ReadyWaiter] = []
     /// What the present session brought.
     var interfaces: [InterfaceRecord] = []
     var urls: [URLTarget] = []
@@ -144,20 +144,17 @@ final class ModuleRecord {
 
     /// Whether one more may wait; those that nobody wants any more don't count.
     func canTakeWaiter(_ most: Int) -> Bool {
-        if readyWaiters.count >= most { readyWaiters.removeAll { !$0.isWanted() } }
+        if readyWaiters.count >= most { readyWaiters.removeAll { !$0.call.isOpen } }
         return readyWaiters.count < most
     }
 
-    func whenReady(_ isWanted: @escaping () -> Bool, _ then: @escaping (Bool) -> Void) {
-        readyWaiters.append((isWanted, then))
-    }
+    func whenReady(_ waiter: ReadyWaiter) { readyWaiters.append(waiter) }
 
     /// Whether a request, or the broker for one, waits until it is ready.
-    var isWaitedFor: Bool { !waiting.isEmpty || readyWaiters.contains { $0.isWanted() } }
+    var isWaitedFor: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
 
-    func finishWaitingForReady(_ isReady: Bool) {
-        let waiters = readyWaiters
-        readyWaiters = []
-        for waiter in waiters where waiter.isWanted() { waiter.then(isReady) }
+    func takeReadyWaiters() -> [ReadyWaiter] {
+        defer { readyWaiters = [] }
+        return readyWaiters
     }
 }

@@ -10,26 +10,36 @@ extension Broker {
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
         forgetEndedReloads()
-        reloads.append((call, call.pointee.generation))
-        if !isReloading { askForTable(launcher) }
+        reloads.append(CallReference(call))
+        if askedReloads == nil { askForTable(launcher) }
     }
 
     /// One at a time; who asks meanwhile gets the next. Without a deadline: what
     /// the launcher has put in force, the broker does too, whoever still waits.
     private func askForTable(_ launcher: Peer) {
-        isReloading = true
-        let asking = reloads
+        for asking in reloads { asking.call.pointee.wasPassedOn = true }
+        askedReloads = reloads
         reloads = []
-        for (call, _) in asking { call.pointee.wasPassedOn = true }
-        callOwn(launcher, to: "launcher/reload", deadline: 0) { [unowned self] answer in
-            self.isReloading = false
-            let result = answer.mapError(Self.judged).flatMap { body in self.take(tableFrom: body) }
-            for (call, generation) in asking { self.answer(call, generation, result) }
-            self.endFormerOperators()
-            self.forgetEndedReloads()
-            guard !self.reloads.isEmpty else { return }
-            self.askForTable(launcher)
+        callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
+    }
+
+    /// The launcher has answered, or is gone.
+    func tableAnswered(_ answer: OwnAnswer) {
+        let asked = askedReloads ?? []
+        askedReloads = nil
+        let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
+        for asking in asked { self.answer(asking, result) }
+        endFormerOperators()
+        forgetEndedReloads()
+        guard !reloads.isEmpty else { return }
+        guard let launcher else {
+            // Who asked meanwhile asked one that is gone.
+            let waiting = reloads
+            reloads = []
+            for asking in waiting { self.answer(asking, result) }
+            return
         }
+        askForTable(launcher)
     }
 
     /// What the launcher refuses changes nothing.
@@ -40,11 +50,12 @@ extension Broker {
     }
 
     private func forgetEndedReloads() {
-        reloads.removeAll { $0.call.pointee.state == .free || $0.call.pointee.generation != $0.generation }
+        reloads.removeAll { !$0.isOpen }
     }
 
-    private func answer(_ call: CallPointer, _ generation: UInt32, _ result: Result<Void, BusError>) {
-        guard call.pointee.state != .free, call.pointee.generation == generation else { return }
+    private func answer(_ asking: CallReference, _ result: Result<Void, BusError>) {
+        guard asking.isOpen else { return }
+        let call = asking.call
         switch result {
         case .success:
             guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
@@ -120,10 +131,7 @@ extension Broker {
         }
         if module.isRetired { return }
         if let vouch = module.vouch, Ancestors.isAlive(vouch.pid) { return }
-        retire(module, peer) { [unowned self, weak peer] in
-            guard let peer else { return }
-            self.end(peer, BusError(.shuttingDown, "the row of \(module.name) was taken out of the manifest"))
-        }
+        retire(module, peer, .removed)
     }
 
     /// Nothing is left of a module whose row is gone.
