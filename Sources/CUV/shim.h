@@ -93,6 +93,20 @@ static inline int strata_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PR
 /// A file without a name; -1 and errno on failure.
 static inline int strata_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 0); }
 
+/// The same, closed where a program is executed, and one that `strata_seal` takes.
+static inline int strata_sealable_file(const char *name) {
+    return (int)syscall(SYS_memfd_create, name, 0x1 /* MFD_CLOEXEC */ | 0x2 /* MFD_ALLOW_SEALING */);
+}
+
+/// Nobody can change the file's bytes or size any more, nor undo this. Returns 0,
+/// or an errno.
+static inline int strata_seal(int fd) {
+    return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 | 0x8 /* seal, shrink, grow, write */) == 0 ? 0 : errno;
+}
+
+/// The seals that a file has; -1 and errno on failure.
+static inline int strata_seals(int fd) { return fcntl(fd, 1034 /* F_GET_SEALS */); }
+
 /// Sets both limits on the open files of another process. Returns 0, or an errno.
 static inline int strata_limit_files(int pid, unsigned long most) {
     struct rlimit limit = {most, most};

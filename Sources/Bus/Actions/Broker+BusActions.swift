@@ -72,6 +72,9 @@ extension Broker {
             }
             try reload(header, from: peer)
             return nil
+        case "handOver":
+            try handOver(header, from: peer)
+            return nil
         case "vouch":
             try onlyLauncher(peer, action)
             return try vouch(body)
@@ -94,7 +97,7 @@ extension Broker {
     private static let actions = [
         "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
         "levels", "modules", "interfaces", "stats", "watch", "monitor", "ping", "vouch", "retire", "moduleState",
-        "reload",
+        "reload", "handOver",
     ]
 
     private func onlyModules(_ peer: Peer, _ what: String) throws(BusError) -> ModuleRecord {

@@ -78,6 +78,17 @@ public final class Broker {
     var orphans: [(call: CallReference, reason: String)] = []
     var isEndingOrphans = false
 
+    /// What this broker may be replaced with; nil: nothing.
+    public var next: (any NextBroker)?
+    /// Calls of `bus/handOver` that wait for it.
+    var handOvers: [CallReference] = []
+    /// Of a broker that goes on where another program's was: what to tell a person.
+    private(set) var resumed: String?
+    /// It is being tried.
+    var isTryingNext = false
+    /// It has shown that it understands the state: at the round's end it takes over.
+    var isNextTried = false
+
     enum Stage { case running, tearingDown, goodbye, stopped }
     var stage = Stage.running
     var onStopped: () -> Void = {}
@@ -85,7 +96,7 @@ public final class Broker {
     var groupsToTearDown: [[ModuleRecord]] = []
     var openTearDowns = 0
 
-    private var listener: Listener?
+    private(set) var listener: Listener?
     private var hook: RoundHook?
     private(set) var callTimer: KernelTimer!
     var armedTick = UInt64.max
@@ -126,6 +137,55 @@ public final class Broker {
             callTimer.close()
             throw error
         }
+        startTimers()
+    }
+
+    /// Goes on where another program's broker was.
+    /// - Parameter descriptor: the sealed file in which that one wrote down its
+    ///   state; the sockets named there are open in this process.
+    /// - Throws: where the file can't be understood, or this process can have no
+    ///   descriptor more. The sockets are not to be used any more then.
+    public init(_ loop: Loop, resuming descriptor: Int32) throws(BrokerStartError) {
+        let state: BrokerState
+        let records: [ModuleRecord]
+        do throws(StateError) {
+            state = try StateFile.read(descriptor)
+            table = try state.appTable()
+            records = try state.moduleRecords(table)
+        } catch {
+            throw .unusableState(error.description)
+        }
+        self.loop = loop
+        user = state.user
+        levels = LevelTable(table.levels)
+        adapters = AdapterTable(table.adapters)
+        frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
+        modules = ModuleTable(resuming: records, next: state.nextModule)
+        order = state.order.order
+        calls = CallTable(generations: state.generations)
+        instances = InstanceTable(next: state.nextInstance)
+        statistics = Statistics(state.counters)
+        durations = Histogram(
+            Array(zip(state.durations.slots, state.durations.counts)), largest: state.durations.largest)
+        loop.updateTime()
+        // Deadlines that passed meanwhile pass in their order.
+        let earliest = state.calls.lazy.filter(\.hasTimer).map(\.expiry).min() ?? .max
+        wheel = TimerWheel(now: min(loop.now, max(earliest, 1) - 1))
+        do throws(SystemError) {
+            callTimer = try KernelTimer(loop) { [unowned self] in self.deadlinesPassed() }
+            listener = try Listener(loop, path: state.path, descriptor: state.listener) { [unowned self] socket in
+                self.accepted(socket)
+            }
+        } catch {
+            throw .noTimer(error)
+        }
+        startTimers()
+        do throws(StateError) { resumed = try Resumption(self, state, records).run() } catch {
+            throw .unusableState(error.description)
+        }
+    }
+
+    private func startTimers() {
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
@@ -138,6 +198,7 @@ public final class Broker {
         routes.dropSpent()
         observations.dropSpent()
         if !gone.isEmpty { gone.removeAll() }
+        if isNextTried { handOver() }
     }
 
     /// Ends the app in order: each module's tearDown in reverse start order,
@@ -177,16 +238,34 @@ public final class Broker {
         }
     }
 
-    /// Everything is sent: lets go of the loop.
-    func finish() {
+    /// Leaves the loop and every descriptor to another broker of this process,
+    /// which goes on with the state that was written.
+    func letGo() {
         stage = .stopped
-        listener?.close()
+        listener?.letGo()
         listener = nil
+        closeTimers()
+        for peer in peers.values {
+            peer.socket.letGo()
+            for timer in [peer.timer, peer.idleTimer, peer.pingTimer] { timer?.close() }
+        }
+        peers = [:]
+    }
+
+    private func closeTimers() {
         hook?.close()
         hook = nil
         callTimer.close()
         assemblyTimer.close()
         turnTimer.close()
+    }
+
+    /// Everything is sent: lets go of the loop.
+    func finish() {
+        stage = .stopped
+        listener?.close()
+        listener = nil
+        closeTimers()
         let stopped = onStopped
         onStopped = {}
         stopped()
@@ -205,10 +284,13 @@ public enum BrokerStartError: Error, Sendable, CustomStringConvertible {
     case unusablePath(String)
     /// The process can't have one descriptor more.
     case noTimer(SystemError)
+    /// What another program's broker wrote down can't be gone on with.
+    case unusableState(String)
 
     public var description: String {
         switch self {
         case .alreadyRunning(let message), .unusablePath(let message): message
+        case .unusableState(let message): "the broker's state can't be taken over: \(message)"
         case .noTimer(let error): "the broker has no clock for deadlines: \(error)"
         }
     }

@@ -5,37 +5,59 @@ import StrataCore
 ///
 /// The table is JSON in the file behind the descriptor. Exit codes: 0 after an
 /// orderly end, 2 for bad usage, a bad table or an unusable path, 3 where a
-/// broker is live on the path.
+/// broker is live on the path. `--resume FD` and `--try FD` are a running
+/// broker's own ways to be replaced: see `NextProgram`.
 public enum BrokerDaemon {
+    private enum Order {
+        case begin(table: Int32, path: String)
+        /// Go on with the state behind the descriptor.
+        case resume(Int32)
+        /// Only say whether that could be.
+        case tryOut(Int32)
+    }
+
     public static func main() -> Never {
         do {
-            let (descriptor, path) = try arguments()
-            let table = try readTable(descriptor)
-            let loop = try Loop()
-            signal(SIGPIPE, SIG_IGN)
-            // One descriptor for each connection, and some for the broker's own.
-            let wanted = UInt(table.limits.connections) + 64
-            let most = Descriptors.raiseLimit(to: wanted)
-            if most < wanted {
-                complain(
-                    "only \(most) descriptors may be open, and \(wanted) are needed for limits.connections: raise ulimit -n"
-                )
+            switch try order() {
+            case .tryOut(let state): try Broker.tryOut(state)
+            case .begin(let descriptor, let path):
+                let table = try readTable(descriptor)
+                let loop = try Loop()
+                raiseLimit(table)
+                try run(try Broker(loop, table: table, path: path), on: loop)
+            case .resume(let state):
+                let loop = try Loop()
+                let broker = try Broker(loop, resuming: state)
+                close(state)
+                if let resumed = broker.resumed { say(resumed) }
+                raiseLimit(broker.table)
+                try run(broker, on: loop)
             }
-            let broker = try Broker(loop, table: table, path: path)
-            try run(broker, on: loop)
             exit(0)
         } catch let error as BrokerStartError {
-            complain("\(error)")
+            say("\(error)")
             if case .alreadyRunning = error { exit(3) }
             exit(2)
         } catch {
-            complain("\(error)")
+            say("\(error)")
             exit(2)
+        }
+    }
+
+    /// One descriptor for each connection, and some for the broker's own.
+    private static func raiseLimit(_ table: AppTable) {
+        let wanted = UInt(table.limits.connections) + 64
+        let most = Descriptors.raiseLimit(to: wanted)
+        if most < wanted {
+            say(
+                "only \(most) descriptors may be open, and \(wanted) are needed for limits.connections: raise ulimit -n"
+            )
         }
     }
 
     /// Runs until a signal, or the end of the launcher, has ended it in order.
     private static func run(_ broker: Broker, on loop: Loop) throws(SystemError) {
+        signal(SIGPIPE, SIG_IGN)
         var handles: [Handle] = []
         let end = {
             broker.shutDown {
@@ -45,20 +67,27 @@ public enum BrokerDaemon {
         }
         handles.append(try SignalWatcher(loop, signal: SIGTERM, onSignal: end))
         handles.append(try SignalWatcher(loop, signal: SIGINT, onSignal: end))
-        if let lifeline = getenv("STRATA_LIFELINE").flatMap({ Int32(String(cString: $0)) }) {
+        NextProgram.takeSignals()
+        let lifeline = getenv("STRATA_LIFELINE").flatMap { Int32(String(cString: $0)) }
+        if let lifeline {
             handles.append(try OutputReader(loop, descriptor: lifeline, onBytes: { _ in }, onEnd: end))
         }
-        loop.run()
+        let next = NextProgram(loop, path: NextProgram.ownPath, lifeline: lifeline)
+        broker.next = next
+        withExtendedLifetime(next) { loop.run() }
     }
 
-    private static func arguments() throws(UsageError) -> (Int32, String) {
-        let words = CommandLine.arguments
-        guard words.count == 5, words[1] == "--table", let descriptor = Int32(words[2]), words[3] == "--socket" else {
-            throw UsageError(
-                "usage: strata-broker --table FD --socket PATH; it is started by `strata broker MANIFEST` and `strata up`"
-            )
+    private static func order() throws(UsageError) -> Order {
+        let words = CommandLine.arguments.dropFirst()
+        switch (words.first, words.count) {
+        case ("--table", 4) where words[3] == "--socket":
+            if let descriptor = Int32(words[2]) { return .begin(table: descriptor, path: words[4]) }
+        case ("--resume", 2): if let descriptor = Int32(words[2]) { return .resume(descriptor) }
+        case ("--try", 2): if let descriptor = Int32(words[2]) { return .tryOut(descriptor) }
+        default: break
         }
-        return (descriptor, words[4])
+        throw UsageError(
+            "usage: strata-broker --table FD --socket PATH; it is started by `strata broker MANIFEST` and `strata up`")
     }
 
     /// A table may be so large, in bytes.
@@ -85,7 +114,8 @@ public enum BrokerDaemon {
         }
     }
 
-    private static func complain(_ message: String) {
+    /// Says something to whoever reads standard error: the launcher, or a person.
+    private static func say(_ message: String) {
         let line = Array("strata-broker: \(message)\n".utf8)
         _ = write(2, line, line.count)
     }

@@ -18,6 +18,17 @@ struct Statistics {
     /// Notices that a newer one of its observation replaced.
     var replaced: UInt64 = 0
 
+    /// Goes on with the numbers of another program, in the order of `all`.
+    init(_ numbers: [UInt64]) {
+        let places: [WritableKeyPath<Statistics, UInt64>] = [
+            \.calls, \.opens, \.replies, \.errors, \.broadcasts, \.notices, \.reports, \.violations, \.dropped,
+            \.slowConsumers, \.badFrames, \.replaced,
+        ]
+        for (place, number) in zip(places, numbers) { self[keyPath: place] = number }
+    }
+
+    init() {}
+
     /// Each with its name on the wire.
     var all: [(String, UInt64)] {
         [
@@ -43,7 +54,22 @@ struct Histogram: ~Copyable {
         counts.initialize(repeating: 0, count: Self.size)
     }
 
+    /// Goes on with the counts of another program, by slot.
+    init(_ counted: [(slot: Int, count: UInt64)], largest: UInt64) {
+        self.init()
+        for (slot, number) in counted where (0..<Self.size).contains(slot) {
+            counts[slot] = number
+            count += number
+        }
+        self.largest = largest
+    }
+
     deinit { counts.deallocate() }
+
+    /// The slots that have counted something.
+    var counted: [(slot: Int, count: UInt64)] {
+        (0..<Self.size).filter { counts[$0] > 0 }.map { ($0, counts[$0]) }
+    }
 
     @inline(__always)
     mutating func record(_ value: UInt64) {

@@ -2,11 +2,16 @@
 /// then.
 struct CallReference {
     let call: CallPointer
-    private let generation: UInt32
+    let generation: UInt32
 
     init(_ call: CallPointer) {
         self.call = call
         generation = call.pointee.generation
+    }
+
+    init(_ call: CallPointer, generation: UInt32) {
+        self.call = call
+        self.generation = generation
     }
 
     /// Whether it is still the call that it was.

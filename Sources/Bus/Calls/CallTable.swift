@@ -13,8 +13,51 @@ struct CallTable: ~Copyable {
     private var firstFree: CallPointer?
     private(set) var count = 0
 
+    init() {}
+
+    /// Goes on with a table of which so many slots were used, each so often. None
+    /// is open, and none is free, until `reopen` and `freeTheRest` are called.
+    init(generations: [UInt32]) {
+        for generation in generations { fresh()?.pointee.generation = generation }
+    }
+
     deinit {
         for chunk in chunks { chunk.deallocate() }
+    }
+
+    /// How often each slot was used, the free ones too.
+    var generations: [UInt32] {
+        var generations: [UInt32] = []
+        for number in 0..<used { generations.append(slot(number).pointee.generation) }
+        return generations
+    }
+
+    /// All that are open, by slot.
+    var allOpen: [CallPointer] {
+        var open: [CallPointer] = []
+        for number in 0..<used where slot(number).pointee.state != .free { open.append(slot(number)) }
+        return open
+    }
+
+    /// The place of a slot that was used, open or not.
+    func place(_ number: UInt32) -> CallPointer? { number < used ? slot(Int(number)) : nil }
+
+    private func slot(_ number: Int) -> CallPointer { chunks[number / Self.chunk] + number % Self.chunk }
+
+    /// A call that was open in the table that this one goes on with.
+    mutating func reopen(_ call: CallPointer) {
+        call.pointee.state = .inside
+        count += 1
+    }
+
+    /// Those that were not reopened may be used.
+    mutating func freeTheRest() {
+        for number in (0..<used).reversed() {
+            let call = slot(number)
+            guard call.pointee.state == .free, call.pointee.generation < Call.lastGeneration else { continue }
+            call.pointee.timer.next = firstFree
+            firstFree = call
+        }
     }
 
     /// A call to fill; nil where 2^22 are open.
@@ -44,7 +87,7 @@ struct CallTable: ~Copyable {
     func find(_ id: UInt64) -> CallPointer? {
         let slot = Int(id & UInt64(Call.mostSlots - 1))
         guard slot < used else { return nil }
-        let call = chunks[slot / Self.chunk] + slot % Self.chunk
+        let call = self.slot(slot)
         guard call.pointee.state != .free, call.pointee.id == id else { return nil }
         return call
     }
@@ -52,7 +95,7 @@ struct CallTable: ~Copyable {
     private mutating func fresh() -> CallPointer? {
         guard used < Call.mostSlots else { return nil }
         if used == chunks.count * Self.chunk { chunks.append(.allocate(capacity: Self.chunk)) }
-        let call = chunks[used / Self.chunk] + used % Self.chunk
+        let call = slot(used)
         call.initialize(to: Call(slot: UInt32(used)))
         used += 1
         return call

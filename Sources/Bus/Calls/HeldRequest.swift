@@ -28,6 +28,20 @@ final class HeldRequest {
         skipsAuthorization = request.skipsAuthorization
     }
 
+    /// One that another program kept.
+    init(_ state: HeldState, interface: InterfaceRecord?) {
+        to = state.to
+        self.interface = interface
+        action = state.action
+        url = state.url
+        name = state.name
+        object = state.object?.bytes
+        trace = state.trace
+        meta = state.meta
+        body = state.body
+        skipsAuthorization = state.skipsAuthorization
+    }
+
     /// What is counted to the sender, in bytes.
     var cost: Int { body.count + trace.count + meta.count + url.count + name.count + (object?.count ?? 0) + 128 }
 

@@ -8,10 +8,21 @@ struct InstanceTable: ~Copyable {
         unowned(unsafe) let owner: Peer
     }
 
-    private var instances: [UInt64: Instance] = [:]
-    private var next: UInt64 = 1
+    private(set) var instances: [UInt64: Instance] = [:]
+    /// The number that comes next.
+    private(set) var next: UInt64 = 1
 
     init() {}
+
+    /// Goes on with the numbers of another program's table.
+    init(next: UInt64) { self.next = next }
+
+    /// An instance of the table that this one goes on with.
+    mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer) {
+        creator.instanceCount += 1
+        owner.ownedInstances += 1
+        instances[number] = Instance(interface: interface, creator: creator, owner: owner)
+    }
 
     func find(_ number: UInt64) -> Instance? { instances[number] }
 

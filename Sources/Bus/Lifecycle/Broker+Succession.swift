@@ -103,13 +103,16 @@ extension Broker {
     private func leave(_ old: Peer, _ module: ModuleRecord) {
         for earlier in leaving where earlier.module === module { dismiss(earlier, module) }
         leaving.append(old)
-        let timer = LoopTimer(loop) { [unowned self, weak old] in
-            if let old { self.tearDown(old) }
-        }
+        let timer = finishingTimer(of: old)
         loop.updateTime()
         timer.start(after: max(1, module.row?.stop ?? 5_000))
         old.timer?.close()
         old.timer = timer
+    }
+
+    /// For the time that a session has to finish what it has.
+    func finishingTimer(of old: Peer) -> LoopTimer {
+        LoopTimer(loop) { [unowned self, unowned old] in self.tearDown(old) }
     }
 
     /// Those that have finished go; looked at in each round of the loop.

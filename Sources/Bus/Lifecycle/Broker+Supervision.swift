@@ -8,15 +8,23 @@ extension Broker {
         guard let peer = module.peer, let row = module.row else { return }
         if let idle = row.idle, row.start == .onDemand {
             peer.lastRequest = loop.now
-            let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.idleTimePassed(module, peer, idle) }
+            let timer = idleTimer(of: peer, module, idle)
             timer.start(after: idle)
             peer.idleTimer = timer
         }
         if let interval = row.ping {
-            let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.ping(module, peer, interval) }
+            let timer = pingTimer(of: peer, module, interval)
             timer.start(after: interval)
             peer.pingTimer = timer
         }
+    }
+
+    func idleTimer(of peer: Peer, _ module: ModuleRecord, _ idle: UInt64) -> LoopTimer {
+        LoopTimer(loop) { [unowned self, unowned peer] in self.idleTimePassed(module, peer, idle) }
+    }
+
+    func pingTimer(of peer: Peer, _ module: ModuleRecord, _ interval: UInt64) -> LoopTimer {
+        LoopTimer(loop) { [unowned self, unowned peer] in self.ping(module, peer, interval) }
     }
 
     func endSupervision(of peer: Peer) {

@@ -3,7 +3,7 @@
 ///
 /// A value without clock or I/O. Members are numbers of the table's rows.
 struct StartOrder {
-    private enum Progress {
+    enum Progress: UInt8 {
         /// Its `setUp` has not been answered.
         case starting
         /// Its `setUp` has been answered.
@@ -14,14 +14,21 @@ struct StartOrder {
     }
 
     /// In start order.
-    private let groups: [[Int]]
-    private var progress: [Int: Progress] = [:]
-    private var hasBegun = false
+    let groups: [[Int]]
+    private(set) var progress: [Int: Progress] = [:]
+    private(set) var hasBegun = false
 
     /// - Parameter groups: the eager rows in start order, equals together.
     init(groups: [[Int]]) {
         self.groups = groups
         for member in groups.joined() { progress[member] = .starting }
+    }
+
+    /// Goes on with the order of another program.
+    init(groups: [[Int]], progress: [Int: Progress], hasBegun: Bool) {
+        self.groups = groups
+        self.progress = progress
+        self.hasBegun = hasBegun
     }
 
     /// Which turn it is; changes exactly when the time that a group has begins

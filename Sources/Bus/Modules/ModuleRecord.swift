@@ -9,7 +9,7 @@ final class ModuleRecord {
     }
 
     /// What the launcher said last of a row's process.
-    enum Verdict { case none, starting, restarting, failed, absent }
+    enum Verdict: UInt8 { case none, starting, restarting, failed, absent }
 
     /// How far the start of the present session is.
     enum Step: Int, Comparable {
@@ -120,6 +120,12 @@ final class ModuleRecord {
         declaredReports = Dictionary(
             row.reports.map { ($0.module, Set($0.names)) }, uniquingKeysWith: { $0.union($1) })
         emits = Set(row.emits)
+    }
+
+    /// Goes on with a session that has a level of its own, in another program.
+    func resume(rank: Int, place: Int) {
+        self.rank = rank
+        self.place = place
     }
 
     /// A session has ended: the row's level is in force.

@@ -7,10 +7,20 @@ struct ModuleTable: ~Copyable {
     private(set) var rows: [ModuleRecord] = []
     private(set) var guests: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
-    private var nextNumber = 0
+    /// The number that the next row or guest gets.
+    private(set) var nextNumber = 0
 
     init(_ table: AppTable) {
         _ = take(table.modules)
+    }
+
+    /// Goes on with the records of another program's table, in their order.
+    init(resuming records: [ModuleRecord], next: Int) {
+        nextNumber = next
+        for record in records {
+            if record.row == nil { guests.append(record) } else { rows.append(record) }
+            byName.set(record.name, record)
+        }
     }
 
     func find(_ name: UnsafeRawBufferPointer) -> ModuleRecord? { byName.find(name) }

@@ -8,10 +8,14 @@ final class Successor {
     /// How far its start is.
     var step = ModuleRecord.Step.joined
 
-    init(_ peer: Peer, _ hello: Hello) {
+    init(_ peer: Peer, offer: Hello.Offer, events: [String], requires: [String]) {
         self.peer = peer
-        offer = hello.offer
-        events = hello.events
-        requires = hello.requires
+        self.offer = offer
+        self.events = events
+        self.requires = requires
+    }
+
+    convenience init(_ peer: Peer, _ hello: Hello) {
+        self.init(peer, offer: hello.offer, events: hello.events, requires: hello.requires)
     }
 }

@@ -15,11 +15,12 @@ extension Broker {
             return
         }
         let peer = Peer(
-            number: nextPeer, socket: socket, credentials: credentials, limits: frameLimits, pool: pool)
+            number: nextPeer, socket: socket, credentials: credentials, limits: frameLimits,
+            outbox: Outbox(pool: pool))
         nextPeer += 1
         peers[peer.number] = peer
         greeting += 1
-        socket.setEventHandler { [unowned self, unowned peer] events in self.handle(events, of: peer) }
+        attend(peer)
         socket.watch(.readable)
         if peers.count > table.limits.connections {
             end(
@@ -40,12 +41,27 @@ extension Broker {
             return
         }
         _ = takeCommonSeat(peer)
-        // Unowned, because the timer is closed before its peer goes; a weak
-        // reference would make each use of the peer slower for good.
-        let timer = LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
+        let timer = helloTimer(of: peer)
         loop.updateTime()
         timer.start(after: table.hello)
         peer.timer = timer
+    }
+
+    /// Lets what happens to a connection come here.
+    func attend(_ peer: Peer) {
+        peer.socket.setEventHandler { [unowned self, unowned peer] events in self.handle(events, of: peer) }
+    }
+
+    /// For the time that a connection has to say hello.
+    func helloTimer(of peer: Peer) -> LoopTimer {
+        // Unowned, because the timer is closed before its peer goes; a weak
+        // reference would make each use of the peer slower for good.
+        LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
+    }
+
+    /// For the time that the last bytes of a connection may take.
+    func lastBytesTimer(of peer: Peer) -> LoopTimer {
+        LoopTimer(loop) { [unowned self, unowned peer] in self.close(peer, reason: "") }
     }
 
     /// Gives a connection one of the seats that are not kept for operators and
@@ -180,7 +196,7 @@ extension Broker {
 
     /// A peer that was stopped for its unread answers goes on when they are
     /// within the limit again.
-    private func resumeIfRoom(_ peer: Peer) {
+    func resumeIfRoom(_ peer: Peer) {
         guard peer.phase == .open else { return }
         if peer.isPaused, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
         if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
@@ -270,9 +286,7 @@ extension Broker {
         guard peer.phase == .ending else { return }
         watch(peer)
         peer.timer?.close()
-        let timer = LoopTimer(loop) { [unowned self, weak peer] in
-            if let peer { self.close(peer, reason: "") }
-        }
+        let timer = lastBytesTimer(of: peer)
         // The round may have taken long already.
         loop.updateTime()
         timer.start(after: Self.lingering)

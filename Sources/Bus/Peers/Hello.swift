@@ -36,6 +36,9 @@ struct Hello {
         var action: String
     }
 
+    /// Of a module, with nothing else said yet.
+    init(module: String) { role = .module(module) }
+
     /// Reads a hello's body.
     init(_ body: UnsafeRawBufferPointer) throws(BusError) {
         let json: JSON

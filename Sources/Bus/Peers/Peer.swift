@@ -4,7 +4,7 @@ import StrataCore
 /// what is open in its name. What it may do is decided elsewhere.
 final class Peer {
     /// Where a connection is in its life.
-    enum Phase {
+    enum Phase: UInt8 {
         /// Has not said hello.
         case greeting
         /// Said hello with a token that nobody has vouched for yet.
@@ -15,7 +15,7 @@ final class Peer {
         case closed
     }
 
-    enum Role { case none, module, `operator`, launcher }
+    enum Role: UInt8 { case none, module, `operator`, launcher }
 
     let number: UInt64
     let socket: Socket
@@ -88,13 +88,13 @@ final class Peer {
     var helloID: UInt64 = 0
 
     init(
-        number: UInt64, socket: Socket, credentials: PeerCredentials, limits: FrameLimits, pool: OutboxPool
+        number: UInt64, socket: Socket, credentials: PeerCredentials, limits: FrameLimits, outbox: consuming Outbox
     ) {
         self.number = number
         self.socket = socket
         self.credentials = credentials
         assembler = FrameAssembler(limits: limits)
-        outbox = Outbox(pool: pool)
+        self.outbox = outbox
     }
 
     deinit { from.deallocate() }

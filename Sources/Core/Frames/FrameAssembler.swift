@@ -32,6 +32,20 @@ public struct FrameAssembler: ~Copyable {
     /// How many bytes are kept between turns.
     public var keptCount: Int { restCount }
 
+    /// The bytes that are kept between turns.
+    public var kept: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: rest, count: restCount) }
+
+    /// Keeps bytes that were read elsewhere; for a fresh assembler, between turns.
+    public mutating func keep(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + ReadBuffer.slack, alignment: 16)
+        memory.copyBytes(from: bytes)
+        region = memory.baseAddress
+        end = bytes.count
+        keepRest()
+        memory.deallocate()
+    }
+
     /// Where the next bytes go: at most a turn's worth.
     public mutating func space(in shared: ReadBuffer) -> UnsafeMutableRawBufferPointer {
         if restCount == 0 {

@@ -69,6 +69,12 @@ public struct Outbox: ~Copyable {
 
     public init(pool: OutboxPool) { self.pool = pool }
 
+    /// Goes on with a stream of which so much is written.
+    mutating func begin(at written: UInt64, end: UInt64) {
+        self.written = written
+        counts.end = end
+    }
+
     deinit {
         guard let storage else { return }
         Self.releasePayloads(storage)

@@ -8,7 +8,7 @@ public final class Listener: Handle {
 
     public let path: String
     private let loop: Loop
-    private let descriptor: Int32
+    public let descriptor: Int32
     /// Given up for a moment where the process has no descriptor left, so that
     /// a waiting connection can be taken and closed instead of spinning on it.
     private var spare: Int32
@@ -17,7 +17,7 @@ public final class Listener: Handle {
     /// Binds and listens. The path is free, or this throws; see
     /// `SocketAddress.occupant`.
     /// - Parameter mode: the socket's file mode from its first moment on.
-    public init(
+    public convenience init(
         _ loop: Loop, path: String, mode: UInt32 = 0o600, group: UInt32? = nil,
         onConnection: @escaping (Socket) -> Void
     ) throws(SystemError) {
@@ -37,6 +37,14 @@ public final class Listener: Handle {
             Glibc.close(descriptor)
             throw SystemError(status, "listen on \(path)")
         }
+        try self.init(loop, path: path, descriptor: descriptor, onConnection: onConnection)
+    }
+
+    /// Takes over a socket that listens already.
+    /// - Parameter path: where, for the end.
+    public init(
+        _ loop: Loop, path: String, descriptor: Int32, onConnection: @escaping (Socket) -> Void
+    ) throws(SystemError) {
         self.path = path
         self.loop = loop
         self.descriptor = descriptor
@@ -78,10 +86,16 @@ public final class Listener: Handle {
     /// Ends listening and removes the socket's file.
     public override func close() {
         guard !isClosed else { return }
-        super.close()
-        onConnection = { _ in }
+        letGo()
         unlink(path)
         Glibc.close(descriptor)
+    }
+
+    /// Ends listening here; the descriptor stays open, for somebody else.
+    public func letGo() {
+        guard !isClosed else { return }
+        super.close()
+        onConnection = { _ in }
         if spare >= 0 { Glibc.close(spare) }
     }
 }

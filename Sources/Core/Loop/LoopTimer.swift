@@ -38,6 +38,9 @@ public final class LoopTimer: Handle {
         uv_timer_stop(timer)
     }
 
+    /// In how many milliseconds it calls back; nil where it isn't started.
+    public var dueIn: UInt64? { isActive ? uv_timer_get_due_in(timer) : nil }
+
     public var isActive: Bool { !isClosed && uv_is_active(raw) != 0 }
 
     public override func close() {

@@ -155,10 +155,16 @@ public final class Socket: Handle {
 
     public override func close() {
         guard !isClosed else { return }
-        super.close()
-        onEvent = { _ in }
+        letGo()
         // libuv has let go of the descriptor in uv_close.
         Glibc.close(descriptor)
+    }
+
+    /// Ends the handle; the descriptor stays open, for somebody else.
+    public func letGo() {
+        guard !isClosed else { return }
+        super.close()
+        onEvent = { _ in }
     }
 }
 

@@ -28,4 +28,24 @@ public enum MemoryFile {
         lseek(descriptor, 0, SEEK_SET)
         return descriptor
     }
+
+    /// Makes an empty file that can be sealed; the descriptor is the caller's to
+    /// close, and is closed where a program is executed.
+    public static func makeSealable(_ name: String) throws(SystemError) -> Int32 {
+        let descriptor = strata_sealable_file(name)
+        guard descriptor >= 0 else { throw SystemError(errno, "make a memory file") }
+        return descriptor
+    }
+
+    /// Nobody, the caller included, can change such a file any more.
+    public static func seal(_ descriptor: Int32) throws(SystemError) {
+        let status = strata_seal(descriptor)
+        guard status == 0 else { throw SystemError(status, "seal a memory file") }
+    }
+
+    /// Whether it is a file in memory that nobody can change.
+    public static func isSealed(_ descriptor: Int32) -> Bool {
+        let seals = strata_seals(descriptor)
+        return seals >= 0 && seals & 0xE == 0xE
+    }
 }

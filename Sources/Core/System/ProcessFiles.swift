@@ -15,6 +15,13 @@ public enum ProcessFiles {
         return sawFile ? pids : childrenByParent()
     }
 
+    /// The file that this process runs; nil where `/proc` isn't there.
+    public static func executable() -> String? {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count)
+        return count > 0 ? String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+
     /// Resident memory of a process that is its own: anonymous and shared, no
     /// files; in bytes. Nil where the process is gone.
     public static func memory(of pid: Int32) -> UInt64? {

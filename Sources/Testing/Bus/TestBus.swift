@@ -44,6 +44,11 @@ public final class TestBus {
 
     deinit { try? stop() }
 
+    /// Where the environment has `STRATA_TEST_HANDOVER`, brokers that run on a
+    /// thread are replaced after each round of their loop by one made of what they
+    /// wrote down.
+    public static let isHandedOverEachRound = getenv("STRATA_TEST_HANDOVER") != nil
+
     /// Runs a test on a bus, and ends the bus: also where the test throws.
     /// Fails where a played module's script has not come to its end.
     @discardableResult

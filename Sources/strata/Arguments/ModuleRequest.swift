@@ -7,9 +7,6 @@ struct ModuleRequest: ParsableArguments {
     /// Both of a start's steps, and a stop with all its signals, fit into it.
     private static let patience: UInt64 = 120_000
 
-    @Argument(help: "The module's name.")
-    var module: String
-
     @Option(
         help: ArgumentHelp(
             "How long it may take: an integer with ms, s, m or h. Default: 2m.", valueName: "time"))
@@ -20,22 +17,25 @@ struct ModuleRequest: ParsableArguments {
 
     /// - Parameters:
     ///   - action: the launcher's.
+    ///   - module: its name.
     ///   - doing: what is shown while it takes long.
     ///   - done: what is shown at the end.
-    func run(_ action: String, doing: String, done: String) throws(Failure) {
+    func run(_ action: String, _ module: String, doing: String, done: String) throws(Failure) {
         var request = Request(to: "launcher/\(action)", body: (["module": .string(module)] as JSON).encoded())
         request.deadline = timeout?.value ?? Self.patience
         request.activity = "\(doing) \(module)"
         let connection = try bus.connect()
         let body: [UInt8]
-        do throws(Failure) { body = try connection.send(request) } catch { throw suggesting(error, connection) }
+        do throws(Failure) { body = try connection.send(request) } catch {
+            throw suggesting(error, for: module, connection)
+        }
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.show(body) }
         StandardOutput.write(line: "\(answer.painter.paint(Printable.line(module), .bold)) \(done)")
     }
 
     /// Adds the nearest names to an error about a module that isn't there.
-    private func suggesting(_ failure: Failure, _ connection: OperatorConnection) -> Failure {
+    private func suggesting(_ failure: Failure, for module: String, _ connection: OperatorConnection) -> Failure {
         guard failure.code == .unknownModule, let answer = try? connection.ask("modules") else { return failure }
         let names = (answer["modules"]?.array ?? []).compactMap { $0["name"]?.string }
         var failure = failure

@@ -1,18 +1,56 @@
 import ArgumentParser
 import StrataCore
 
-/// `strata restart`: ends one module and starts it anew.
+/// `strata restart`: ends one module and starts it anew, or replaces the broker
+/// while it runs.
 struct Restart: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Restarts a module.",
+        abstract: "Restarts a module, or replaces the broker without losing anything.",
         discussion: """
             EXAMPLE
               strata restart Catalog
+              strata restart --broker
 
-            Requests to it wait meanwhile; the command waits until it is ready again.
+            Requests to a module wait meanwhile; the command waits until it is ready again. \
+            The broker becomes its program anew, in place: connections stay open, and what \
+            is open goes on. Where that can't be, it goes on as it was, and says why.
             """)
+
+    @Argument(help: "The module's name.")
+    var module: String?
+
+    @Flag(help: "Replaces the broker instead of a module.")
+    var broker = false
 
     @OptionGroup var request: ModuleRequest
 
-    func run() throws { try request.run("restart", doing: "restarting", done: "restarted") }
+    func validate() throws {
+        switch (module, broker) {
+        case (nil, false): throw ValidationError("say which module is to be restarted, or --broker")
+        case (let module?, true): throw ValidationError("say either the module \(module) or --broker, not both")
+        case (.some, false), (nil, true): break
+        }
+    }
+
+    func run() throws {
+        if let module {
+            try request.run("restart", module, doing: "restarting", done: "restarted")
+        } else {
+            try replaceBroker()
+        }
+    }
+
+    private func replaceBroker() throws(Failure) {
+        var request = Request(to: "bus/handOver")
+        request.deadline = self.request.timeout?.value ?? 30_000
+        request.activity = "replacing the broker"
+        let body = try self.request.bus.connect().send(request)
+        let answer = Answer(self.request.output)
+        if answer.isForPrograms { return try answer.show(body) }
+        let json = try? JSON(parsing: body)
+        let count = { (name: String) in json?[name]?.integer.map { "\($0)" } ?? "?" }
+        StandardOutput.write(
+            line: "the broker was replaced: it stood still for \(count("microseconds")) µs, and kept "
+                + "\(count("connections")) connections and \(count("requests")) open requests")
+    }
 }

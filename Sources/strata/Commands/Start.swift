@@ -12,7 +12,10 @@ struct Start: ParsableCommand {
             It waits until the module is ready.
             """)
 
+    @Argument(help: "The module's name.")
+    var module: String
+
     @OptionGroup var request: ModuleRequest
 
-    func run() throws { try request.run("start", doing: "starting", done: "started") }
+    func run() throws { try request.run("start", module, doing: "starting", done: "started") }
 }

@@ -12,7 +12,10 @@ struct Stop: ParsableCommand {
             It gets tearDown, then SIGTERM, then SIGKILL; the command waits until it is gone.
             """)
 
+    @Argument(help: "The module's name.")
+    var module: String
+
     @OptionGroup var request: ModuleRequest
 
-    func run() throws { try request.run("stop", doing: "stopping", done: "stopped") }
+    func run() throws { try request.run("stop", module, doing: "stopping", done: "stopped") }
 }

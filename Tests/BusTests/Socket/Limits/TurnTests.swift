@@ -47,7 +47,9 @@ struct TurnTests {
     }
 
     /// While a peer isn't read, the time of a frame that it has begun stands still.
-    @Test func theTimeOfAFrameDoesNotRunWhileItsPeerIsNotRead() throws {
+    /// Not where brokers are replaced: writing 3 MB down in each round takes longer.
+    @Test(.disabled(if: TestBus.isHandedOverEachRound))
+    func theTimeOfAFrameDoesNotRunWhileItsPeerIsNotRead() throws {
         let table = AppTable.sixModules {
             $0.limits.queue = 300_000
             $0.assembly = 300

@@ -1,0 +1,215 @@
+import StrataCore
+
+/// Writing down all that a broker knows. Between two rounds of the loop only:
+/// no frame is in hand, and what could be written is written.
+extension Broker {
+    func capture() -> BrokerState {
+        var state = BrokerState()
+        state.table = table.json().encoded()
+        state.path = listener?.path ?? ""
+        state.listener = listener?.descriptor ?? -1
+        state.user = user
+        captureModules(into: &state)
+        state.peers = peers.values.sorted { $0.number < $1.number }.map(capture)
+        state.nextPeer = nextPeer
+        state.launcher = launcher?.number ?? 0
+        state.launcherPID = launcherPID
+        state.leaving = leaving.map(\.number)
+        captureCalls(into: &state)
+        state.instances = instances.instances.sorted { $0.key < $1.key }.map { number, instance in
+            var state = InstanceState()
+            state.number = number
+            state.interface = reference(instance.interface)
+            state.creator = instance.creator.number
+            state.owner = instance.owner.number
+            return state
+        }
+        state.nextInstance = instances.next
+        captureStreams(into: &state)
+        state.counters = statistics.all.map(\.1)
+        let counted = durations.counted
+        state.durations.slots = counted.map(\.slot)
+        state.durations.counts = counted.map(\.count)
+        state.durations.largest = durations.largest
+        state.handOvers = handOvers.filter(\.isOpen).map(CallReferenceState.init)
+        state.begunAt = Loop.nanoseconds
+        return state
+    }
+
+    private func captureStreams(into state: inout BrokerState) {
+        state.watches = watches.filter(\.asking.isOpen).map { watch in
+            var state = WatchState()
+            state.call = CallReferenceState(watch.asking)
+            state.changed = watch.changed.map(\.number)
+            return state
+        }
+        state.monitors = monitors.map { monitor in
+            var state = MonitorState()
+            state.call = CallReferenceState(CallReference(monitor.call))
+            state.module = monitor.wanted.module
+            state.name = monitor.wanted.name
+            state.bodies = monitor.wanted.bodies
+            state.missed = monitor.missed
+            return state
+        }
+        state.reloads = reloads.filter(\.isOpen).map(CallReferenceState.init)
+        state.askedReloads = askedReloads.map { asked in
+            var state = ReloadState()
+            state.asked = asked.map(CallReferenceState.init)
+            return state
+        }
+    }
+
+    // MARK: modules
+
+    private func captureModules(into state: inout BrokerState) {
+        state.modules = modules.all.map(capture)
+        state.nextModule = modules.nextNumber
+        var removed = AppTable(app: table.app)
+        removed.levels = table.levels
+        removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)
+        state.removedRows = removed.json().encoded()
+        state.order.hasBegun = order.hasBegun
+        state.order.groups = order.groups.map { members in
+            var group = StartOrderState.GroupState()
+            group.members = members
+            group.progress = members.map { (order.progress[$0] ?? .left).rawValue }
+            return group
+        }
+        state.turnEnd = turnTimer.dueIn.map { loop.now + $0 }
+    }
+
+    private func capture(_ module: ModuleRecord) -> ModuleState {
+        var state = ModuleState()
+        state.number = module.number
+        state.name = module.name
+        state.isGuest = module.row == nil
+        state.isRemoved = module.isRemoved
+        state.place = module.place
+        state.rank = module.rank
+        state.pending = module.pending
+        state.peer = module.peer?.number ?? 0
+        state.successor = module.successor.map { successor in
+            var state = SuccessorState()
+            state.peer = successor.peer.number
+            state.offer = OfferState(successor.offer)
+            state.events = successor.events
+            state.requires = successor.requires
+            state.step = successor.step
+            return state
+        }
+        state.state = module.state.rawValue
+        state.step = module.step
+        state.reason = module.reason
+        state.verdict = module.verdict
+        state.vouch = module.vouch.map { vouch in
+            var state = VouchState()
+            state.token = vouch.token
+            state.pid = vouch.pid
+            return state
+        }
+        state.diedForGood = module.diedForGood
+        state.isRetired = module.isRetired
+        state.isIdleStop = module.isIdleStop
+        state.isWanted = module.isWanted
+        state.since = module.since
+        state.restarts = module.restarts
+        state.sessions = module.sessions
+        state.pid = module.pid
+        state.uid = module.uid
+        state.waiting = module.waiting.map(\.pointee.slot)
+        state.readyWaiters = module.readyWaiters.filter(\.call.isOpen).map(capture)
+        state.offer = OfferState(module.offer)
+        state.events = module.events.sorted()
+        state.requires = module.helloRequires
+        return state
+    }
+
+    private func capture(_ waiter: ReadyWaiter) -> ReadyWaiterState {
+        var state = ReadyWaiterState()
+        state.call = CallReferenceState(waiter.call)
+        switch waiter {
+        case .creation(_, let interface):
+            state.isCreation = true
+            state.interface = reference(interface)
+        case .authorization(_, let interface): state.interface = reference(interface)
+        }
+        return state
+    }
+
+    func reference(_ interface: InterfaceRecord) -> InterfaceReference {
+        var state = InterfaceReference()
+        state.name = interface.name
+        state.owner = interface.owner.number
+        state.ownerName = interface.owner.name
+        state.isPresent = routes.interface(interface.name) === interface
+        return state
+    }
+
+    // MARK: peers
+
+    private func capture(_ peer: Peer) -> PeerState {
+        var state = PeerState()
+        state.number = peer.number
+        state.descriptor = peer.socket.descriptor
+        state.pid = peer.credentials.pid
+        state.uid = peer.credentials.uid
+        state.gid = peer.credentials.gid
+        state.phase = peer.phase
+        state.role = peer.role
+        state.module = peer.module?.number ?? -1
+        state.rank = peer.rank
+        state.kept = Array(peer.assembler.kept)
+        state.output = peer.outbox.contents()
+        state.observations = peer.observations.map(capture)
+        state.nextSubscription = peer.nextSubscription
+        state.isPaused = peer.isPaused
+        state.hasCommonSeat = peer.hasCommonSeat
+        state.owesCredit = peer.owesCredit
+        state.openReleases = peer.openReleases
+        state.assemblyDeadline = peer.assemblyDeadline
+        state.assemblyLeft = peer.assemblyLeft
+        state.lastRequest = peer.lastRequest
+        state.stopAttempts = peer.stopAttempts
+        state.timer = TimerState(peer.timer, now: loop.now)
+        state.idleTimer = TimerState(peer.idleTimer, now: loop.now)
+        state.pingTimer = TimerState(peer.pingTimer, now: loop.now)
+        state.hello = peer.hello.flatMap(HelloState.init)
+        state.helloID = peer.helloID
+        var call = peer.firstMade
+        while let made = call {
+            state.made.append(made.pointee.slot)
+            call = made.pointee.made.next
+        }
+        call = peer.firstServed
+        while let served = call {
+            state.served.append(served.pointee.slot)
+            call = served.pointee.served.next
+        }
+        return state
+    }
+
+    private func capture(_ observation: Observation) -> ObservationState {
+        var state = ObservationState()
+        state.id = observation.id
+        state.name = observation.name
+        state.object = observation.object.map(BytesState.init)
+        state.keepsLatest = observation.keep == .latest
+        state.rank = observation.rank
+        state.isOfRow = observation.isOfRow
+        state.waitingEnd = observation.waitingEnd
+        state.missed = observation.missed
+        state.deferred = observation.deferred.map { deferred in
+            var state = DeferredState()
+            state.from = deferred.from
+            state.level = deferred.level
+            state.object = deferred.object.map(BytesState.init)
+            state.trace = deferred.trace
+            state.meta = deferred.meta
+            state.body = Array(deferred.body.bytes)
+            state.cost = deferred.cost
+            return state
+        }
+        return state
+    }
+}

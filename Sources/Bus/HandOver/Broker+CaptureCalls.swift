@@ -1,0 +1,130 @@
+import StrataCore
+
+/// Writing down what is open.
+extension Broker {
+    func captureCalls(into state: inout BrokerState) {
+        state.generations = calls.generations
+        var emissions: [Emission] = []
+        state.calls = calls.allOpen.map { capture($0, &emissions) }
+        state.emissions = emissions.map(capture)
+    }
+
+    private func capture(_ call: CallPointer, _ emissions: inout [Emission]) -> CallState {
+        var state = CallState()
+        state.slot = call.pointee.slot
+        state.kind = call.pointee.kind
+        state.state = call.pointee.state
+        state.isLifecycle = call.pointee.isLifecycle
+        state.isAuthorized = call.pointee.isAuthorized
+        state.caller = call.pointee.caller?.takeUnretainedValue().number ?? 0
+        state.callerID = call.pointee.callerID
+        state.callee = call.pointee.callee?.takeUnretainedValue().number ?? 0
+        state.end = call.pointee.end
+        state.waitsFor = call.pointee.waitsFor?.takeUnretainedValue().number ?? -1
+        state.held = call.pointee.held.map { capture($0.takeUnretainedValue()) }
+        state.adaptation = call.pointee.adaptation.map { AdaptationState($0.takeUnretainedValue()) }
+        state.expiry = call.pointee.expiry
+        state.budget = call.pointee.budget
+        state.credit = call.pointee.credit
+        state.owedCredit = call.pointee.owedCredit
+        state.wasPassedOn = call.pointee.wasPassedOn
+        state.startedAt = call.pointee.startedAt
+        state.open = call.pointee.open
+        state.observers = call.pointee.observers
+        state.hasTimer = call.pointee.bucket >= 0
+        var next = call.pointee.firstChild
+        while let child = next {
+            state.children.append(child.pointee.slot)
+            next = child.pointee.child.next
+        }
+        if call.pointee.kind == .own, let purpose = ownCalls[call.pointee.slot] {
+            state.purpose = capture(purpose, &emissions)
+        }
+        return state
+    }
+
+    private func capture(_ held: HeldRequest) -> HeldState {
+        var state = HeldState()
+        state.to = held.to
+        state.interface = held.interface.map(reference)
+        state.action = held.action
+        state.url = held.url
+        state.name = held.name
+        state.object = held.object.map(BytesState.init)
+        state.trace = held.trace
+        state.meta = held.meta
+        state.body = held.body
+        state.skipsAuthorization = held.skipsAuthorization
+        return state
+    }
+
+    private func capture(_ purpose: OwnPurpose, _ emissions: inout [Emission]) -> PurposeState {
+        var state = PurposeState()
+        switch purpose {
+        case .start(let module, let step): (state.kind, state.module, state.step) = (.start, module.number, step)
+        case .retirement(let module, let retirement):
+            state.module = module.number
+            switch retirement {
+            case .asked(let call): (state.kind, state.call) = (.askedRetirement, CallReferenceState(call))
+            case .idle(let time): (state.kind, state.milliseconds) = (.idleRetirement, time)
+            case .removed: state.kind = .removedRetirement
+            }
+        case .dismissal(let module): (state.kind, state.module) = (.dismissal, module.number)
+        case .ending: state.kind = .ending
+        case .event(let emission, let listener):
+            if !emissions.contains(where: { $0 === emission }) { emissions.append(emission) }
+            let index = emissions.firstIndex { $0 === emission } ?? 0
+            (state.kind, state.emission, state.listener) = (.event, index, listener)
+        case .table: state.kind = .table
+        case .wanted(let module): (state.kind, state.module) = (.wanted, module.number)
+        case .ping(let module, let interval):
+            (state.kind, state.module, state.milliseconds) = (.ping, module.number, interval)
+        case .stop(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.stop, peer, pause)
+        case .restart(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.restart, peer, pause)
+        case .release: state.kind = .release
+        case .authorization(let call): (state.kind, state.call) = (.authorization, CallReferenceState(call))
+        }
+        return state
+    }
+
+    private func capture(_ emission: Emission) -> EmissionState {
+        var state = EmissionState()
+        state.name = emission.name
+        state.params = emission.params
+        state.policy =
+            switch emission.policy {
+            case .notify: .notify
+            case .all: .all
+            case .any: .any
+            }
+        state.deadline = emission.deadline
+        state.request = emission.request.map(CallReferenceState.init)
+        state.listeners = emission.listeners.map(\.number)
+        state.names = emission.listeners.map(\.name)
+        state.answers = emission.answers.map { answer in
+            var state = EmissionState.AnswerState()
+            state.json = answer.map { BytesState($0.encoded()) }
+            return state
+        }
+        return state
+    }
+}
+
+extension AdaptationState {
+    init(_ adaptation: AdapterTable.Adaptation) {
+        steps = adaptation.result.map { renaming in
+            var step = Step()
+            step.from = renaming.names.map(\.from)
+            step.to = renaming.names.map(\.to)
+            return step
+        }
+    }
+
+    /// Params were renamed when the call went out.
+    var adaptation: AdapterTable.Adaptation {
+        let result = steps.map { step in
+            MemberRenaming(zip(step.from, step.to).map { AppTable.Rename(from: $0, to: $1) })
+        }
+        return AdapterTable.Adaptation(params: [], result: result)
+    }
+}

@@ -1,0 +1,124 @@
+import StrataCore
+
+/// `bus/handOver`: the broker is replaced while it runs. Connections stay open,
+/// and what is open goes on: all that it knows passes to the next program, between
+/// two rounds of the loop. Where that can't be, this one goes on as it was.
+///
+/// After the re-execution of systemd's manager, and of other long-lived servers.
+extension Broker {
+    /// Answered by the next program; or here, with why there is none.
+    func handOver(_ header: borrowing Header, from peer: Peer) throws(BusError) {
+        guard peer.role != .module else {
+            throw BusError(.forbidden, "bus/handOver is for operators and the launcher")
+        }
+        guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
+        guard let next else {
+            throw BusError(
+                .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
+        }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        call.pointee.wasPassedOn = true
+        handOvers.removeAll { !$0.isOpen }
+        handOvers.append(CallReference(call))
+        guard !isTryingNext, !isNextTried else { return }
+        isTryingNext = true
+        do throws(StateError) {
+            next.tryOut(try StateFile.write(capture())) { [weak self] problem in self?.tried(problem) }
+        } catch {
+            tried(error.description)
+        }
+    }
+
+    private func tried(_ problem: String?) {
+        isTryingNext = false
+        if let problem { notHandedOver(problem) } else { isNextTried = true }
+    }
+
+    /// At a round's end: nothing is in hand.
+    func handOver() {
+        isNextTried = false
+        guard stage == .running else { return notHandedOver("the app is ending") }
+        guard let next else { return }
+        if let problem = handOver(to: next) { notHandedOver(problem) }
+    }
+
+    /// Replaces this broker now, without a trial.
+    /// - Returns: why it goes on; nil where another broker of this process does.
+    package func handOver(to next: any NextBroker) -> String? {
+        do throws(StateError) {
+            let state = try StateFile.write(capture())
+            let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+            // It may be the last reference to this broker that goes there.
+            return withExtendedLifetime(self) {
+                next.become(state, keeping: descriptors) { self.letGo() }
+            }
+        } catch {
+            return error.description
+        }
+    }
+
+    /// Whether the program of this process understands a state.
+    static func tryOut(_ descriptor: Int32) throws(BrokerStartError) {
+        do throws(StateError) {
+            let state = try StateFile.read(descriptor)
+            _ = try state.moduleRecords(try state.appTable())
+        } catch {
+            throw .unusableState(error.description)
+        }
+    }
+
+    private func notHandedOver(_ problem: String) {
+        let waiting = handOvers
+        handOvers = []
+        for asking in waiting where asking.isOpen {
+            fail(asking.call, BusError(.unavailable, "the broker was not replaced, and goes on as it was: \(problem)"))
+        }
+    }
+
+    // MARK: in the next program
+
+    /// A connection that is there already.
+    func admit(resumed peer: Peer) {
+        peers[peer.number] = peer
+        nextPeer = max(nextPeer, peer.number + 1)
+        if peer.phase == .greeting { greeting += 1 }
+        if peer.hasCommonSeat { commonSeats += 1 }
+        attend(peer)
+        watch(peer)
+        if peer.assemblyDeadline != 0 {
+            peer.isInAssemblyList = true
+            assembling.append(peer)
+        }
+        if !peer.outbox.isEmpty || peer.phase == .ending { wrote(to: peer) }
+    }
+
+    /// Writes what waited, and lets those go on for whom there is room now.
+    func goOnWriting() {
+        flushAll()
+        for peer in peers.values.sorted(by: { $0.number < $1.number }) where peer.phase == .open { resumeIfRoom(peer) }
+        flushAll()
+    }
+
+    /// - Returns: what there is to say of it, for a person.
+    func answerHandOvers(begunAt: UInt64) -> String {
+        let now = Loop.nanoseconds
+        let microseconds = (now - min(begunAt, now)) / 1_000
+        let answer: JSON = .object([
+            .init("microseconds", .integer(Int64(microseconds))),
+            .init("connections", .integer(Int64(peers.count))),
+            .init("requests", .integer(Int64(calls.count))),
+        ])
+        let summary =
+            "goes on as a new program after \(microseconds) µs, with \(peers.count) connections and \(calls.count) "
+            + "open requests"
+        let waiting = handOvers
+        handOvers = []
+        for asking in waiting where asking.isOpen {
+            guard let peer = asking.call.pointee.caller?.takeUnretainedValue() else { continue }
+            writeReply(peer, id: asking.call.pointee.callerID, answer)
+            release(asking.call, "the broker was replaced")
+        }
+        flushAll()
+        return summary
+    }
+}

@@ -1,0 +1,167 @@
+import StrataCore
+
+/// All that a broker knows between two rounds of its loop, as plain values: what
+/// it is replaced with goes on from there.
+///
+/// Peers and modules are named by their numbers, calls by their slots. Times are
+/// the loop's, which both programs read off one clock. Descriptors are of this
+/// process.
+struct BrokerState: StatePart {
+    /// The app's table as JSON.
+    var table: [UInt8] = []
+    var path = ""
+    var listener: Int32 = -1
+    var user: UInt32 = 0
+
+    var modules: [ModuleState] = []
+    var nextModule = 0
+    /// Rows that a reload took away and whose session goes on: a table as JSON.
+    var removedRows: [UInt8] = []
+    var order = StartOrderState()
+    /// When the present turn's time has passed.
+    var turnEnd: UInt64?
+
+    var peers: [PeerState] = []
+    var nextPeer: UInt64 = 0
+    /// The launcher's peer; 0 for none.
+    var launcher: UInt64 = 0
+    var launcherPID: Int32 = 0
+    /// Peers whose place another session took, until they are done.
+    var leaving: [UInt64] = []
+
+    var calls: [CallState] = []
+    /// How often each slot was used, the free ones too.
+    var generations: [UInt32] = []
+    var emissions: [EmissionState] = []
+
+    var instances: [InstanceState] = []
+    var nextInstance: UInt64 = 0
+    var watches: [WatchState] = []
+    var monitors: [MonitorState] = []
+    var reloads: [CallReferenceState] = []
+    /// Nil where the launcher isn't asked.
+    var askedReloads: ReloadState?
+
+    var counters: [UInt64] = []
+    var durations = HistogramState()
+
+    /// Calls of `bus/handOver` that wait for the next program.
+    var handOvers: [CallReferenceState] = []
+    /// When the old program stopped serving, in nanoseconds.
+    var begunAt: UInt64 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file.bytes(&table)
+        try file(&path)
+        try file(&listener)
+        try file(&user)
+        try file(&modules)
+        try file(&nextModule)
+        try file.bytes(&removedRows)
+        try file(&order)
+        try file(&turnEnd)
+        try file(&peers)
+        try file(&nextPeer)
+        try file(&launcher)
+        try file(&launcherPID)
+        try file(&leaving)
+        try file(&calls)
+        try file(&generations)
+        try file(&emissions)
+        try file(&instances)
+        try file(&nextInstance)
+        try file(&watches)
+        try file(&monitors)
+        try file(&reloads)
+        try file(&askedReloads)
+        try file(&counters)
+        try file(&durations)
+        try file(&handOvers)
+        try file(&begunAt)
+    }
+}
+
+/// `StartOrder`.
+struct StartOrderState: StatePart {
+    var groups: [GroupState] = []
+    var hasBegun = false
+
+    struct GroupState: StatePart {
+        var members: [Int] = []
+        /// By member.
+        var progress: [UInt8] = []
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&members)
+            try file(&progress)
+        }
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&groups)
+        try file(&hasBegun)
+    }
+}
+
+/// `Histogram`: the counts that aren't 0.
+struct HistogramState: StatePart {
+    var slots: [Int] = []
+    var counts: [UInt64] = []
+    var largest: UInt64 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&slots)
+        try file(&counts)
+        try file(&largest)
+    }
+}
+
+/// An instance of an interface.
+struct InstanceState: StatePart {
+    var number: UInt64 = 0
+    var interface = InterfaceReference()
+    var creator: UInt64 = 0
+    var owner: UInt64 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&number)
+        try file(&interface)
+        try file(&creator)
+        try file(&owner)
+    }
+}
+
+/// `Watch`.
+struct WatchState: StatePart {
+    var call = CallReferenceState()
+    var changed: [Int] = []
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&call)
+        try file(&changed)
+    }
+}
+
+/// `Monitor`.
+struct MonitorState: StatePart {
+    var call = CallReferenceState()
+    var module: String?
+    var name: String?
+    var bodies = false
+    var missed: UInt64 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&call)
+        try file(&module)
+        try file(&name)
+        try file(&bodies)
+        try file(&missed)
+    }
+}
+
+/// The calls that a question for the table was asked for.
+struct ReloadState: StatePart {
+    var asked: [CallReferenceState] = []
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&asked) }
+}

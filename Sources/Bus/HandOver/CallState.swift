@@ -1,0 +1,204 @@
+import StrataCore
+
+/// One open request: `Call`.
+struct CallState: StatePart {
+    var slot: UInt32 = 0
+    var kind = Call.Kind.call
+    var state = Call.State.inside
+    var isLifecycle = false
+    var isAuthorized = false
+    /// Numbers of peers; 0 for none.
+    var caller: UInt64 = 0
+    var callerID: UInt64 = 0
+    var callee: UInt64 = 0
+    var end: UInt64 = 0
+    /// The number of the module that it waits for; -1 for none.
+    var waitsFor = -1
+    var held: HeldState?
+    var adaptation: AdaptationState?
+    var expiry: UInt64 = 0
+    var budget: UInt64 = 0
+    var credit: UInt64 = 0
+    var owedCredit: UInt64 = 0
+    var wasPassedOn = false
+    var startedAt: UInt64 = 0
+    var open = 0
+    var observers = 0
+    var hasTimer = false
+    /// Slots, newest first.
+    var children: [UInt32] = []
+    /// Of a call of the broker's own.
+    var purpose: PurposeState?
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&slot)
+        try file(&kind)
+        try file(&state)
+        try file(&isLifecycle)
+        try file(&isAuthorized)
+        try file(&caller)
+        try file(&callerID)
+        try file(&callee)
+        try file(&end)
+        try file(&waitsFor)
+        try file(&held)
+        try file(&adaptation)
+        try file(&expiry)
+        try file(&budget)
+        try file(&credit)
+        try file(&owedCredit)
+        try file(&wasPassedOn)
+        try file(&startedAt)
+        try file(&open)
+        try file(&observers)
+        try file(&hasTimer)
+        try file(&children)
+        try file(&purpose)
+    }
+}
+
+/// `CallReference`.
+struct CallReferenceState: StatePart {
+    var slot: UInt32 = 0
+    var generation: UInt32 = 0
+
+    init() {}
+
+    init(_ reference: CallReference) {
+        slot = reference.call.pointee.slot
+        generation = reference.generation
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&slot)
+        try file(&generation)
+    }
+}
+
+/// `HeldRequest`.
+struct HeldState: StatePart {
+    var to: [UInt8] = []
+    var interface: InterfaceReference?
+    var action: [UInt8] = []
+    var url: [UInt8] = []
+    var name: [UInt8] = []
+    var object: BytesState?
+    var trace: [UInt8] = []
+    var meta: [UInt8] = []
+    var body: [UInt8] = []
+    var skipsAuthorization = false
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file.bytes(&to)
+        try file(&interface)
+        try file.bytes(&action)
+        try file.bytes(&url)
+        try file.bytes(&name)
+        try file(&object)
+        try file.bytes(&trace)
+        try file.bytes(&meta)
+        try file.bytes(&body)
+        try file(&skipsAuthorization)
+    }
+}
+
+/// An interface that something refers to: perhaps one that its owner has not any
+/// more, or of an owner that is gone.
+struct InterfaceReference: StatePart {
+    var name = ""
+    var owner = -1
+    var ownerName = ""
+    /// Whether it is the one that is found under that name.
+    var isPresent = false
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&name)
+        try file(&owner)
+        try file(&ownerName)
+        try file(&isPresent)
+    }
+}
+
+/// How an open call's replies are renamed.
+struct AdaptationState: StatePart {
+    var steps: [Step] = []
+
+    struct Step: StatePart {
+        var from: [String] = []
+        var to: [String] = []
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&from)
+            try file(&to)
+        }
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&steps) }
+}
+
+/// `OwnPurpose`, its cases' values side by side.
+struct PurposeState: StatePart {
+    enum Kind: UInt8 {
+        case start, askedRetirement, idleRetirement, removedRetirement, dismissal, ending, event, table, wanted, ping
+        case stop, restart, release, authorization
+    }
+
+    var kind = Kind.release
+    /// A module's number.
+    var module = -1
+    /// A `ModuleRecord.Step`.
+    var step = ModuleRecord.Step.none
+    /// A peer's number.
+    var peer: UInt64 = 0
+    var milliseconds: UInt64 = 0
+    var call = CallReferenceState()
+    /// Which of the emissions, and whose answer.
+    var emission = 0
+    var listener = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&kind)
+        try file(&module)
+        try file(&step)
+        try file(&peer)
+        try file(&milliseconds)
+        try file(&call)
+        try file(&emission)
+        try file(&listener)
+    }
+}
+
+/// `Emission`.
+struct EmissionState: StatePart {
+    enum Policy: UInt8 { case notify, all, any }
+
+    var name = ""
+    var params: [UInt8] = []
+    var policy = Policy.notify
+    var deadline: UInt64 = 0
+    var request: CallReferenceState?
+    /// Modules' numbers, and their names, since some may be gone.
+    var listeners: [Int] = []
+    var names: [String] = []
+    /// By listener, as JSON; nil where none has come.
+    var answers: [AnswerState] = []
+
+    struct AnswerState: StatePart {
+        var json: BytesState?
+        mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&json) }
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&name)
+        try file.bytes(&params)
+        try file(&policy)
+        try file(&deadline)
+        try file(&request)
+        try file(&listeners)
+        try file(&names)
+        try file(&answers)
+        guard names.count == listeners.count, answers.count == listeners.count else {
+            throw StateError("the event \(name) has \(listeners.count) listeners and \(answers.count) answers")
+        }
+    }
+}

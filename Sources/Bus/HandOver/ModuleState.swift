@@ -1,0 +1,190 @@
+import StrataCore
+
+/// One row or guest: `ModuleRecord`.
+struct ModuleState: StatePart {
+    var number = 0
+    var name = ""
+    var isGuest = false
+    var isRemoved = false
+    var place = 0
+    var rank = 0
+    var pending: [String] = []
+    /// Its peer's number; 0 for none.
+    var peer: UInt64 = 0
+    var successor: SuccessorState?
+    var state = ""
+    var step = ModuleRecord.Step.none
+    var reason = ""
+    var verdict = ModuleRecord.Verdict.none
+    var vouch: VouchState?
+    var diedForGood = false
+    var isRetired = false
+    var isIdleStop = false
+    var isWanted = false
+    var since: UInt64 = 0
+    var restarts = 0
+    var sessions = 0
+    var pid: Int32 = 0
+    var uid: UInt32 = 0
+    /// Slots of requests that wait, in their order.
+    var waiting: [UInt32] = []
+    var readyWaiters: [ReadyWaiterState] = []
+    var offer = OfferState()
+    var events: [String] = []
+    var requires: [String] = []
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&number)
+        try file(&name)
+        try file(&isGuest)
+        try file(&isRemoved)
+        try file(&place)
+        try file(&rank)
+        try file(&pending)
+        try file(&peer)
+        try file(&successor)
+        try file(&state)
+        try file(&step)
+        try file(&reason)
+        try file(&verdict)
+        try file(&vouch)
+        try file(&diedForGood)
+        try file(&isRetired)
+        try file(&isIdleStop)
+        try file(&isWanted)
+        try file(&since)
+        try file(&restarts)
+        try file(&sessions)
+        try file(&pid)
+        try file(&uid)
+        try file(&waiting)
+        try file(&readyWaiters)
+        try file(&offer)
+        try file(&events)
+        try file(&requires)
+    }
+}
+
+/// `Successor`.
+struct SuccessorState: StatePart {
+    var peer: UInt64 = 0
+    var offer = OfferState()
+    var events: [String] = []
+    var requires: [String] = []
+    var step = ModuleRecord.Step.none
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&peer)
+        try file(&offer)
+        try file(&events)
+        try file(&requires)
+        try file(&step)
+    }
+}
+
+/// `ModuleRecord.Vouch`.
+struct VouchState: StatePart {
+    var token = ""
+    var pid: Int32 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&token)
+        try file(&pid)
+    }
+}
+
+/// `ReadyWaiter`.
+struct ReadyWaiterState: StatePart {
+    var isCreation = false
+    var call = CallReferenceState()
+    var interface = InterfaceReference()
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&isCreation)
+        try file(&call)
+        try file(&interface)
+    }
+}
+
+/// `Hello`.
+struct HelloState: StatePart {
+    var module = ""
+    var token: String?
+    var level: String?
+    var offer = OfferState()
+    var observes: [ObservedState] = []
+    var requires: [String] = []
+    var events: [String] = []
+    var resumed = false
+
+    struct ObservedState: StatePart {
+        var name = ""
+        var object: String?
+        var keepsLatest = false
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&name)
+            try file(&object)
+            try file(&keepsLatest)
+        }
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&module)
+        try file(&token)
+        try file(&level)
+        try file(&offer)
+        try file(&observes)
+        try file(&requires)
+        try file(&events)
+        try file(&resumed)
+    }
+}
+
+/// `Hello.Offer`.
+struct OfferState: StatePart {
+    var interfaces: [Interface] = []
+    var urls: [URL] = []
+
+    struct Interface: StatePart {
+        var name = ""
+        var isMultiple = false
+        /// Nil where none are listed.
+        var actions: Actions?
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&name)
+            try file(&isMultiple)
+            try file(&actions)
+        }
+    }
+
+    struct Actions: StatePart {
+        var names: [String] = []
+        /// By action: 1 where it needs authorization.
+        var auth: [UInt8] = []
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&names)
+            try file(&auth)
+            guard names.count == auth.count else { throw StateError("an interface's actions contradict each other") }
+        }
+    }
+
+    struct URL: StatePart {
+        var host = ""
+        var path = ""
+        var to = ""
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&host)
+            try file(&path)
+            try file(&to)
+        }
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&interfaces)
+        try file(&urls)
+    }
+}

@@ -1,0 +1,83 @@
+import StrataCore
+
+/// What modules bring, as values of the state and back.
+extension OfferState {
+    init(_ offer: Hello.Offer) {
+        interfaces = offer.interfaces.map { interface in
+            var state = Interface()
+            state.name = interface.name
+            state.isMultiple = interface.instances == .multiple
+            state.actions = interface.actions.map { actions in
+                var state = Actions()
+                state.names = actions.map(\.name)
+                state.auth = actions.map { $0.needsAuthorization ? 1 : 0 }
+                return state
+            }
+            return state
+        }
+        urls = offer.urls.map { url in
+            var state = URL()
+            state.host = url.host
+            state.path = url.path
+            state.to = "\(url.interface)/\(url.action)"
+            return state
+        }
+    }
+
+    func offer() throws(StateError) -> Hello.Offer {
+        var offer = Hello.Offer()
+        offer.interfaces = interfaces.map { interface in
+            Hello.Interface(
+                name: interface.name, instances: interface.isMultiple ? .multiple : .single,
+                actions: interface.actions.map { actions in
+                    zip(actions.names, actions.auth).map { name, auth in
+                        InterfaceRecord.Action(
+                            name: name, nameBytes: Array(name.utf8), needsAuthorization: auth != 0)
+                    }
+                })
+        }
+        for url in urls {
+            do throws(BusError) {
+                offer.urls.append(try Hello.URL(host: url.host, path: url.path, to: url.to))
+            } catch {
+                throw StateError("a module's URL can't be understood: \(error.message)")
+            }
+        }
+        return offer
+    }
+}
+
+extension HelloState {
+    /// Nil for a role: only a module's hello waits.
+    init?(_ hello: Hello) {
+        guard case .module(let name) = hello.role else { return nil }
+        module = name
+        token = hello.token
+        level = hello.level
+        offer = OfferState(hello.offer)
+        observes = hello.observes.map { observed in
+            var state = ObservedState()
+            state.name = observed.name
+            state.object = observed.object
+            state.keepsLatest = observed.keep == .latest
+            return state
+        }
+        requires = hello.requires
+        events = hello.events
+        resumed = hello.resumed
+    }
+
+    func hello() throws(StateError) -> Hello {
+        var hello = Hello(module: module)
+        hello.token = token
+        hello.level = level
+        hello.offer = try offer.offer()
+        hello.observes = observes.map {
+            AppTable.Observed(name: $0.name, object: $0.object, keep: $0.keepsLatest ? .latest : .all)
+        }
+        hello.requires = requires
+        hello.events = events
+        hello.resumed = resumed
+        return hello
+    }
+}

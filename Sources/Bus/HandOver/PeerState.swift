@@ -1,0 +1,158 @@
+import StrataCore
+
+/// One connection: `Peer`.
+struct PeerState: StatePart {
+    var number: UInt64 = 0
+    var descriptor: Int32 = -1
+    var pid: Int32 = 0
+    var uid: UInt32 = 0
+    var gid: UInt32 = 0
+    var phase = Peer.Phase.greeting
+    var role = Peer.Role.none
+    /// Its module's number; -1 for none.
+    var module = -1
+    var rank = 0
+    /// Input that was read and is not handled: the beginning of a frame, or
+    /// frames of one that is paused.
+    var kept: [UInt8] = []
+    var output = Outbox.Contents()
+    var observations: [ObservationState] = []
+    var nextSubscription: UInt64 = 0
+    var isPaused = false
+    var hasCommonSeat = false
+    var owesCredit = false
+    var openReleases = 0
+    var assemblyDeadline: UInt64 = 0
+    var assemblyLeft: UInt64 = 0
+    var lastRequest: UInt64 = 0
+    var stopAttempts = 0
+    var timer = TimerState()
+    var idleTimer = TimerState()
+    var pingTimer = TimerState()
+    /// A hello that waits for a vouch.
+    var hello: HelloState?
+    var helloID: UInt64 = 0
+    /// The slots of its requests and of those that it serves, newest first.
+    var made: [UInt32] = []
+    var served: [UInt32] = []
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&number)
+        try file(&descriptor)
+        try file(&pid)
+        try file(&uid)
+        try file(&gid)
+        try file(&phase)
+        try file(&role)
+        try file(&module)
+        try file(&rank)
+        try file.bytes(&kept)
+        try file(&output)
+        try file(&observations)
+        try file(&nextSubscription)
+        try file(&isPaused)
+        try file(&hasCommonSeat)
+        try file(&owesCredit)
+        try file(&openReleases)
+        try file(&assemblyDeadline)
+        try file(&assemblyLeft)
+        try file(&lastRequest)
+        try file(&stopAttempts)
+        try file(&timer)
+        try file(&idleTimer)
+        try file(&pingTimer)
+        try file(&hello)
+        try file(&helloID)
+        try file(&made)
+        try file(&served)
+    }
+}
+
+/// A timer of a peer's.
+struct TimerState: StatePart {
+    var isThere = false
+    /// When it calls back, on the loop's clock; nil where it isn't started.
+    var dueAt: UInt64?
+
+    init() {}
+
+    init(_ timer: LoopTimer?, now: UInt64) {
+        isThere = timer != nil
+        dueAt = timer?.dueIn.map { now + $0 }
+    }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&isThere)
+        try file(&dueAt)
+    }
+}
+
+extension Outbox.Contents: StatePart {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&written)
+        try file(&end)
+        try file.list(&frames, .init(end: 0, count: 0, isAnswer: false)) { (frame, file) throws(StateError) in
+            try file(&frame.end)
+            try file(&frame.count)
+            try file(&frame.isAnswer)
+        }
+        try file.bytes(&bytes)
+        guard isSound else { throw StateError("the frames that wait for a peer contradict each other") }
+    }
+}
+
+/// `Observation`.
+struct ObservationState: StatePart {
+    var id: UInt64 = 0
+    var name: [UInt8] = []
+    var object: BytesState?
+    var keepsLatest = false
+    var rank = 0
+    var isOfRow = false
+    var waitingEnd: UInt64 = 0
+    var missed = 0
+    var deferred: DeferredState?
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&id)
+        try file.bytes(&name)
+        try file(&object)
+        try file(&keepsLatest)
+        try file(&rank)
+        try file(&isOfRow)
+        try file(&waitingEnd)
+        try file(&missed)
+        try file(&deferred)
+    }
+}
+
+/// `DeferredNotice`.
+struct DeferredState: StatePart {
+    var from: [UInt8] = []
+    var level: [UInt8] = []
+    var object: BytesState?
+    var trace: [UInt8] = []
+    var meta: [UInt8] = []
+    var body: [UInt8] = []
+    var cost = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file.bytes(&from)
+        try file.bytes(&level)
+        try file(&object)
+        try file.bytes(&trace)
+        try file.bytes(&meta)
+        try file.bytes(&body)
+        try file(&cost)
+    }
+}
+
+/// Bytes that may be missing.
+struct BytesState: StatePart {
+    var bytes: [UInt8] = []
+
+    init() {}
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) { try file.bytes(&bytes) }
+}

@@ -1,0 +1,120 @@
+import StrataCore
+
+/// Open requests, and the lists that they are in.
+extension Resumption {
+    func resumeCalls() throws(StateError) {
+        for state in state.calls {
+            guard let call = broker.calls.place(state.slot), call.pointee.state == .free else {
+                throw StateError("two calls are open in slot \(state.slot), or it was never used")
+            }
+            broker.calls.reopen(call)
+            try fill(call, state)
+        }
+        broker.calls.freeTheRest()
+        // What refers to other calls.
+        let emissions = try state.emissions.map { (state) throws(StateError) in try emission(state) }
+        for state in state.calls {
+            let call = try call(state.slot)
+            for child in state.children.reversed() { call.adopt(try self.call(child)) }
+            guard let purpose = state.purpose else { continue }
+            broker.ownCalls[state.slot] = try ownPurpose(purpose, emissions)
+        }
+        for state in state.calls where state.hasTimer { broker.arm(try call(state.slot)) }
+        for state in state.peers { try link(state) }
+        for state in state.modules {
+            let module = try module(state.number)
+            module.waiting = try state.waiting.map { (slot) throws(StateError) in try call(slot) }
+            for waiter in state.readyWaiters {
+                let (call, interface) = (try reference(waiter.call), try interface(waiter.interface))
+                module.whenReady(waiter.isCreation ? .creation(call, interface) : .authorization(call, interface))
+            }
+        }
+    }
+
+    private func fill(_ call: CallPointer, _ state: CallState) throws(StateError) {
+        call.pointee.kind = state.kind
+        call.pointee.state = state.state
+        call.pointee.isLifecycle = state.isLifecycle
+        call.pointee.isAuthorized = state.isAuthorized
+        if state.caller != 0 { call.pointee.caller = .passUnretained(try peer(state.caller)) }
+        call.pointee.callerID = state.callerID
+        if state.callee != 0 { call.pointee.callee = .passUnretained(try peer(state.callee)) }
+        call.pointee.end = state.end
+        if state.waitsFor >= 0 { call.pointee.waitsFor = .passUnretained(try module(state.waitsFor)) }
+        call.pointee.adaptation = state.adaptation.map { .passRetained($0.adaptation) }
+        call.pointee.expiry = state.expiry
+        call.pointee.budget = state.budget
+        call.pointee.credit = state.credit
+        call.pointee.owedCredit = state.owedCredit
+        call.pointee.wasPassedOn = state.wasPassedOn
+        call.pointee.startedAt = state.startedAt
+        call.pointee.open = state.open
+        call.pointee.observers = state.observers
+        if let held = state.held {
+            let interface = try held.interface.map { (own) throws(StateError) in try self.interface(own) }
+            broker.keep(HeldRequest(held, interface: interface), for: call, of: try caller(of: call))
+        }
+    }
+
+    /// The lists are made anew from their end.
+    private func link(_ state: PeerState) throws(StateError) {
+        let peer = try peer(state.number)
+        for slot in state.made.reversed() {
+            let call = try call(slot)
+            peer.addMade(call)
+            peer.requests.insert(call.pointee.callerID, call)
+        }
+        for slot in state.served.reversed() { peer.addServed(try call(slot)) }
+    }
+
+    private func emission(_ state: EmissionState) throws(StateError) -> Emission {
+        let listeners = zip(state.listeners, state.names).map { number, name in
+            knownModule(number) ?? ModuleRecord(guest: name, rank: 0, number: number)
+        }
+        let policy: Emission.Policy =
+            switch state.policy {
+            case .notify: .notify
+            case .all: .all
+            case .any: .any
+            }
+        let request = try state.request.map { (own) throws(StateError) in try reference(own) }
+        let emission = Emission(
+            state.name, state.params, policy, deadline: state.deadline, request: request, listeners: listeners)
+        for (index, answer) in state.answers.enumerated() {
+            emission.answers[index] = answer.json.flatMap { try? JSON(parsing: $0.bytes) }
+        }
+        return emission
+    }
+
+    /// Nil where it is about a module that is gone: nothing follows from its end.
+    private func ownPurpose(_ state: PurposeState, _ emissions: [Emission]) throws(StateError) -> OwnPurpose? {
+        func about(_ make: (ModuleRecord) throws(StateError) -> OwnPurpose) throws(StateError) -> OwnPurpose? {
+            guard let module = knownModule(state.module) else { return nil }
+            return try make(module)
+        }
+        switch state.kind {
+        case .start: return try about { (module) throws(StateError) in .start(module, reaches: state.step) }
+        case .askedRetirement:
+            let call = try reference(state.call)
+            return try about { (module) throws(StateError) in .retirement(module, .asked(call)) }
+        case .idleRetirement:
+            return try about { (module) throws(StateError) in .retirement(module, .idle(state.milliseconds)) }
+        case .removedRetirement: return try about { (module) throws(StateError) in .retirement(module, .removed) }
+        case .dismissal: return try about { (module) throws(StateError) in .dismissal(module) }
+        case .ending: return .ending
+        case .event:
+            guard emissions.indices.contains(state.emission),
+                emissions[state.emission].answers.indices.contains(state.listener)
+            else { throw StateError("there is no event \(state.emission)") }
+            return .event(emissions[state.emission], state.listener)
+        case .table: return .table
+        case .wanted: return try about { (module) throws(StateError) in .wanted(module) }
+        case .ping:
+            return try about { (module) throws(StateError) in .ping(module, interval: state.milliseconds) }
+        case .stop: return .stop(peer: state.peer, pause: state.milliseconds)
+        case .restart: return .restart(peer: state.peer, pause: state.milliseconds)
+        case .release: return .release
+        case .authorization: return .authorization(try reference(state.call))
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import StrataCore
+
+/// Makes a fresh broker what another one was, out of the state that it wrote.
+/// Used once, by the broker's own init.
+struct Resumption {
+    let broker: Broker
+    let state: BrokerState
+    /// By number.
+    private let modules: [Int: ModuleRecord]
+
+    init(_ broker: Broker, _ state: BrokerState, _ records: [ModuleRecord]) {
+        self.broker = broker
+        self.state = state
+        modules = Dictionary(records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// - Returns: what there is to say of it, for a person.
+    func run() throws(StateError) -> String {
+        broker.declareInterfaces()
+        broker.declareURLs()
+        for peer in state.peers { try resume(peer) }
+        for module in state.modules { try resume(module) }
+        broker.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
+        for peer in state.peers { try observe(peer) }
+        try resumeCalls()
+        for instance in state.instances {
+            broker.instances.resume(
+                instance.number, try interface(instance.interface), creator: try peer(instance.creator),
+                owner: try peer(instance.owner))
+        }
+        try resumeStreams()
+        resumeClocks()
+        broker.goOnWriting()
+        return broker.answerHandOvers(begunAt: state.begunAt)
+    }
+
+    private func resumeStreams() throws(StateError) {
+        for watch in state.watches {
+            let call = try reference(watch.call).call
+            let rows = watch.changed.compactMap { modules[$0] }
+            broker.watches.append(Watch(peer: try caller(of: call), call: call, rows: rows))
+        }
+        for monitor in state.monitors {
+            let call = try reference(monitor.call).call
+            let wanted = Monitor.Wanted(module: monitor.module, name: monitor.name, bodies: monitor.bodies)
+            let resumed = Monitor(peer: try caller(of: call), call: call, wanted: wanted)
+            resumed.missed = monitor.missed
+            broker.monitors.append(resumed)
+        }
+        broker.isMonitored = !broker.monitors.isEmpty
+        broker.reloads = try references(state.reloads)
+        if let asked = state.askedReloads { broker.askedReloads = try references(asked.asked) }
+        broker.handOvers = try references(state.handOvers)
+    }
+
+    private func resumeClocks() {
+        let now = broker.loop.now
+        broker.timedTurn = broker.order.turn
+        if let end = state.turnEnd { broker.turnTimer.start(after: end - min(end, now)) }
+        broker.assembliesPassed()
+        broker.deadlinesPassed()
+    }
+
+    // MARK: peers
+
+    private func resume(_ state: PeerState) throws(StateError) {
+        let socket: Socket
+        do throws(SystemError) { socket = try Socket(broker.loop, descriptor: state.descriptor) } catch {
+            throw StateError("the connection \(state.number) can't be taken over: \(error)")
+        }
+        let peer = Peer(
+            number: state.number, socket: socket,
+            credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid),
+            limits: broker.frameLimits, outbox: Outbox(pool: broker.pool, state.output))
+        peer.assembler.keep(state.kept)
+        peer.phase = state.phase
+        peer.role = state.role
+        peer.module = modules[state.module]
+        peer.rank = state.rank
+        switch state.role {
+        case .none: break
+        case .operator: peer.setFrom("operator")
+        case .launcher: peer.setFrom("launcher")
+        case .module: peer.setFrom(peer.module?.name ?? "")
+        }
+        peer.nextSubscription = state.nextSubscription
+        peer.isPaused = state.isPaused
+        peer.hasCommonSeat = state.hasCommonSeat
+        peer.owesCredit = state.owesCredit
+        peer.openReleases = state.openReleases
+        peer.assemblyDeadline = state.assemblyDeadline
+        peer.assemblyLeft = state.assemblyLeft
+        peer.lastRequest = state.lastRequest
+        peer.stopAttempts = state.stopAttempts
+        peer.hello = try state.hello?.hello()
+        peer.helloID = state.helloID
+        broker.admit(resumed: peer)
+        resumeTimers(of: peer, state)
+        if peer.number == self.state.launcher {
+            broker.launcher = peer
+            broker.launcherPID = self.state.launcherPID
+        }
+    }
+
+    private func resumeTimers(of peer: Peer, _ state: PeerState) {
+        func start(_ timer: LoopTimer, _ state: TimerState) -> LoopTimer {
+            if let due = state.dueAt { timer.start(after: due - min(due, broker.loop.now)) }
+            return timer
+        }
+        if state.timer.isThere {
+            let timer =
+                switch peer.phase {
+                case .greeting, .waitingForVouch: broker.helloTimer(of: peer)
+                case .open: broker.finishingTimer(of: peer)
+                case .ending, .closed: broker.lastBytesTimer(of: peer)
+                }
+            peer.timer = start(timer, state.timer)
+        }
+        guard let module = peer.module, let row = module.row else { return }
+        if state.idleTimer.isThere, let idle = row.idle {
+            peer.idleTimer = start(broker.idleTimer(of: peer, module, idle), state.idleTimer)
+        }
+        if state.pingTimer.isThere, let interval = row.ping {
+            peer.pingTimer = start(broker.pingTimer(of: peer, module, interval), state.pingTimer)
+        }
+    }
+
+    private func observe(_ state: PeerState) throws(StateError) {
+        let peer = try peer(state.number)
+        for own in state.observations {
+            let observation = Observation(
+                id: own.id, name: own.name, object: own.object?.bytes, keep: own.keepsLatest ? .latest : .all,
+                peer: peer, rank: own.rank, isOfRow: own.isOfRow)
+            observation.waitingEnd = own.waitingEnd
+            observation.missed = own.missed
+            if let deferred = own.deferred {
+                let body = deferred.body.withUnsafeBytes { Payload(copying: $0) }
+                body.hold()
+                observation.deferred = DeferredNotice(
+                    from: deferred.from, level: deferred.level, object: deferred.object?.bytes,
+                    trace: deferred.trace, meta: deferred.meta, body: body, cost: deferred.cost)
+                peer.deferredBytes += deferred.cost
+                peer.hasDeferred = true
+            }
+            peer.observations.append(observation)
+            // Of a session that serves; one that is to take over, or has been
+            // taken over from, gets none.
+            if peer.module?.peer === peer { broker.observations.add(observation) }
+        }
+    }
+
+    // MARK: modules
+
+    private func resume(_ state: ModuleState) throws(StateError) {
+        let module = try module(state.number)
+        module.resume(rank: state.rank, place: state.place)
+        module.isRemoved = state.isRemoved
+        module.pending = state.pending
+        guard let known = ModuleRecord.State(rawValue: state.state) else {
+            throw StateError("\(state.name) is in the state \"\(state.state)\", which there isn't")
+        }
+        module.state = known
+        module.step = state.step
+        module.reason = state.reason
+        module.verdict = state.verdict
+        module.vouch = state.vouch.map { ModuleRecord.Vouch(token: $0.token, pid: $0.pid) }
+        module.diedForGood = state.diedForGood
+        module.isRetired = state.isRetired
+        module.isIdleStop = state.isIdleStop
+        module.isWanted = state.isWanted
+        module.since = state.since
+        module.restarts = state.restarts
+        module.sessions = state.sessions
+        module.pid = state.pid
+        module.uid = state.uid
+        module.events = Set(state.events)
+        module.helloRequires = state.requires
+        if state.peer != 0 {
+            module.peer = try peer(state.peer)
+            broker.add(try state.offer.offer(), to: module)
+        }
+        if let successor = state.successor {
+            module.successor = Successor(
+                try peer(successor.peer), offer: try successor.offer.offer(), events: successor.events,
+                requires: successor.requires)
+            module.successor?.step = successor.step
+        }
+    }
+
+    // MARK: finding
+
+    func module(_ number: Int) throws(StateError) -> ModuleRecord {
+        guard let module = modules[number] else { throw StateError("there is no module \(number)") }
+        return module
+    }
+
+    func knownModule(_ number: Int) -> ModuleRecord? { modules[number] }
+
+    func peer(_ number: UInt64) throws(StateError) -> Peer {
+        guard let peer = broker.peers[number] else { throw StateError("there is no connection \(number)") }
+        return peer
+    }
+
+    func caller(of call: CallPointer) throws(StateError) -> Peer {
+        guard let peer = call.pointee.caller else { throw StateError("the call \(call.pointee.id) has no caller") }
+        return peer.takeUnretainedValue()
+    }
+
+    func call(_ slot: UInt32) throws(StateError) -> CallPointer {
+        guard let call = broker.calls.place(slot), call.pointee.state != .free else {
+            throw StateError("no call is open in slot \(slot)")
+        }
+        return call
+    }
+
+    func reference(_ state: CallReferenceState) throws(StateError) -> CallReference {
+        guard let call = broker.calls.place(state.slot) else { throw StateError("there is no slot \(state.slot)") }
+        return CallReference(call, generation: state.generation)
+    }
+
+    func references(_ states: [CallReferenceState]) throws(StateError) -> [CallReference] {
+        try states.map { (state) throws(StateError) in try reference(state) }
+    }
+
+    /// The interface that something refers to. One that is not to be found any
+    /// more is made anew, for its name and its owner's.
+    func interface(_ reference: InterfaceReference) throws(StateError) -> InterfaceRecord {
+        if reference.isPresent {
+            guard let interface = broker.routes.interface(reference.name) else {
+                throw StateError("there is no interface \(reference.name)")
+            }
+            return interface
+        }
+        let owner =
+            modules[reference.owner] ?? ModuleRecord(guest: reference.ownerName, rank: 0, number: reference.owner)
+        return InterfaceRecord(name: reference.name, owner: owner, isDeclared: false)
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The broker of a whole app is replaced, or killed.
+@Suite(.timeLimit(.minutes(1)))
+struct ReplacedBrokerTests {
+    private func strata(_ app: FixtureApp, _ words: String...) throws -> (end: ChildProgram.End, output: String) {
+        let program = try ChildProgram(
+            try BuiltExecutable.path("strata"), words, environment: ["STRATA_SOCKET": app.running.socket])
+        return (try program.wait(within: .seconds(30)), program.outputText)
+    }
+
+    private func pids(_ tool: RawPeer) throws -> [String: Int64] {
+        let rows = try tool.asked("bus/modules")["modules"]?.array ?? []
+        return Dictionary(rows.map { ($0["name"]?.string ?? "", $0["pid"]?.integer ?? 0) }) { $1 }
+    }
+
+    @Test func theCommandReplacesTheBrokerAndTheAppGoesOn() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        let (broker, before) = (try app.running.broker(), try pids(tool))
+        let open = try tool.call("Mid/hang", nil, ["deadline": 20_000])
+        try tool.settle()
+
+        let run = try strata(app, "restart", "--broker")
+        #expect(run.end == .exit(0), "\(run.output)")
+        #expect(run.output.contains(#""microseconds":"#), "\(run.output)")
+        try app.running.until { app.running.said("goes on as a new program") }
+
+        // The same process, another program; the same connections and modules.
+        #expect(try app.running.broker() == broker)
+        #expect(RunningApp.text(of: "/proc/\(broker)/cmdline").contains("--resume"))
+        #expect(try pids(tool) == before)
+        try tool.cancel(open)
+        try tool.expectError(to: open, "cancelled", ran: "maybe")
+        #expect(try tool.asked("Top/facts")["setUps"] == 1)
+        // What the launcher is asked for works, and so does the next replacement.
+        #expect(try strata(app, "restart", "Mid").end == .exit(0))
+        #expect(try strata(app, "restart", "--broker").end == .exit(0))
+        #expect(try tool.asked("Lazy/echo", 7) == 7)
+        tool.close()
+        try app.end()
+    }
+
+    @Test func aReplacedBrokerSeesItsLaunchersEnd() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let broker = try app.running.broker()
+        #expect(try strata(app, "restart", "--broker").end == .exit(0))
+        let family = app.running.children()
+        app.running.signal(SIGKILL)
+        try app.running.until { !family.contains(where: RunningApp.lives) && !RunningApp.lives(broker) }
+        #expect(!app.running.isThere(app.running.socket))
+    }
+
+    @Test func badUsageOfRestartIsSaid() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        for words in [["restart"], ["restart", "Mid", "--broker"]] {
+            let program = try ChildProgram(try BuiltExecutable.path("strata"), words)
+            #expect(try program.wait() == .exit(2))
+            #expect(program.outputText.contains("--broker"), "\(program.outputText)")
+        }
+    }
+
+    /// Twenty modules are back within a second, and none is set up twice.
+    @Test func afterTheBrokersDeathAllAreBackAtOnce() throws {
+        let more = (1...16).map { "  M\($0): {level: middle, run: [MODULE], provides: [M\($0)]}" }
+        let app = try FixtureApp(more.joined(separator: "\n"))
+        defer { app.cleanUp() }
+        try app.start()
+        var tool = try app.tool()
+        _ = try tool.asked("Lazy/facts")
+        let before = try pids(tool)
+        #expect(before.count == 20)
+        tool.close()
+
+        let killed = app.running.loop.now
+        kill(try app.running.broker(), SIGKILL)
+        try app.running.until { app.running.said("the broker is back") }
+        tool = try app.tool()
+        let watch = try tool.call("bus/watch", nil, ["deadline": 0, "credit": 10_000])
+        var left = Set(before.keys)
+        while !left.isEmpty {
+            let change = try tool.expect(["kind": "reply", "id": .integer(Int64(watch))], within: .seconds(10)).json
+            if change["state"] == "ready" { left.remove(change["module"]?.string ?? "") }
+        }
+        app.running.loop.updateTime()
+        let milliseconds = app.running.loop.now - killed
+        print("20 modules were back \(milliseconds) ms after their broker was killed")
+        #expect(milliseconds < 1_000)
+        #expect(try pids(tool) == before)
+        for name in before.keys { #expect(try tool.asked("\(name)/facts")["setUps"] == 1, "\(name)") }
+        tool.close()
+        try app.end()
+    }
+}
