@@ -32,6 +32,10 @@ final class FixtureModule: Module {
         exports.action("\(interface)/hang") { _ in
             while true { try await Strata.sleep(milliseconds: 3_600_000) }
         }
+        exports.action("\(interface)/nap") { call in
+            try await Strata.sleep(milliseconds: Int(try call.params["milliseconds"]?.integer ?? 0))
+            return ["pid": .integer(Int64(getpid()))]
+        }
         exports.action("\(interface)/wait") { _ in
             try await blocking { FixtureModule.waitForRelease() }
             return .integer(Int64(getpid()))

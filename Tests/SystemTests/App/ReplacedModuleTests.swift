@@ -175,3 +175,47 @@ struct ReplacedModuleTests {
         try app.end()
     }
 }
+
+/// `strata restart` of a row with `replace: wait`: requests wait, and what was
+/// begun is finished.
+@Suite(.timeLimit(.minutes(1)))
+struct RestartedModuleTests {
+    private func run(_ row: String, _ test: (FixtureApp, RawPeer) throws -> Void) throws {
+        let app = try FixtureApp("  " + row)
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        try test(app, tool)
+        tool.close()
+        try app.end()
+    }
+
+    @Test func noCallFailsWhileItIsRestartedAgainAndAgain() throws {
+        try run("Shop: {level: middle, run: [MODULE], provides: [Shop]}") { app, tool in
+            for _ in 0..<5 {
+                let old = try app.pid(of: "Shop", tool)
+                let ids = try (0..<40).map { try tool.call("Shop/nap", ["milliseconds": .integer(Int64($0 * 10))]) }
+                let restart = try tool.call("launcher/restart", ["module": "Shop"])
+                let later = try (0..<40).map { try tool.call("Shop/echo", .integer(Int64($0))) }
+                // Who was asked before answers still, and is the old process.
+                for id in ids { try tool.expectReply(to: id, body: ["pid": .integer(Int64(old))]) }
+                for (index, id) in later.enumerated() { try tool.expectReply(to: id, body: .integer(Int64(index))) }
+                try tool.expectReply(to: restart)
+                #expect(try app.pid(of: "Shop", tool) != old)
+                #expect(!RunningApp.lives(old))
+            }
+        }
+    }
+
+    @Test func aCallThatOutlastsStopDiesWithItsModule() throws {
+        try run("Shop: {level: middle, run: [MODULE], provides: [Shop], stop: 400ms}") { app, tool in
+            let hung = try tool.call("Shop/hang", nil, ["deadline": 30_000])
+            // One without a deadline holds nothing up.
+            let stream = try tool.call("Shop/hang", nil, ["deadline": 0, "credit": 1])
+            try tool.settle()
+            try tool.asked("launcher/restart", ["module": "Shop"])
+            try tool.expectError(to: hung, "died", ran: "maybe")
+            try tool.expectError(to: stream, "died", ran: "maybe")
+        }
+    }
+}

@@ -54,13 +54,16 @@ extension ModuleRuntime {
     }
 
     /// Runs the last step, once.
-    func tearDown(scope: CallScope?, then: @escaping (Result<Void, any Error>) -> Void) {
+    /// - Parameter asked: the broker's call for it; nil at SIGTERM.
+    func tearDown(scope asked: CallScope?, then: @escaping (Result<Void, any Error>) -> Void) {
         guard let module else { return }
         backgrounds.cancelAll()
-        let scope = scope ?? CallScope(name: "\(name).tearDown", parent: nil, deadline: nil, trace: [])
+        let scope = asked ?? CallScope(name: "\(name).tearDown", parent: nil, deadline: nil, trace: [])
         lifeCycle.run(
             .tearDown,
-            start: { finish in run(scope: scope, finish) { try await module.tearDown() } }, then: then)
+            start: { finish in
+                whenHandlersAreDone(asked) { [unowned self] in run(scope: scope, finish) { try await module.tearDown() } }
+            }, then: then)
     }
 
     /// Runs a part of the module's life as a task of its own.

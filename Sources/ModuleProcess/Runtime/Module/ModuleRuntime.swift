@@ -49,6 +49,9 @@ final class ModuleRuntime {
     @exclusivity(unchecked)  // the same
     var releases = InstanceReleases()
     let backgrounds = Backgrounds()
+    /// What follows when the handlers that run have ended, at tearDown.
+    var finishing: (() -> Void)?
+    var finishingTimer: LoopTimer?
     private(set) var phase = Phase.living
     private var watchers: [Handle] = []
 
@@ -150,6 +153,7 @@ final class ModuleRuntime {
             return
         }
         tearDown(scope: nil) { [weak self] _ in self?.end(0, nil) }
+        stopFinishing()
     }
 
     /// Closes what is open and tells the process to exit.
@@ -157,6 +161,9 @@ final class ModuleRuntime {
         guard phase != .ended else { return }
         phase = .ended
         stopReconnecting()
+        finishing = nil
+        finishingTimer?.close()
+        finishingTimer = nil
         for watcher in watchers { watcher.close() }
         watchers = []
         gate.close(.notConnected("a request"))

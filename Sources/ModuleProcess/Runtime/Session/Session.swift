@@ -20,6 +20,9 @@ final class Session {
     /// Called once, after all open requests have failed.
     var onEnd: (Ending) -> Void = { _ in }
 
+    /// Called when no handler is unfinished any more, and at the end.
+    @exclusivity(unchecked) var onHandlersDone: (() -> Void)?  // because each answer looks at it, on one thread
+
     var limits = SessionLimits() {
         didSet { channel.setLimits(limits.ofFrames) }
     }
@@ -163,7 +166,11 @@ final class Session {
 
     func close(_ call: IncomingCall) {
         if let id = call.id { incoming[id] = nil }
+        if let onHandlersDone, !hasUnfinished { onHandlersDone() }
     }
+
+    /// Whether a handler runs that somebody waits for within a time.
+    var hasUnfinished: Bool { incoming.values.contains { !$0.isOfBus && $0.deadline != nil } }
 
     var handlers: Int { incoming.count }
 
@@ -267,6 +274,7 @@ final class Session {
         let calls = incoming.values
         incoming.removeAll()
         for call in calls { call.connectionLost() }
+        onHandlersDone?()
         for request in requests.removeAll() {
             let delivered = request.position <= written
             fail(
