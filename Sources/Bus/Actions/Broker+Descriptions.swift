@@ -45,6 +45,7 @@ extension Broker {
         if let peer = module.peer { members.append(.init("usage", usage(of: module, peer))) }
         let pending = module.pendingKeys
         if !pending.isEmpty { members.append(.init("pending", .array(pending.map { .string($0) }))) }
+        members += describeDeaths(of: module)
         if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
         return .object(members)
     }
@@ -129,7 +130,8 @@ extension Broker {
         var members: [JSON.Member] = [
             .init("to", .string(target.to)), .init("module", .string(target.owner.name)),
         ]
-        guard target.owner.isReady || canBeWaitedFor(target.owner) else {
+        guard target.owner.isReady || canBeWaitedFor(target.owner), setAsideRefusal(target.owner, target.to) == nil
+        else {
             members.append(.init("reason", .string(ErrorCode.unavailable.rawValue)))
             return .object([.init("open", .bool(false))] + members)
         }

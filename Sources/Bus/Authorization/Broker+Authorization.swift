@@ -35,6 +35,10 @@ extension Broker {
         _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: borrowing Header, from caller: Peer
     ) {
         let module = authorizer.owner
+        if let refusal = setAsideRefusal(module, "\(authorizer.name)/authorize") {
+            fail(call, BusError(.unauthorized, refusal.message))
+            return
+        }
         if module.isReady, let peer = module.peer {
             ask(peer, authorizer, call, from: caller)
             return
@@ -62,8 +66,8 @@ extension Broker {
     /// The authorizer's module is ready, or known not to become so.
     func authorizerSettled(_ isReady: Bool, _ call: CallPointer, _ authorizer: InterfaceRecord) {
         guard call.pointee.state == .inside, let caller = call.pointee.caller?.takeUnretainedValue() else { return }
-        if isReady, let peer = authorizer.owner.peer {
-            ask(peer, authorizer, call, from: caller)
+        if isReady, authorizer.owner.peer != nil {
+            askAuthorizer(call, authorizer, Header(), from: caller)
         } else {
             fail(call, BusError(.unauthorized, unavailable(authorizer.owner).message))
         }
@@ -80,8 +84,9 @@ extension Broker {
         if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
         if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }
         callOwn(
-            peer, to: "\(authorizer.name)/authorize", body: held.body, meta: JSON.object(meta).encoded(), for: call,
-            deadline: remaining(call), mustFit: true, .authorization(CallReference(call)))
+            peer, to: "\(authorizer.name)/authorize", body: held.body, meta: JSON.object(meta).encoded(),
+            of: routes.actionNumber(authorizer, Array("authorize".utf8)), for: call, deadline: remaining(call),
+            mustFit: true, .authorization(CallReference(call)))
     }
 
     func authorizerAnswered(_ asked: CallReference, _ answer: OwnAnswer) {
@@ -108,6 +113,10 @@ extension Broker {
     private func allowed(_ call: CallPointer) {
         guard let held = call.pointee.held?.takeUnretainedValue(), let owner = held.interface?.owner else {
             preconditionFailure("a call that waits for the authorizer has its copy")
+        }
+        if let refusal = setAsideRefusal(owner, held.actionName) {
+            fail(call, refusal)
+            return
         }
         guard owner.isReady, let callee = owner.peer else {
             // Its owner went away meanwhile. It was allowed once, for this call.

@@ -16,6 +16,7 @@ extension Broker {
     /// A `to` that isn't remembered.
     @inline(never)
     private func resolveCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        if routes.actionNames.isFull { sweepActionNames() }
         switch routes.resolve(header.to, adapters) {
         case .route(let route): call(route, header, body, from: peer)
         case .reserved("bus", let action): busCall(action, header, body, from: peer)
@@ -52,6 +53,10 @@ extension Broker {
         }
         if route.adaptation != nil {
             // Whether there is anybody to take it is judged before its body is.
+            if route.isSetAside, let refusal = setAsideRefusal(route) {
+                refuse(peer, header.id, refusal)
+                return
+            }
             guard interface.owner.isReady || canBeWaitedFor(interface.owner) else {
                 refuse(peer, header.id, unavailable(interface.owner))
                 return
@@ -86,6 +91,7 @@ extension Broker {
             callee = .passUnretained(self.callee(interface, route.instance, callee.takeUnretainedValue()))
         }
         guard let call = openRequest(.call, header, from: peer) else { return }
+        call.pointee.action = route.actionNumber
         if route.adaptation != nil { adapt(call, route) }
         if header.members.contains(.parent), let refusal = startRefusal(header, of: peer, route.owner) {
             fail(call, refusal)
@@ -121,10 +127,15 @@ extension Broker {
         _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
     ) {
+        if route.isSetAside, let refusal = setAsideRefusal(route) {
+            refuse(peer, header.id, refusal)
+            return
+        }
         var request = request
         route.action.withUnsafeBytes { action in
             request.action = action
             if let call = hold(request, .call, header, for: owner, from: peer) {
+                call.pointee.action = route.actionNumber
                 adapt(call, route)
             }
         }

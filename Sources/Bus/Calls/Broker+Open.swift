@@ -29,8 +29,14 @@ extension Broker {
             refuse(peer, header.id, unknownInterface(target.interface))
             return
         }
+        if let refusal = setAsideRefusal(target.owner, target.to) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        if routes.actionNames.isFull { sweepActionNames() }
         let to = Array(target.to.utf8)
         let action = Array(target.action.utf8)
+        let number = routes.actionNumber(interface, action)
         to.withUnsafeBytes { to in
             action.withUnsafeBytes { action in
                 parameters.withUnsafeBytes { parameters in
@@ -38,10 +44,12 @@ extension Broker {
                         to: to, interface: interface, action: action, url: header.url, trace: header.trace,
                         meta: header.meta, body: parameters)
                     guard target.owner.isReady, let callee = target.owner.peer else {
-                        hold(request, .call, header, for: target.owner, from: peer)
+                        let call = hold(request, .call, header, for: target.owner, from: peer)
+                        call?.pointee.action = number
                         return
                     }
                     guard let call = openRequest(.call, header, from: peer) else { return }
+                    call.pointee.action = number
                     goOn(call, request, header, from: peer, to: callee)
                 }
             }

@@ -5,12 +5,13 @@ extension Broker {
     /// Calls a module at `module/…`, or the launcher or the authorizer.
     /// - Parameters:
     ///   - meta: a JSON object's bytes.
+    ///   - action: where it is a module's own, the number of its name.
     ///   - request: what it is made for: it is cancelled where that one ends.
     ///   - mustFit: whether a full queue refuses it, as it does any call.
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], meta: [UInt8] = [],
-        for request: CallPointer? = nil, deadline: UInt64, isLifecycle: Bool = false, mustFit: Bool = false,
-        _ purpose: OwnPurpose
+        of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
+        isLifecycle: Bool = false, mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
         if mustFit, peer.phase == .open, !fits(body.count + meta.count + HeaderWriter.overhead / 2, peer) {
             let full = BusError(
@@ -25,6 +26,7 @@ extension Broker {
             return
         }
         call.pointee.isLifecycle = isLifecycle
+        call.pointee.action = action
         call.pointee.callee = .passUnretained(peer)
         call.pointee.state = .sent
         call.pointee.budget = deadline

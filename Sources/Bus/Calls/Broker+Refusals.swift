@@ -12,6 +12,7 @@ extension Broker {
 
     /// The checks on a waiting request's action, made when its owner is there.
     func lateRefusal(_ interface: InterfaceRecord, _ request: Request, from caller: Peer) -> BusError? {
+        if let refusal = setAsideRefusal(interface, request.action) { return refusal }
         guard interface.isLive else { return notOffered(interface) }
         let listed = interface.action(request.action)
         if interface.actions != nil && listed == nil {
@@ -51,6 +52,7 @@ extension Broker {
 
     @inline(never)
     func actionRefusal(_ route: RouteTable.Route, from caller: Peer) -> BusError? {
+        if route.isSetAside, let refusal = setAsideRefusal(route) { return refusal }
         guard route.interface.isLive else { return notOffered(route.interface) }
         if route.isUnknownAction { return unknownAction(route.interface, Request.Bytes.text(route.action)) }
         return instanceRefusal(route.interface, route.instance, from: caller)

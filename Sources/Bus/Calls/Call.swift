@@ -38,6 +38,9 @@ struct Call {
 
     /// The authorizer has allowed it.
     var isAuthorized = false
+    /// Which action it is of, as `ActionNames` numbers them; `none` for what is no
+    /// module's action.
+    var action = ActionNames.none
 
     /// Who asked; nil where the broker itself did. Unretained, because a
     /// peer's calls end before the peer does.

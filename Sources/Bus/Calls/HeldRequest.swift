@@ -42,6 +42,9 @@ final class HeldRequest {
         skipsAuthorization = state.skipsAuthorization
     }
 
+    /// `Interface/action`, without an instance; for a call.
+    var actionName: String { "\(interface?.name ?? "")/\(String(decoding: action, as: UTF8.self))" }
+
     /// What is counted to the sender, in bytes.
     var cost: Int { body.count + trace.count + meta.count + url.count + name.count + (object?.count ?? 0) + 128 }
 

@@ -102,10 +102,14 @@ extension Broker {
         state.step = module.step
         state.reason = module.reason
         state.verdict = module.verdict
+        state.verdictReason = module.verdictReason
+        state.deaths = module.deaths.entries.map(ActionDeathState.init)
+        state.lastDeath = module.lastDeath.map(ModuleDeathState.init)
         state.vouch = module.vouch.map { vouch in
             var state = VouchState()
             state.token = vouch.token
             state.pid = vouch.pid
+            state.isByHand = vouch.isByHand
             return state
         }
         state.diedForGood = module.diedForGood

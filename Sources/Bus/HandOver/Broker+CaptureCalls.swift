@@ -16,6 +16,7 @@ extension Broker {
         state.state = call.pointee.state
         state.isLifecycle = call.pointee.isLifecycle
         state.isAuthorized = call.pointee.isAuthorized
+        state.action = routes.actionNames.name(call.pointee.action) ?? ""
         state.caller = call.pointee.caller?.takeUnretainedValue().number ?? 0
         state.callerID = call.pointee.callerID
         state.callee = call.pointee.callee?.takeUnretainedValue().number ?? 0

@@ -7,6 +7,8 @@ struct CallState: StatePart {
     var state = Call.State.inside
     var isLifecycle = false
     var isAuthorized = false
+    /// Its name; empty for what is no module's action.
+    var action = ""
     /// Numbers of peers; 0 for none.
     var caller: UInt64 = 0
     var callerID: UInt64 = 0
@@ -36,6 +38,7 @@ struct CallState: StatePart {
         try file(&state)
         try file(&isLifecycle)
         try file(&isAuthorized)
+        try file(&action)
         try file(&caller)
         try file(&callerID)
         try file(&callee)

@@ -16,6 +16,9 @@ struct ModuleState: StatePart {
     var step = ModuleRecord.Step.none
     var reason = ""
     var verdict = ModuleRecord.Verdict.none
+    var verdictReason = ""
+    var deaths: [ActionDeathState] = []
+    var lastDeath: ModuleDeathState?
     var vouch: VouchState?
     var diedForGood = false
     var isRetired = false
@@ -47,6 +50,9 @@ struct ModuleState: StatePart {
         try file(&step)
         try file(&reason)
         try file(&verdict)
+        try file(&verdictReason)
+        try file(&deaths)
+        try file(&lastDeath)
         try file(&vouch)
         try file(&diedForGood)
         try file(&isRetired)
@@ -86,10 +92,12 @@ struct SuccessorState: StatePart {
 struct VouchState: StatePart {
     var token = ""
     var pid: Int32 = 0
+    var isByHand = false
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&token)
         try file(&pid)
+        try file(&isByHand)
     }
 }
 

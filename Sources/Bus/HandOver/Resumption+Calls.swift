@@ -36,6 +36,7 @@ extension Resumption {
         call.pointee.state = state.state
         call.pointee.isLifecycle = state.isLifecycle
         call.pointee.isAuthorized = state.isAuthorized
+        if !state.action.isEmpty { call.pointee.action = broker.routes.actionNames.number(of: state.action) }
         if state.caller != 0 { call.pointee.caller = .passUnretained(try peer(state.caller)) }
         call.pointee.callerID = state.callerID
         if state.callee != 0 { call.pointee.callee = .passUnretained(try peer(state.callee)) }

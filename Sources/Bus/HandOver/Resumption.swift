@@ -163,7 +163,10 @@ struct Resumption {
         module.step = state.step
         module.reason = state.reason
         module.verdict = state.verdict
-        module.vouch = state.vouch.map { ModuleRecord.Vouch(token: $0.token, pid: $0.pid) }
+        module.verdictReason = state.verdictReason
+        module.deaths = ActionDeaths(state.deaths.map(\.entry))
+        module.lastDeath = state.lastDeath?.death
+        module.vouch = state.vouch.map { ModuleRecord.Vouch(token: $0.token, pid: $0.pid, isByHand: $0.isByHand) }
         module.diedForGood = state.diedForGood
         module.isRetired = state.isRetired
         module.isIdleStop = state.isIdleStop

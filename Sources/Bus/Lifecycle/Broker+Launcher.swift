@@ -2,8 +2,9 @@ import StrataCore
 
 /// What only the launcher may ask, and what is asked of it.
 extension Broker {
-    /// `vouch {"module", "token", "pid", "pending"?}`, replacing what stood.
-    /// `pending` are keys of the row that take effect at the next process's start.
+    /// `vouch {"module", "token", "pid", "pending"?, "byHand"?}`, replacing what
+    /// stood. `pending` are keys of the row that take effect at the next process's
+    /// start; `byHand` says that a person had this process started.
     func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/vouch")
         let module = try row(try reader.required("module"))
@@ -13,7 +14,8 @@ extension Broker {
         }
         module.pending = try reader.strings("pending")
         let old = module.vouch
-        module.vouch = ModuleRecord.Vouch(token: token, pid: pid)
+        let isByHand = try reader.bool("byHand") ?? false
+        module.vouch = ModuleRecord.Vouch(token: token, pid: pid, isByHand: isByHand && old?.pid != pid)
         if let successor = module.successor, !isOf(successor.peer, pid) {
             end(
                 successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
@@ -116,8 +118,9 @@ extension Broker {
             throw BusError(
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
+        module.verdictReason = reason
         if module.peer == nil {
-            setState(module, state, reason)
+            setState(module, state, module.withDeath(reason))
             if state == .failed || state == .absent {
                 order.leave(module.number)
             }

@@ -42,6 +42,7 @@ extension Broker {
     /// A module has said hello.
     func joined(_ module: ModuleRecord, resumed: Bool) {
         module.verdict = .none
+        module.verdictReason = ""
         if resumed {
             module.step = .started
             order.didInitialize(module.number)
@@ -189,7 +190,9 @@ extension Broker {
             case .absent: .absent
             case .none: canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent
             }
-        setState(module, state, reason)
+        // The launcher may have told of the process's end before its connection did.
+        let isTold = reason == "closed" && !module.verdictReason.isEmpty
+        setState(module, state, module.withDeath(isTold ? module.verdictReason : reason))
         if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
         if module.verdict == .absent { launcherGaveUp(module) }
         turnMayHaveChanged()

@@ -87,6 +87,8 @@ extension Broker {
         module.uid = peer.credentials.uid
         module.takeLevel(of: peer)
         module.verdict = .none
+        module.verdictReason = ""
+        beginAnew(module, resumed: false)
         module.isIdleStop = false
         module.step = step
         module.events = Set(successor.events)

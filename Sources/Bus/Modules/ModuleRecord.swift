@@ -33,6 +33,8 @@ final class ModuleRecord {
     struct Vouch {
         var token: String
         var pid: Int32
+        /// A person had it started, and it has not said hello yet.
+        var isByHand = false
     }
 
     let name: String
@@ -62,7 +64,13 @@ final class ModuleRecord {
     var step = Step.none
     var reason = ""
     var verdict = Verdict.none
+    /// What the launcher said with it; empty again from the next hello on.
+    var verdictReason = ""
     var vouch: Vouch?
+    /// Which of its actions it died of.
+    var deaths = ActionDeaths()
+    /// The last time that its session ended by itself.
+    var lastDeath: ModuleDeath?
     /// A session that ended on its own under `restart: never`.
     var diedForGood = false
     /// Retired: new requests wait, events don't reach it.
@@ -143,6 +151,12 @@ final class ModuleRecord {
 
     /// Keys of its row that are not in force yet.
     var pendingKeys: [String] { (row.map { $0.rank != rank } == true ? ["level"] : []) + pending }
+
+    /// A reason, and what was open where its last session ended by itself.
+    func withDeath(_ reason: String) -> String {
+        guard let lastDeath, lastDeath.session == sessions, lastDeath.calls > 0 else { return reason }
+        return reason.isEmpty ? lastDeath.text : "\(reason); \(lastDeath.text)"
+    }
 
     var isReady: Bool { step >= .initialized && !isRetired }
 

@@ -20,6 +20,7 @@ extension Broker {
         module.isRetired = false
         module.isIdleStop = false
         module.diedForGood = false
+        beginAnew(module, resumed: hello.resumed)
         module.events = Set(hello.events)
         module.helloRequires = hello.requires
         module.sessions += 1
@@ -27,6 +28,14 @@ extension Broker {
         add(hello.offer, to: module)
         answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
         joined(module, resumed: hello.resumed)
+    }
+
+    /// Where a person has started it, its deaths are forgotten: through the
+    /// launcher, or by hand, where nobody vouched for it.
+    func beginAnew(_ module: ModuleRecord, resumed: Bool) {
+        guard module.vouch?.isByHand ?? !resumed else { return }
+        module.vouch?.isByHand = false
+        forgetDeaths(of: module)
     }
 
     /// Hello's observations, then the row's that are not among them.

@@ -15,6 +15,13 @@ extension Broker {
     func endSession(_ peer: Peer, was phase: Peer.Phase, reason: String) {
         peer.hello = nil
         guard phase == .open else { return }
+        // Ended by itself, and not as the last act of a stop or a replacement.
+        var death: ModuleDeath?
+        if reason == "closed", stage == .running, let module = peer.module, module.row != nil, module.peer === peer,
+            !module.isRetired
+        {
+            death = self.death(of: module, peer)
+        }
         endMade(by: peer)
         endServed(by: peer, reason: reason)
         endInstances(of: peer)
@@ -26,7 +33,10 @@ extension Broker {
             launcher = nil
             launcherLeft()
         }
-        if let module = peer.module { sessionEnded(module, peer, reason: reason) }
+        if let module = peer.module {
+            if let death { count(death, of: module) }
+            sessionEnded(module, peer, reason: reason)
+        }
     }
 
     /// Nobody waits for what a gone peer asked for: its callees are told.

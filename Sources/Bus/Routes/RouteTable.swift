@@ -10,7 +10,11 @@ struct RouteTable: ~Copyable {
         let interface: InterfaceRecord
         let owner: ModuleRecord
         let action: [UInt8]
+        /// `Interface/action` without an instance, as `ActionNames` numbers it.
+        let actionNumber: UInt32
         let instance: UInt64?
+        /// Whether its owner died of it so often that it is set aside.
+        let isSetAside: Bool
         /// Whether the owner listed its actions and this is none of them.
         let isUnknownAction: Bool
         let needsAuthorization: Bool
@@ -23,18 +27,21 @@ struct RouteTable: ~Copyable {
         let adaptation: AdapterTable.Adaptation?
 
         init(
-            to: [UInt8], interface: InterfaceRecord, action: [UInt8], instance: UInt64?,
-            isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
+            to: [UInt8], interface: InterfaceRecord, action: [UInt8], actionNumber: UInt32, instance: UInt64?,
+            isSetAside: Bool, isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
             adaptation: AdapterTable.Adaptation? = nil
         ) {
             needsCheck =
-                isUnknownAction || instance != nil || interface.instances == .multiple || !interface.isLive
+                isSetAside || isUnknownAction || instance != nil || interface.instances == .multiple
+                || !interface.isLive
             self.required = required
             self.adaptation = adaptation
             self.to = to
             self.interface = interface
             owner = interface.owner
             self.action = action
+            self.actionNumber = actionNumber
+            self.isSetAside = isSetAside
             self.instance = instance
             self.isUnknownAction = isUnknownAction
             self.needsAuthorization = needsAuthorization
@@ -58,6 +65,7 @@ struct RouteTable: ~Copyable {
     /// Routes and interfaces that were let go of in this round of the loop.
     private var spent: [AnyObject] = []
     var urls = URLTable<URLTarget>()
+    var actionNames = ActionNames()
 
     init() {}
 
@@ -102,7 +110,7 @@ struct RouteTable: ~Copyable {
         routes.set(to, route)
     }
 
-    private func makeRoute(
+    private mutating func makeRoute(
         _ to: UnsafeRawBufferPointer, _ destination: Destination, _ interface: InterfaceRecord, _ action: [UInt8],
         _ required: String?, _ adaptation: AdapterTable.Adaptation?
     ) -> Route {
@@ -114,10 +122,21 @@ struct RouteTable: ~Copyable {
         }
         canonical += [UInt8(ascii: "/")] + action
         let listed = action.withUnsafeBytes { interface.action($0) }
+        let name = Self.name(interface, action)
         return Route(
-            to: canonical, interface: interface, action: action, instance: instance,
+            to: canonical, interface: interface, action: action, actionNumber: actionNames.number(of: name),
+            instance: instance, isSetAside: interface.owner.deaths.mayBeSetAside(name),
             isUnknownAction: interface.actions != nil && listed == nil,
             needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
+    }
+
+    /// The number of an action, for a call that comes without a route of its own.
+    mutating func actionNumber(_ interface: InterfaceRecord, _ action: [UInt8]) -> UInt32 {
+        actionNames.number(of: Self.name(interface, action))
+    }
+
+    private static func name(_ interface: InterfaceRecord, _ action: [UInt8]) -> String {
+        "\(interface.name)/\(String(decoding: action, as: UTF8.self))"
     }
 
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }

@@ -8,6 +8,7 @@ extension AppTable.Row {
             .init("urls", .array(urls.map { $0.json() })), .init("observes", .array(observes.map { $0.json() })),
             .init("broadcasts", .strings(broadcasts)), .init("reports", .array(reports.map { $0.json() })),
             .init("emits", .strings(emits)), .init("trusted", .bool(trusted)),
+            .init("backoffReset", .count(backoffReset)),
         ]
         if let idle { members.append(.init("idle", .count(idle))) }
         if let ping { members.append(.init("ping", .count(ping))) }
@@ -18,7 +19,7 @@ extension AppTable.Row {
     init(_ value: TableValue, ranks: Range<Int>) throws(AppTableError) {
         try value.holds([
             "name", "rank", "priority", "start", "restart", "replace", "stop", "provides", "requires", "urls",
-            "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "user",
+            "observes", "broadcasts", "reports", "emits", "trusted", "idle", "ping", "user", "backoffReset",
         ])
         self.init(name: try value.required("name").string())
         try value.read("rank", into: &rank) { (v) throws(AppTableError) in try v.rank(in: ranks) }
@@ -30,6 +31,7 @@ extension AppTable.Row {
         try value.read("idle", into: &idle) { (v) throws(AppTableError) in try v.integer() }
         try value.read("ping", into: &ping) { (v) throws(AppTableError) in try v.integer() }
         try value.read("user", into: &user) { (v) throws(AppTableError) in try v.integer() }
+        try value.read("backoffReset", into: &backoffReset) { (v) throws(AppTableError) in try v.integer() }
         try value.read("provides", into: &provides) { (v) throws(AppTableError) in try v.strings() }
         try value.read("requires", into: &requires) { (v) throws(AppTableError) in try v.strings() }
         try value.read("urls", into: &urls) { (v) throws(AppTableError) in

@@ -17,6 +17,8 @@ extension AppTable {
         public var ping: UInt64?
         /// The user it must run as, where its row names one.
         public var user: UInt32?
+        /// `backoff.reset`: how long a death counts, in milliseconds.
+        public var backoffReset: UInt64 = 60_000
         /// Interfaces, the suffix `Router` taken off.
         public var provides: [String] = []
         public var requires: [String] = []

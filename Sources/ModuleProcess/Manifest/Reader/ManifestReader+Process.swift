@@ -32,6 +32,7 @@ extension ManifestReader {
         process.limits.processes = integer(limits["processes"], 1...(1 << 22))
         (row.start, row.restart, row.replace) = (process.start, process.restart, process.replace)
         (row.stop, row.idle) = (process.stop, process.idle)
+        row.backoffReset = process.backoff.reset
     }
 
     private func run(_ field: Field?, _ process: inout ModuleProcess) {
