@@ -40,6 +40,15 @@ final class FixtureModule: Module {
             try await blocking { FixtureModule.waitForRelease() }
             return .integer(Int64(getpid()))
         }
+        exports.action("\(interface)/crash") { _ in
+            kill(getpid(), SIGKILL)
+            return .null
+        }
+        exports.action("\(interface)/exit") { call in exit(Int32(try call.params["code"]?.integer ?? 0)) }
+        // The loop's thread never comes back.
+        exports.action("\(interface)/block") { _ in
+            while true { pause() }
+        }
         exports.action("\(interface)/facts") { [self] _ in
             [
                 "pid": .integer(Int64(getpid())), "setUps": .integer(Int64(setUps)),

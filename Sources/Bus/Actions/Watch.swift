@@ -54,6 +54,8 @@ extension Broker {
             .init("module", .string(module.name)), .init("state", .string(module.state.rawValue)),
             .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
         ]
+        let setAside = module.deaths.setAside(at: loop.now)
+        if !setAside.isEmpty { members.append(.init("setAside", .array(setAside.map { .string($0.action) }))) }
         if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
         return .object(members)
     }

@@ -9,14 +9,14 @@ extension Launcher {
             return link.fail(call.id, BusError(.unavailable, "the app is ending"))
         }
         switch action {
-        case "start", "stop", "restart": module(action, call)
+        case "start", "stop", "restart", "why": module(action, call)
         case "reload": reload(call)
         case "down":
             link.reply(call.id)
             link.flush()
             end(Ending(code: 0, message: "launcher/down by \(call.from)"))
         default:
-            let known = ["start", "stop", "restart", "reload", "down"]
+            let known = ["start", "stop", "restart", "why", "reload", "down"]
             let message = "launcher has no action \(action)\(suggestion(action, known)); its actions are \(list(known))"
             link.fail(call.id, BusError(.unknownAction, message))
         }
@@ -33,6 +33,7 @@ extension Launcher {
             return link.fail(
                 call.id, BusError(.unknownModule, "the manifest has no module \(name)\(suggestion(name, names))"))
         }
+        if action == "why" { return link.reply(call.id, supervisor.why(most: link.mostBody)) }
         guard waiters.hasRoom else {
             return link.fail(call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
         }
@@ -51,10 +52,12 @@ extension Launcher {
     private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
         if supervisor.machine.isReady { return link.reply(id) }
         waiters.add(id, until: .ready, of: supervisor.name)
+        if !isBus, !supervisor.machine.isRunning { supervisor.isWantedByHand = true }
         supervisor.change { $0.start(at: loop.now, reason: reason, impatiently: !isBus) }
     }
 
     private func stop(_ supervisor: Supervisor, _ reason: String, asksForTearDown: Bool, _ id: UInt64) {
+        supervisor.isWantedByHand = false
         switch supervisor.machine.state {
         case .untouched, .settled: link.reply(id)
         case .pending, .running, .stopping:
@@ -65,6 +68,7 @@ extension Launcher {
 
     private func restart(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
         waiters.add(id, until: .ready, of: supervisor.name)
+        if !isBus, supervisor.replacement == nil { supervisor.isWantedByHand = true }
         if isBus {
             // It did not answer a ping: it would not answer tearDown either.
             let times = ModuleMachine.StopTimes(tearDown: 0, terminate: min(supervisor.row.stop, 1_000))

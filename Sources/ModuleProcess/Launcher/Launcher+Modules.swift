@@ -7,7 +7,7 @@ extension Launcher {
         guard link.isUp, let process = supervisor.vouched else { return }
         let body: JSON = [
             "module": .string(supervisor.name), "token": .string(process.token),
-            "pid": .integer(Int64(process.pid)),
+            "pid": .integer(Int64(process.pid)), "byHand": .bool(process.isByHand),
             "pending": .array(supervisor.pending.map { .string($0) }),
         ]
         link.call("vouch", body) { [weak self] answer in

@@ -10,21 +10,37 @@ struct ProcessStatus: ParsableCommand {
             EXAMPLE
               strata ps
               strata ps --json | jq -r 'select(.state != "ready") | .name'
+              strata ps --why               why modules aren't ready, or were started again
+              strata ps --why Storage
 
             OPEN counts the requests that a module is serving, WAITING those that wait until it \
-            is ready, QUEUED the bytes on their way to it.
+            is ready, QUEUED the bytes on their way to it. With --why: how the last process of \
+            each module ended, and what it wrote last.
             """)
+
+    @Flag(help: "Shows why modules aren't ready, or were started again, and their last lines.")
+    var why = false
+
+    @Argument(help: "Only this one; with --why.")
+    var module: String?
 
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
+    func validate() throws {
+        if module != nil, !why { throw ValidationError("MODULE goes with --why.") }
+    }
+
     func run() throws {
-        let modules = try bus.connect().ask("modules")["modules"]?.array ?? []
+        let connection = try bus.connect()
+        let modules = try connection.ask("modules")["modules"]?.array ?? []
         let answer = Answer(output)
+        if why { return try explain(modules, connection, answer) }
         if answer.isForPrograms { return try answer.showEach(modules) }
         let now = Int64(Loop.wallMicroseconds / 1_000)
         // Why a module is as it is: only where there is something to say.
-        let hasReasons = modules.contains { $0["reason"]?.string?.isEmpty == false }
+        let reasons = modules.map(Self.reason)
+        let hasReasons = reasons.contains { !$0.isEmpty }
         var table = Table(
             columns: [
                 .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true), .init("PRIO", isRight: true),
@@ -32,11 +48,63 @@ struct ProcessStatus: ParsableCommand {
                 .init("RESTARTS", isRight: true), .init("OPEN", isRight: true), .init("WAITING", isRight: true),
                 .init("QUEUED", isRight: true),
             ] + (hasReasons ? [.init("REASON", isFlexible: true)] : []))
-        for module in modules {
-            let reason = Table.Cell(module["reason"]?.string ?? "")
-            table.add(Self.row(module, now: now) + (hasReasons ? [reason] : []))
+        for (module, reason) in zip(modules, reasons) {
+            table.add(Self.row(module, now: now) + (hasReasons ? [.init(reason)] : []))
         }
         table.print(answer.painter)
+    }
+
+    private static func reason(_ module: JSON) -> String {
+        let setAside = (module["setAside"]?.array ?? []).compactMap(ModuleCause.setAside)
+        return ([module["reason"]?.string ?? ""] + setAside).filter { !$0.isEmpty }.joined(separator: "; ")
+    }
+
+    // MARK: --why
+
+    private func explain(_ modules: [JSON], _ connection: OperatorConnection, _ answer: Answer) throws {
+        var chosen = modules
+        if let module {
+            chosen = modules.filter { $0["name"]?.string == module }
+            guard !chosen.isEmpty else {
+                let near = nearestNames(to: module, in: modules.compactMap { $0["name"]?.string })
+                throw Failure(
+                    .answer, "unknown-module: no module here is named \(module)\(InterfaceActions.hint(near))",
+                    code: .unknownModule)
+            }
+        }
+        // Without a launcher the broker's part is all there is.
+        var causes = chosen.map { row in
+            let why = try? connection.ask("why", of: "launcher", ["module": row["name"] ?? .null])
+            return ModuleCause(row, why)
+        }
+        if module == nil { causes = causes.filter(\.isWorthTelling) }
+        if answer.isForPrograms { return try answer.showEach(causes.map(\.json)) }
+        guard !causes.isEmpty else {
+            StandardOutput.write(line: "All modules are ready, and none was started again.")
+            return
+        }
+        Self.show(causes, answer.painter)
+    }
+
+    private static func show(_ causes: [ModuleCause], _ painter: Painter) {
+        let now = Int64(Loop.wallMicroseconds / 1_000)
+        var table = Table(columns: [
+            .init("MODULE", isFlexible: true), .init("STATE"), .init("RESTARTS", isRight: true),
+            .init("ENDED", isFlexible: true), .init("WHY", isFlexible: true),
+        ])
+        for cause in causes {
+            table.add([
+                .init(cause.name, .bold), .init(cause.state, colour(ofState: cause.state)),
+                .init("\(cause.restarts)", cause.restarts == 0 ? .dim : .yellow), .init(cause.ended(now: now)),
+                .init(cause.explanation),
+            ])
+        }
+        table.print(painter)
+        for cause in causes where !cause.lines.isEmpty {
+            StandardOutput.write(line: "")
+            StandardOutput.write(line: "\(painter.paint(Printable.line(cause.name), .bold)) wrote last:")
+            for line in cause.lines { StandardOutput.write(line: "    \(Printable.line(line))") }
+        }
     }
 
     private static func row(_ module: JSON, now: Int64) -> [Table.Cell] {

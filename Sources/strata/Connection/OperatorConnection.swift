@@ -75,11 +75,11 @@ final class OperatorConnection {
         }
     }
 
-    /// Asks the bus itself, and reads its answer.
-    func ask(_ action: String, _ params: JSON? = nil) throws(Failure) -> JSON {
-        let body = try send(Request(to: "bus/\(action)", body: params?.encoded() ?? []))
+    /// Asks the bus itself, or its launcher, and reads the answer.
+    func ask(_ action: String, of interface: String = "bus", _ params: JSON? = nil) throws(Failure) -> JSON {
+        let body = try send(Request(to: "\(interface)/\(action)", body: params?.encoded() ?? []))
         guard let answer = try? JSON(parsing: body) else {
-            throw Failure(.answer, "the bus answered bus/\(action) with what is no JSON")
+            throw Failure(.answer, "the bus answered \(interface)/\(action) with what is no JSON")
         }
         return answer
     }

@@ -1,12 +1,14 @@
+import StrataCore
+
 /// Text that somebody else wrote, made fit for a terminal: characters that
 /// would steer it, or turn its text around, are shown as escapes.
 enum Printable {
     /// Line ends stay.
     static func text(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0 != "\n" && steers($0) }) else { return text }
+        guard text.unicodeScalars.contains(where: { $0 != "\n" && $0.steersTerminal }) else { return text }
         var shown = ""
         for scalar in text.unicodeScalars {
-            if scalar != "\n", steers(scalar) {
+            if scalar != "\n", scalar.steersTerminal {
                 shown += escape(scalar)
             } else {
                 shown.unicodeScalars.append(scalar)
@@ -18,15 +20,6 @@ enum Printable {
     /// In one line.
     static func line(_ text: String) -> String {
         self.text(text).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
-    }
-
-    /// Whether a terminal would do something else than show it.
-    static func steers(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        // C0, delete and C1; what turns the direction of text.
-        case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
     }
 
     /// As JSON would escape it: `\u001b`.

@@ -83,6 +83,48 @@ struct ModuleMachineTests {
         #expect(machine.state == .settled(.absent("it ended with exit code 0")))
     }
 
+    @Test(
+        arguments: [AppTable.Restart.always, .onFailure, .never],
+        [ChildProcess.Exit.code(0), .code(1), .signal(SIGSEGV)])
+    func eachPolicyJudgesEachEnd(policy: AppTable.Restart, exit: ChildProcess.Exit) {
+        var machine = ready(policy)
+        _ = machine.exited(exit, lastLines: [], at: 2_000)
+        #expect(machine.cause == "it ended with \(exit)")
+        switch (policy, exit) {
+        case (.always, _), (.onFailure, .code(1)), (.onFailure, .signal): #expect(machine.deadline == 2_100)
+        case (_, .code(0)): #expect(machine.state == .settled(.absent("it ended with \(exit)")))
+        default: #expect(machine.state == .settled(.failed("it ended with \(exit)")))
+        }
+    }
+
+    /// The backoff grows to its most, and begins anew after a healthy time.
+    @Test func delaysGrowAndAreResetByAHealthyTime() {
+        var machine = ModuleMachine(Machine.Policy(restart: .onFailure, stop: 5_000, startup: 30_000))
+        machine.policy.backoff.most = 400
+        machine.policy.backoff.reset = 5_000
+        _ = machine.busCame(at: 0)
+        _ = machine.start(at: 0, reason: "test")
+        var now: UInt64 = 0
+        func die(after healthy: UInt64?) -> UInt64 {
+            _ = machine.spawned(7, at: now)
+            if let healthy {
+                _ = machine.saw(.ready, pid: 7, reason: "", at: now)
+                now += healthy
+            }
+            _ = machine.exited(.signal(SIGKILL), lastLines: [], at: now)
+            let delay = (machine.deadline ?? 0) - now
+            now += delay
+            _ = machine.deadlinePassed(at: now)
+            return delay
+        }
+        #expect((0..<5).map { _ in die(after: nil) } == [100, 200, 400, 400, 400])
+        #expect(die(after: 4_999) == 100)
+        // It ran longer than its delay, but not for `reset`.
+        #expect(die(after: nil) == 400)
+        #expect(die(after: 5_000) == 100)
+        #expect((0..<3).map { _ in die(after: nil) } == [200, 400, 400])
+    }
+
     @Test func cleanExitBeforeItWasReadyIsAFailure() {
         var machine = started()
         _ = machine.exited(.code(0), lastLines: [], at: 2_000)

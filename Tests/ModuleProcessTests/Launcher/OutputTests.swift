@@ -34,10 +34,26 @@ struct OutputTests {
         #expect(lines.allSatisfy { $0.utf8.count <= LineSplitter.longest })
     }
 
-    @Test func lastLinesAreFewAndCannotSteerATerminal() {
+    @Test func lastLinesAreFewAndShort() {
         var last = LastLines()
-        for word in ["a", "b", "  ", "c", "d", "e\u{1B}[31m"] { last.add(Array(word.utf8)) }
-        #expect(last.lines == ["b", "c", "d", "e [31m"])
+        for number in 0..<100 {
+            last.add(Array("  ".utf8))
+            last.add(Array("\(number) \(String(repeating: "é", count: 1_000))".utf8))
+        }
+        #expect(last.lines.count == LastLines.most)
+        #expect(last.lines.first?.hasPrefix("80 é") == true && last.lines.last?.hasPrefix("99 é") == true)
+        #expect(last.lines.allSatisfy { $0.utf8.count <= LastLines.longest + 2 })
+        #expect(last.brief.count == 4 && last.brief.allSatisfy { $0.count == 200 })
+    }
+
+    @Test(arguments: [
+        ("a\u{1B}[1;31mred\u{1B}[0m b", "ared b"), ("a\u{1B}[2Jb", "a [2Jb"), ("\u{1B}]0;title\u{7}x", " ]0;title x"),
+        ("a\u{9B}2Jb\tc", "a 2Jb c"), ("a\u{202E}b", "a b"), ("a\u{1B}", "a "), ("\u{1B}[31", " [31"),
+    ])
+    func lastLinesCannotSteerATerminal(line: String, shown: String) {
+        var last = LastLines()
+        last.add(Array(line.utf8))
+        #expect(last.lines == [shown])
     }
 
     @Test func consoleNamesEachLine() {

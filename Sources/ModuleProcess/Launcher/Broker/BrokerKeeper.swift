@@ -154,7 +154,7 @@ final class BrokerKeeper {
         child = nil
         loop.updateTime()
         if isStopping { return onStopped() }
-        let words = lastLines.lines.joined(separator: " | ")
+        let words = lastLines.brief.joined(separator: " | ")
         if !wasUp, case .code(let code) = exit, code == 2 || code == 3 {
             return onGaveUp(
                 Refusal(code: code, message: words.isEmpty ? "the broker refused to start (\(exit))" : words))

@@ -6,6 +6,8 @@ import StrataCore
 final class BusLink {
     /// Between two tries, in milliseconds: at first, and at most.
     private static let pace: (first: UInt64, most: UInt64) = (2, 50)
+    /// Until hello tells those of the bus.
+    private static let firstLimits = FrameLimits(frame: 16 << 20, header: 16 << 10)
 
     /// hello was answered.
     var onUp: () -> Void = {}
@@ -23,6 +25,7 @@ final class BusLink {
     private var delay = BusLink.pace.first
     private(set) var isUp = false
     private var wasUp = false
+    private var limits = BusLink.firstLimits
     private var isEnded = false
 
     init(_ loop: Loop, path: String) {
@@ -90,13 +93,16 @@ final class BusLink {
         channel?.request(to: "bus/watch", deadline: 0, credit: 64, onPartial: onState, onAnswer: { _ in })
     }
 
+    /// So many bytes of an answer fit into a frame for certain, beside a header.
+    var mostBody: Int { Int(limits.frame) - 4 - 256 }
+
     func reply(_ id: UInt64, _ body: [UInt8] = Array("{}".utf8)) { channel?.reply(id, body) }
     func fail(_ id: UInt64, _ error: BusError) { channel?.fail(id, error) }
     func flush() { channel?.flush() }
 
     private func attempt() {
         guard channel == nil, !isEnded else { return }
-        guard let frames = try? FrameChannel(loop, path: path, limits: FrameLimits(frame: 16 << 20, header: 16 << 10))
+        guard let frames = try? FrameChannel(loop, path: path, limits: Self.firstLimits)
         else { return again() }
         let channel = RequestChannel(frames)
         self.channel = channel
@@ -113,11 +119,11 @@ final class BusLink {
         guard !isEnded else { return }
         switch answer {
         case .success(let body):
-            if let limits = (try? JSON(parsing: body))?["limits"], let frame = limits["frame"]?.integer,
-                let header = limits["header"]?.integer
+            if let told = (try? JSON(parsing: body))?["limits"], let frame = told["frame"]?.integer,
+                let header = told["header"]?.integer
             {
-                channel?.setLimits(
-                    FrameLimits(frame: UInt32(clamping: frame), header: UInt32(clamping: header)))
+                limits = FrameLimits(frame: UInt32(clamping: frame), header: UInt32(clamping: header))
+                channel?.setLimits(limits)
             }
             isUp = true
             wasUp = true

@@ -17,6 +17,7 @@ extension ModuleMachine {
     /// - Parameter isTemporary: whether trying again may help.
     mutating func couldNotSpawn(_ message: String, isTemporary: Bool, at now: UInt64) -> [Action] {
         guard case .pending = state else { preconditionFailure("illegal transition: \(state), couldNotSpawn") }
+        cause = message
         guard isTemporary else { return settle(.failed(message)) }
         return died(message, exit: nil, lastLines: [], spawnedAt: now, readyAt: nil, at: now)
     }
@@ -134,6 +135,7 @@ extension ModuleMachine {
         case .untouched, .settled, .pending:
             preconditionFailure("illegal transition: \(state), exited")
         case .stopping(let stopping):
+            cause = stopping.reason
             guard stopping.afterwards == .start else { return settle(.absent(stopping.reason), exit: exit) }
             state = .pending(at: now, reason: stopping.reason)
             let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit.description)

@@ -40,6 +40,7 @@ extension ModuleMachine {
         } else if run.readyAt == nil {
             reason += " before it was ready"
         }
+        cause = reason
         var isDoomed = false
         if case .doomed = run.phase { isDoomed = true }
         // One that ended because its bus did (the broker was told to go) is to
@@ -61,11 +62,13 @@ extension ModuleMachine {
         at now: UInt64
     ) -> [Action] {
         restarts.backoff = policy.backoff
+        cause = reason
         if policy.restart == .never { return settle(.failed(reason), exit: exit) }
         switch restarts.died(at: now, spawnedAt: spawnedAt, readyAt: readyAt) {
         case .giveUp:
             let message =
                 "\(reason); that was the \(RestartPlan.mostQuickDeaths)th time in a row, so it is not started again"
+            cause = message
             return settle(.failed(Self.with(lastLines, message)), exit: exit)
         case .start(let at):
             state = .pending(at: at, reason: "it starts again: \(reason)")

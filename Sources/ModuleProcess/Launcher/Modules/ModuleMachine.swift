@@ -105,6 +105,9 @@ struct ModuleMachine {
     var state = State.untouched
     var restarts: RestartPlan
     var hasBus = false
+    /// Why its last process ended, or none could be started; without the lines that
+    /// it wrote. Empty where none has.
+    var cause = ""
 
     init(_ policy: Policy) {
         self.policy = policy

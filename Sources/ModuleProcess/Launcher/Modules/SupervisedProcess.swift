@@ -15,6 +15,8 @@ final class SupervisedProcess {
     /// The same on the loop's clock, in milliseconds.
     let startedAt: UInt64
     let outputs: [ProcessOutput]
+    /// A person had it started.
+    var isByHand = false
     private(set) var lastLines = LastLines()
 
     private unowned let owner: any SupervisorOwner

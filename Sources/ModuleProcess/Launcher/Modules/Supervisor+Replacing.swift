@@ -65,7 +65,7 @@ extension Supervisor {
 
     func replacementEnded(_ process: SupervisedProcess, _ exit: ChildProcess.Exit) {
         endReplacing()
-        let lines = process.lastLines.lines
+        let lines = process.lastLines.brief
         disappoint(ModuleMachine.with(lines, "process \(process.pid) ended with \(exit) before it was ready"))
     }
 

@@ -51,6 +51,12 @@ final class Supervisor {
     private(set) var spawnedAt: UInt64 = 0
     /// Since when it is to be ready and is not.
     private(set) var notReadySince: UInt64 = 0
+    /// What became of its processes.
+    private(set) var history = ModuleHistory()
+    /// A person wants its next process: the broker forgets its deaths.
+    var isWantedByHand = false
+    /// Actions that the broker has set aside, as far as was told.
+    var setAside: [String] = []
     /// Its row was taken out of the manifest; it ends.
     var isRemoved = false
 
@@ -180,11 +186,14 @@ final class Supervisor {
             return .failure(StartProblem(message: problem, isTemporary: false))
         }
         do throws(SystemError) {
-            return .success(
-                try SupervisedProcess(
-                    row, process, executable: executable, owner,
-                    onLine: { [weak self] line in if let self { self.owner.console.line(of: self.name, line) } },
-                    onExit: { [unowned self] in self.ended($0, $1) }))
+            let started = try SupervisedProcess(
+                row, process, executable: executable, owner,
+                onLine: { [weak self] line in if let self { self.owner.console.line(of: self.name, line) } },
+                onExit: { [unowned self] in self.ended($0, $1) })
+            started.isByHand = isWantedByHand
+            isWantedByHand = false
+            history.started()
+            return .success(started)
         } catch {
             return .failure(
                 StartProblem(
@@ -194,10 +203,11 @@ final class Supervisor {
 
     private func ended(_ process: SupervisedProcess, _ exit: ChildProcess.Exit) {
         keep(process.outputs)
+        history.ended(process, exit)
         if process === current {
             current = nil
             if goOnWithReplacement(exit) { return }
-            let lines = process.lastLines.lines
+            let lines = process.lastLines.brief
             change { $0.exited(exit, lastLines: lines, at: owner.loop.now) }
         } else if process === replacement {
             replacementEnded(process, exit)

@@ -1,18 +1,42 @@
-/// The last lines that a process wrote, for the message about its end.
+import StrataCore
+
+/// The last lines that a process wrote, for whoever asks why it ended.
 struct LastLines {
-    static let most = 4
+    static let most = 20
     /// Of one line, in bytes.
-    static let longest = 200
+    static let longest = 512
+    /// What of them fits into a message: so many lines, of so many characters.
+    private static let mostInBrief = 4
+    private static let longestInBrief = 200
 
     private(set) var lines: [String] = []
+
+    /// The very last ones, each cut to what a message may hold.
+    var brief: [String] { lines.suffix(Self.mostInBrief).map { String($0.prefix(Self.longestInBrief)) } }
 
     mutating func add(_ line: [UInt8]) {
         guard line.contains(where: { $0 > 0x20 }) else { return }
         if lines.count == Self.most { lines.removeFirst() }
-        // The reason goes to other terminals: nothing in it may steer them.
-        let clean = line.prefix(Self.longest).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }
-        lines.append(String(decoding: clean, as: UTF8.self))
+        lines.append(Self.clean(line.prefix(Self.longest)))
     }
 
     mutating func clear() { lines = [] }
+
+    /// They are shown on other terminals: nothing in them may steer those. What
+    /// only colours is left out, anything else that steers becomes a space.
+    private static func clean(_ line: ArraySlice<UInt8>) -> String {
+        var shown = String.UnicodeScalarView()
+        var rest = String(decoding: line, as: UTF8.self).unicodeScalars[...]
+        while let scalar = rest.popFirst() {
+            if scalar.value == 0x1B, rest.first == "[" {
+                let end = rest.dropFirst().firstIndex { !(0x20...0x3F).contains($0.value) }
+                if let end, rest[end] == "m" {
+                    rest = rest[rest.index(after: end)...]
+                    continue
+                }
+            }
+            shown.append(scalar.steersTerminal ? " " : scalar)
+        }
+        return String(shown)
+    }
 }

@@ -1,0 +1,141 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// The end of an app whose modules would rather stay: nothing is left of it.
+@Suite(.timeLimit(.minutes(2)))
+struct EndingTests {
+    /// Each writes the numbers of its processes into `NAME.pid`. `daemon.sh` forks
+    /// twice, out of its session; `ignores.sh` takes no SIGTERM; `floods.sh` fills
+    /// its output; `leaves.sh` works in another session; `all.sh` does all of it.
+    private static let scripts = [
+        "daemon.sh": """
+        (setsid sh -c '(echo $$ >>daemon.pid; exec sleep 1000) & wait' </dev/null >/dev/null 2>&1 &)
+        echo $$ >>daemon.pid; exec cat <&3
+        """,
+        "ignores.sh": "trap '' TERM HUP INT; echo $$ >>ignores.pid; while :; do sleep 1000; done",
+        "floods.sh": "echo $$ >>floods.pid; exec yes flood",
+        "leaves.sh": "setsid sh -c 'echo $$ >>leaves.pid; exec sleep 1000' & echo $$ >>leaves.pid; wait",
+        "all.sh": """
+        trap '' TERM HUP INT
+        (setsid sh -c 'trap "" TERM HUP INT; echo $$ >>all.pid; while :; do echo flood; done' &)
+        (setsid sh -c 'trap "" TERM HUP INT; echo $$ >>all.pid; while :; do sleep 1000; done' &)
+        echo $$ >>all.pid; while :; do echo flood; done
+        """,
+    ]
+    private static let files =
+        ["daemon.pid", "daemon.pid", "ignores.pid", "floods.pid", "leaves.pid", "leaves.pid"]
+        + ["all.pid", "all.pid", "all.pid"]
+
+    private func app() throws -> RunningApp {
+        try RunningApp(
+            """
+            app: test
+            modules:
+              Daemon: {run: [daemon.sh], start: async, stop: 200ms}
+              Ignores: {run: [ignores.sh], start: async, stop: 200ms}
+              Floods: {run: [floods.sh], start: async, stop: 200ms}
+              Leaves: {run: [leaves.sh], start: async, stop: 200ms}
+              All: {run: [all.sh], start: async, stop: 200ms}
+            """, scripts: Self.scripts)
+    }
+
+    /// The numbers that the modules wrote, once all are there.
+    private func pids(_ app: RunningApp, until: (() -> Bool) throws -> Void) throws -> [Int32] {
+        let names = Set(Self.files)
+        func known() -> [Int32] {
+            names.flatMap { RunningApp.text(of: "\(app.folder)/\($0)").split(separator: "\n").compactMap { Int32($0) } }
+        }
+        try until { known().count == Self.files.count }
+        defer { for name in names { unlink("\(app.folder)/\(name)") } }
+        return known()
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func nothingIsLeftOfModulesThatResist(signal: Int32) throws {
+        let app = try app()
+        defer { app.cleanUp() }
+        try app.start()
+        let pids = try pids(app) { try app.until($0) }
+        defer { for pid in pids where RunningApp.runs(pid) { kill(pid, SIGKILL) } }
+        #expect(pids.allSatisfy(RunningApp.runs))
+        app.signal(signal)
+        // What it has written until then is much to read.
+        try app.until { app.exit != nil }
+        #expect(try app.ended() == .code(0))
+        #expect(pids.filter(RunningApp.runs) == [])
+        #expect(
+            app.lines.contains { $0.hasPrefix("Ignores ") && $0.contains("it did not end within 200 ms of SIGTERM") })
+        #expect(!app.isThere(app.socket))
+    }
+
+    /// Nobody reads what `strata` writes, and its modules flood it.
+    @Test func nothingIsLeftWhereNobodyReadsTheOutput() throws {
+        let app = try app()
+        defer { app.cleanUp() }
+        let loop = try Loop()
+        let output = try Pipe()
+        defer { output.closeReading() }
+        var command = ChildProcess.Command(
+            arguments: [try BuiltExecutable.path("strata"), "up", app.manifest, "--socket", app.socket],
+            environment: ["PATH=/usr/bin:/bin", "MEMORY_PRESSURE_WATCH=/dev/null"], folder: app.folder)
+        command.descriptors = [nil, output.writing, output.writing]
+        var exit: ChildProcess.Exit?
+        let strata = try ChildProcess(loop, command) { exit = $0 }
+        defer {
+            output.closeWriting()
+            strata.kill(SIGKILL)
+            while exit == nil { loop.runOnce(waiting: true) }
+        }
+        func until(_ condition: () -> Bool) throws {
+            let limit = loop.now + 30_000
+            let wake = LoopTimer(loop) {}
+            wake.start(after: 0, every: 20)
+            defer { wake.close() }
+            while !condition() {
+                loop.runOnce(waiting: true)
+                try #require(loop.now < limit)
+            }
+        }
+        let pids = try pids(app, until: until)
+        defer { for pid in pids where RunningApp.runs(pid) { kill(pid, SIGKILL) } }
+        try until { Self.isFull(output) }
+        strata.kill(SIGTERM)
+        let start = loop.now
+        try until { exit != nil }
+        #expect(exit == .code(0))
+        #expect(loop.now - start < 12_000)
+        #expect(pids.filter(RunningApp.runs) == [])
+        #expect(!app.isThere(app.socket))
+    }
+
+    private static func isFull(_ pipe: Pipe) -> Bool {
+        var ready = pollfd(fd: pipe.writing, events: Int16(POLLOUT), revents: 0)
+        return poll(&ready, 1, 0) == 0
+    }
+
+    /// tearDown, SIGTERM and SIGKILL each have their time, and come in this order;
+    /// later levels end before earlier ones.
+    @Test func endIsInReverseOrderAndEachStepHasItsTime() throws {
+        let app = try FixtureApp(
+            """
+              Hangs: {level: middle, priority: 5, run: [MODULE], env: {FIXTURE: hangs in tearDown}, stop: 300ms}
+              Stays: {level: topout, run: [MODULE], env: {FIXTURE: ignores SIGTERM}, stop: 300ms}
+            """)
+        defer { app.cleanUp() }
+        try app.start()
+        let before = app.running.lines.count
+        try app.end()
+        let lines = app.running.lines.dropFirst(before)
+        func place(_ module: String, _ text: String) throws -> Int {
+            try #require(
+                lines.firstIndex { $0.hasPrefix("\(module) ") && $0.contains(text) }, "\(module) \(text): \(lines)")
+        }
+        for (first, second) in [("Top", "Mid"), ("Stays", "Mid"), ("Mid", "Hangs"), ("Hangs", "Base")] {
+            #expect(
+                try place(first, "stopped: the app ends") < place(second, "| tearDown"), "\(first) before \(second)")
+        }
+        #expect(try place("Hangs", "| tearDown") < place("Hangs", "stopped: the app ends"))
+    }
+}
