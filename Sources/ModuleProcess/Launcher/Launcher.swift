@@ -72,6 +72,8 @@ public final class Launcher {
     var surroundings: Surroundings
     let lifeline: Pipe
     let link: BusLink
+    /// Where the kernel holds modules to their memory.
+    private(set) var groups: ControlGroups?
     var keeper: BrokerKeeper?
     var supervisors: [Supervisor] = []
     var order: StartOrder
@@ -180,6 +182,7 @@ public final class Launcher {
         try ProcessControl.becomeSubreaper()
         try ProcessControl.renouncePrivileges()
         ProcessControl.keepDescriptorsToItself()
+        groups = ControlGroups.delegated()
         func watch(_ number: Int32, _ body: @escaping () -> Void) throws(SystemError) {
             signals.append(try SignalWatcher(loop, signal: number, onSignal: body))
         }
@@ -210,6 +213,7 @@ public final class Launcher {
 
     private func secondPassed() {
         for supervisor in supervisors { supervisor.checkMemory() }
+        groups?.sweep()
         sayProgress()
         watchBus()
     }
@@ -224,6 +228,8 @@ public final class Launcher {
         link.close()
         keeper?.close()
         for supervisor in supervisors { supervisor.close() }
+        groups?.close()
+        groups = nil
         lifeline.closeWriting()
         lifeline.closeReading()
     }

@@ -129,19 +129,23 @@ extension ModuleMachine {
     }
 
     /// Its process ended.
-    /// - Parameter lastLines: what it wrote last.
-    mutating func exited(_ exit: ChildProcess.Exit, lastLines: [String], at now: UInt64) -> [Action] {
+    /// - Parameters:
+    ///   - lastLines: what it wrote last.
+    ///   - cause: why, where more is known than how it ended.
+    mutating func exited(
+        _ exit: ChildProcess.Exit, lastLines: [String], because cause: String? = nil, at now: UInt64
+    ) -> [Action] {
         switch state {
         case .untouched, .settled, .pending:
             preconditionFailure("illegal transition: \(state), exited")
         case .stopping(let stopping):
-            cause = stopping.reason
+            self.cause = stopping.reason
             guard stopping.afterwards == .start else { return settle(.absent(stopping.reason), exit: exit) }
             state = .pending(at: now, reason: stopping.reason)
             let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit.description)
             return [.tell(report)] + spawnIfDue(now)
         case .running(let run):
-            return ended(run, exit, lastLines, now)
+            return ended(run, exit, cause, lastLines, now)
         }
     }
 

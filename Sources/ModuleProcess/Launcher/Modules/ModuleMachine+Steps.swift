@@ -33,10 +33,14 @@ extension ModuleMachine {
         return [.signal(stopping.times.terminate == 0 ? SIGKILL : SIGTERM)]
     }
 
-    mutating func ended(_ run: Run, _ exit: ChildProcess.Exit, _ lastLines: [String], _ now: UInt64) -> [Action] {
+    mutating func ended(
+        _ run: Run, _ exit: ChildProcess.Exit, _ known: String?, _ lastLines: [String], _ now: UInt64
+    ) -> [Action] {
         var reason = "it ended with \(exit)"
         if case .doomed(let why) = run.phase {
             reason = "\(why), and was ended"
+        } else if let known {
+            reason = known
         } else if run.readyAt == nil {
             reason += " before it was ready"
         }
@@ -45,7 +49,7 @@ extension ModuleMachine {
         if case .doomed = run.phase { isDoomed = true }
         // One that ended because its bus did (the broker was told to go) is to
         // come back with it.
-        let isFailure = isDoomed || exit != .code(0) || run.readyAt == nil || run.phase == .reconnecting
+        let isFailure = isDoomed || known != nil || exit != .code(0) || run.readyAt == nil || run.phase == .reconnecting
         switch policy.restart {
         case .never:
             return settle(isFailure ? .failed(Self.with(lastLines, reason)) : .absent(reason), exit: exit)

@@ -22,6 +22,9 @@ final class SupervisedProcess {
     private unowned let owner: any SupervisorOwner
     private let child: ChildProcess
     private var endTimer: LoopTimer?
+    private var group: ControlGroup?
+    /// The kernel killed it, or a part of it, for its limit; known when it has ended.
+    private(set) var wasKilledForMemory = false
 
     /// Starts it.
     /// - Parameters:
@@ -52,6 +55,11 @@ final class SupervisedProcess {
         owner.loop.updateTime()
         startedAt = owner.loop.now
         relay.process = self
+        group = owner.groups?.make(row.name, memory: process.limits.memory)
+        if let group, !group.add(pid) {
+            owner.groups?.end(group)
+            self.group = nil
+        }
         if !Self.isAnothers(row) { limit(as: process) }
     }
 
@@ -115,6 +123,7 @@ final class SupervisedProcess {
     func limit(as process: ModuleProcess) {
         do {
             if let files = process.limits.files { try ProcessControl.limitFiles(of: pid, to: files) }
+            _ = group?.limitMemory(process.limits.memory)
             if let processes = process.limits.processes { try ProcessControl.limitProcesses(of: pid, to: processes) }
         } catch {
             owner.console.say(
@@ -162,6 +171,10 @@ final class SupervisedProcess {
         // What it started in its session's first group doesn't outlive it. The
         // number can't be another group's yet: it was waited for just now.
         Glibc.kill(-pid, SIGKILL)
+        if let group {
+            wasKilledForMemory = group.memoryKills > 0
+            owner.groups?.end(group)
+        }
         owner.loop.updateTime()
     }
 

@@ -6,6 +6,8 @@ import StrataManifest
 protocol SupervisorOwner: AnyObject {
     var loop: Loop { get }
     var console: Console { get }
+    /// Where the kernel holds processes to their memory; nil where it doesn't.
+    var groups: ControlGroups? { get }
     /// What each process gets: socket, env, lifeline.
     var surroundings: Surroundings { get }
 
@@ -208,7 +210,8 @@ final class Supervisor {
             current = nil
             if goOnWithReplacement(exit) { return }
             let lines = process.lastLines.brief
-            change { $0.exited(exit, lastLines: lines, at: owner.loop.now) }
+            let cause = process.wasKilledForMemory ? overMemory : nil
+            change { $0.exited(exit, lastLines: lines, because: cause, at: owner.loop.now) }
         } else if process === replacement {
             replacementEnded(process, exit)
         } else {
@@ -237,6 +240,10 @@ final class Supervisor {
                 one.send(SIGKILL)
             }
         }
+    }
+
+    private var overMemory: String {
+        "it came to its limit of \(mebibytes(process.limits.memory ?? 0)) of memory, and the kernel killed it"
     }
 
     private func mebibytes(_ bytes: UInt64) -> String {
