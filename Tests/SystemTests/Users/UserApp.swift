@@ -60,7 +60,7 @@ final class UserApp {
         chmod(running.folder, 0o755)
         mkdir(programs, 0o755)
         chmod(programs, 0o755)
-        for program in ["StrataFixture", "strata"] {
+        for program in ["StrataFixture", "strata", "strata-broker"] {
             // By a process of its own: what a test starts meanwhile would inherit
             // the file while it is written, and nobody can run it then.
             let copy = try ChildProgram(

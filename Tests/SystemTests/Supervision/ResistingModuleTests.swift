@@ -5,7 +5,7 @@ import Testing
 
 /// The end of an app whose modules would rather stay: nothing is left of it.
 @Suite(.timeLimit(.minutes(2)))
-struct EndingTests {
+struct ResistingModuleTests {
     /// Each writes the numbers of its processes into `NAME.pid`. `daemon.sh` forks
     /// twice, out of its session; `ignores.sh` takes no SIGTERM; `floods.sh` fills
     /// its output; `leaves.sh` works in another session; `all.sh` does all of it.
