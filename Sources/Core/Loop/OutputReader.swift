@@ -45,12 +45,13 @@ public final class OutputReader: Handle {
     }
 
     /// Reads now what is in the pipe already, so that a child's last words come
-    /// before the news of its end.
-    /// - Parameter limit: in bytes; somebody else may go on writing.
-    public func drain(limit: Int = 1 << 20) {
+    /// before the news of its end; not what somebody else writes meanwhile.
+    public func drain() {
+        var waiting: Int32 = 0
+        guard !isClosed, ioctl(descriptor, UInt(FIONREAD), &waiting) == 0 else { return }
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
             var drained = 0
-            while !isClosed, drained < limit {
+            while !isClosed, drained < waiting {
                 let count = Glibc.read(descriptor, space.baseAddress, space.count)
                 guard count > 0 else { return }
                 drained += count

@@ -87,6 +87,7 @@ public final class Launcher {
     var busLostAt: UInt64 = 0
     /// When the end began, and whose turn it is.
     var endStartedAt: UInt64 = 0
+    var sweepStartedAt: UInt64 = 0
     var group: Set<String> = []
     var isStoppingGroup = false
     var suspension = Suspension()

@@ -131,6 +131,13 @@ struct ModuleMachineTests {
         #expect(machine.deadline == 2_100)
     }
 
+    @Test func cleanExitOfWhichTheBusTellsFirstIsItsEnd() {
+        var machine = ready()
+        _ = machine.saw(.restarting, pid: 0, reason: "closed", at: 1_999)
+        _ = machine.exited(.code(0), lastLines: [], at: 2_000)
+        #expect(machine.state == .settled(.absent("it ended with exit code 0")))
+    }
+
     @Test func cleanExitWhileTheBusIsGoneIsAFailure() {
         var machine = ready()
         _ = machine.busWent(at: 2_000)

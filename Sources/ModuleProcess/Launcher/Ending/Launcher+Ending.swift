@@ -9,6 +9,9 @@ extension Launcher {
     private static let announcedBy: UInt64 = 1_000
     private static let brokerBy: UInt64 = 9_000
     private static let sweptBy: UInt64 = 9_500
+    /// So long descendants are killed at least, one generation after another, also
+    /// where a machine under load took the time before.
+    private static let leastSweep: UInt64 = 500
 
     /// An order from outside; the second one takes no more time.
     public func ordered(_ by: String) {
@@ -89,6 +92,8 @@ extension Launcher {
     private func sweep(_ ending: Ending) {
         if keeper != nil, SocketAddress.occupant(settings.socket) == .dead { unlink(settings.socket) }
         phase = .sweeping(ending)
+        loop.updateTime()
+        sweepStartedAt = loop.now
         sweepOnce()
     }
 
@@ -101,7 +106,7 @@ extension Launcher {
         let left = ProcessFiles.children()
         let elapsed = loop.now - endStartedAt
         if left.isEmpty { return finish(ending) }
-        if elapsed >= Self.sweptBy {
+        if elapsed >= Self.sweptBy, loop.now - sweepStartedAt >= Self.leastSweep {
             console.say("\(left.count == 1 ? "process" : "processes") \(list(left.map(String.init))) can't be killed")
             return finish(ending)
         }

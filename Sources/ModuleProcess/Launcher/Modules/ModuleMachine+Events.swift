@@ -44,6 +44,7 @@ extension ModuleMachine {
             case .spawned, .joined, .settingUp, .setUp, .initializing, .ready:
                 run.phase = .reconnecting
                 run.deadline = now + Self.reconnect
+                run.lostBus = true
                 state = .running(run)
             case .reconnecting, .doomed: break
             }
@@ -69,12 +70,14 @@ extension ModuleMachine {
         case .starting where pid == run.pid:
             run.phase = .joined
             run.deadline = nil
+            run.lostBus = false
             state = .running(run)
             return []
         case .settingUp, .setUp, .initializing, .ready:
             // A session of a process that is gone, told late.
             guard pid == 0 || pid == run.pid else { return [] }
             run.deadline = nil
+            run.lostBus = false
             switch bus {
             case .settingUp:
                 run.phase = .settingUp

@@ -48,8 +48,8 @@ extension ModuleMachine {
         var isDoomed = false
         if case .doomed = run.phase { isDoomed = true }
         // One that ended because its bus did (the broker was told to go) is to
-        // come back with it.
-        let isFailure = isDoomed || known != nil || exit != .code(0) || run.readyAt == nil || run.phase == .reconnecting
+        // come back with it; of one that ended by itself the bus may tell first.
+        let isFailure = isDoomed || known != nil || exit != .code(0) || run.readyAt == nil || run.lostBus
         switch policy.restart {
         case .never:
             return settle(isFailure ? .failed(Self.with(lastLines, reason)) : .absent(reason), exit: exit)

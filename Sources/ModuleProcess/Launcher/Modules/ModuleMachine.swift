@@ -78,6 +78,8 @@ struct ModuleMachine {
         var passedSetUp = false
         var readyAt: UInt64?
         var deadline: UInt64?
+        /// The broker went away, and its session with it.
+        var lostBus = false
     }
 
     struct Stopping: Equatable {
