@@ -62,7 +62,8 @@ extension ModuleRuntime {
         lifeCycle.run(
             .tearDown,
             start: { finish in
-                whenHandlersAreDone(asked) { [unowned self] in run(scope: scope, finish) { try await module.tearDown() } }
+                whenHandlersAreDone(asked) { [unowned self] in run(scope: scope, finish) { try await module.tearDown() }
+                }
             }, then: then)
     }
 
