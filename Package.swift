@@ -64,6 +64,11 @@ let package = Package(
             name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "StrataFuzzing",
+            dependencies: ["StrataCore", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
+            path: "Fuzzing/Targets", swiftSettings: settings),
+        .testTarget(name: "FuzzingTests", dependencies: ["StrataFuzzing"], swiftSettings: settings),
         .testTarget(name: "CoreTests", dependencies: ["StrataCore", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "TestSupport"], swiftSettings: settings),

@@ -1,13 +1,13 @@
-import StrataCore
+package import StrataCore
 
 /// Members of a body's object that get other names, top level only.
-struct MemberRenaming: Equatable {
+package struct MemberRenaming: Equatable {
     /// The old name first. Each of both names comes once.
     private(set) var names: [AppTable.Rename]
 
     var isEmpty: Bool { names.isEmpty }
 
-    init(_ names: [AppTable.Rename]) { self.names = names }
+    package init(_ names: [AppTable.Rename]) { self.names = names }
 
     /// The other way round.
     var reversed: MemberRenaming { MemberRenaming(names.map { AppTable.Rename(from: $0.to, to: $0.from) }) }
@@ -17,7 +17,7 @@ struct MemberRenaming: Equatable {
     /// name already gives way to the renamed one.
     /// - Parameter limit: the body's size, in bytes.
     /// - Throws: `too-large`, or `bad-params` where it isn't JSON.
-    func apply(to body: UnsafeRawBufferPointer, limit: Int) throws(BusError) -> [UInt8] {
+    package func apply(to body: UnsafeRawBufferPointer, limit: Int) throws(BusError) -> [UInt8] {
         guard !body.isEmpty else { return [] }
         guard body.count <= limit else {
             throw BusError(

@@ -7,7 +7,7 @@ extension HeaderScanner {
     /// Scans a header that a client got. `ReadBuffer.slack` bytes behind it must
     /// be readable.
     @inline(__always)
-    func scanFromBroker(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
+    package func scanFromBroker(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         if scanCall(bytes, into: &header) { return }
         try scan(bytes, into: &header)
     }

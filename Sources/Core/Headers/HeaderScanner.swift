@@ -39,7 +39,7 @@ public final class HeaderScanner {
 
     /// Scans any header, into an empty one.
     @inline(never)
-    func scanFully(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
+    package func scanFully(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         scratchUsed = 0
         keys.reset()
         // Unescaped, a string is never longer than it was.

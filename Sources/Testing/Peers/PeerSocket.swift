@@ -2,14 +2,14 @@ internal import Glibc
 
 /// A connected Unix socket with poll's timeouts, and the frames that arrive on
 /// it. Never blocks longer than it is told to.
-final class PeerSocket {
-    private(set) var descriptor: Int32
+package final class PeerSocket {
+    package private(set) var descriptor: Int32
     /// The other side has ended, or this side has closed.
-    private(set) var isAtEnd = false
+    package private(set) var isAtEnd = false
     private var input: [UInt8] = []
     private var consumed = 0
 
-    init(path: String) throws {
+    package init(path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard descriptor >= 0 else { throw TestFailure.system("make a socket", errno) }
         var address = sockaddr_un()
@@ -56,7 +56,7 @@ final class PeerSocket {
     }
 
     /// Reads what is there. Called where `poll` said so.
-    func read() {
+    package func read() {
         guard descriptor >= 0, !isAtEnd else { return }
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
@@ -69,7 +69,7 @@ final class PeerSocket {
     }
 
     /// The next whole frame of what was read.
-    func nextFrame() throws -> ReceivedFrame? {
+    package func nextFrame() throws -> ReceivedFrame? {
         guard input.count - consumed >= 8 else { return nil }
         let length = FrameBytes.integer(input, at: consumed)
         let header = FrameBytes.integer(input, at: consumed + 4)
@@ -91,9 +91,9 @@ final class PeerSocket {
     /// Bytes of a frame that is not whole yet.
     var unfinished: Int { input.count - consumed }
 
-    func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    func close() {
+    package func close() {
         guard descriptor >= 0 else { return }
         // A child that another test starts just now has a copy until it runs its
         // program, and the connection would end only then.

@@ -1,0 +1,40 @@
+import Glibc
+import StrataBus
+import StrataCore
+import StrataTesting
+
+/// The whole broker, over its sockets: the input is a script of what several
+/// connections do. Afterwards everybody's requests are answered, nothing of them
+/// is left in the broker, a new operator is served, and no descriptor stays open.
+enum BrokerTarget {
+    static func run(_ input: inout InputReader, isAlone: Bool) throws(Finding) {
+        guard isAlone else { return try play(&input) }
+        _ = firstLoop
+        let before = openDescriptors()
+        try play(&input)
+        let after = openDescriptors()
+        try demand(after == before, "\(before) descriptors were open, and \(after) are after it")
+    }
+
+    private static func play(_ input: inout InputReader) throws(Finding) {
+        let table = ScriptTables.all[input.choice(ScriptTables.all.count)]
+        let last = input.choice(FuzzBus.places)
+        let folder: TemporaryFolder
+        let bus: FuzzBus
+        do {
+            folder = try TemporaryFolder()
+            bus = try FuzzBus(table, path: "\(folder.path)/bus")
+        } catch {
+            throw Finding("no broker could be started: \(error)")
+        }
+        defer { folder.remove() }
+        var script = BrokerScript(input, bus)
+        try script.run()
+        try bus.end(last: last)
+    }
+
+    /// libuv's first loop opens two descriptors that all loops share.
+    private static let firstLoop = (try? Loop()) == nil
+
+    private static func openDescriptors() -> Int { (0..<64).count { fcntl(Int32($0), F_GETFD) >= 0 } }
+}

@@ -1,0 +1,51 @@
+import StrataCore
+
+/// The header scanner. Its short ways say what its full scan says, the full scan
+/// what sections 2 and 3 of the protocol say of the text as JSON, and what is
+/// written of a header is scanned as that header.
+enum HeaderTarget {
+    typealias Scan = (HeaderScanner, UnsafeRawBufferPointer, inout Header) throws(HeaderError) -> Void
+
+    static func run(_ input: inout InputReader) throws(Finding) {
+        // What stands behind a header may look like its rest.
+        let slack = input.choice(2) == 0 ? [] : Array(#"0,"credit":16}"}"#.utf8)
+        let text = input.rest()
+        let full = outcome(text, slack) { scanner, bytes, header throws(HeaderError) in
+            try scanner.scanFully(bytes, into: &header)
+        }
+        let short = outcome(text, slack) { scanner, bytes, header throws(HeaderError) in
+            try scanner.scan(bytes, into: &header)
+        }
+        try demand(short == full, "the short way says \(short), the full scan \(full)")
+        let ofBroker = outcome(text, slack) { scanner, bytes, header throws(HeaderError) in
+            try scanner.scanFromBroker(bytes, into: &header)
+        }
+        try demand(ofBroker == full, "the short way of clients says \(ofBroker), the full scan \(full)")
+        try HeaderOracle.judge(text, full)
+        guard case .success(let members) = full else { return }
+        guard let written = members.written() else { return }
+        let again = outcome(written, []) { scanner, bytes, header throws(HeaderError) in
+            try scanner.scan(bytes, into: &header)
+        }
+        try demand(
+            again == full, "\(String(decoding: written, as: UTF8.self)) was written, and scanned as \(again)")
+    }
+
+    /// What a scan makes of a header, or says against it.
+    private static func outcome(_ text: [UInt8], _ slack: [UInt8], _ scan: Scan) -> Result<HeaderMembers, HeaderError> {
+        var space = text + slack
+        space += [UInt8](repeating: 0, count: max(0, ReadBuffer.slack - slack.count))
+        let scanner = HeaderScanner()
+        // The header's texts may stand in the scanner's memory.
+        defer { withExtendedLifetime(scanner) {} }
+        return space.withUnsafeBytes { space in
+            var header = Header()
+            do throws(HeaderError) {
+                try scan(scanner, UnsafeRawBufferPointer(rebasing: space[..<text.count]), &header)
+            } catch {
+                return .failure(error)
+            }
+            return .success(HeaderMembers(header))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import StrataCore
+import StrataJSON
+
+/// The coder of modules' messages against the parser of the broker's control
+/// traffic: both take and refuse the same texts, with the same values, and what
+/// the coder writes of a value is read as that.
+enum JSONTarget {
+    /// Looks at nothing of its value, so that only the scan judges the text.
+    private struct Ignored: Decodable {
+        init(from decoder: any Decoder) {}
+    }
+
+    static func run(_ input: inout InputReader) throws(Finding) {
+        let text = input.rest()
+        let reader = JSONReader()
+        let isTaken = (try? reader.decode(Ignored.self, from: text)) != nil
+        let read = try? reader.decode(AnyValue.self, from: text).json
+        let parsed: JSON
+        do throws(JSONError) {
+            parsed = try JSON(parsing: text, maximumDepth: JSONReader.maximumDepth)
+        } catch {
+            // Names that come twice, and numbers without a value, are a matter
+            // of taste, and the parser's is the stricter one.
+            if error.message.contains("is there twice") || error.message.contains("out of range") { return }
+            return try demand(!isTaken, "the coder took a text that the parser refused \(error)")
+        }
+        try demand(isTaken, "the coder refused a text that the parser took")
+        guard let read else { throw Finding("a value that was scanned can't be read") }
+        try demand(same(parsed, read), "the coder read \(read), the parser \(parsed)")
+        guard !hasNoNumber(read) else { return }
+        let written: [UInt8]
+        do { written = try JSONWriter().encode(AnyValue(read)) } catch {
+            throw Finding("what was read can't be written: \(error)")
+        }
+        guard let again = try? JSON(parsing: written, maximumDepth: JSONReader.maximumDepth) else {
+            throw Finding("the coder wrote no JSON: \(String(decoding: written, as: UTF8.self))")
+        }
+        try demand(
+            same(again, read, isWritten: true),
+            "the coder wrote \(String(decoding: written, as: UTF8.self)) for \(read)")
+    }
+
+    /// Whether both are one value, the first from the parser, the other from the
+    /// coder, which reads each number as an integer where it is one.
+    /// - Parameter isWritten: the parser read what the coder wrote: a number that
+    ///   had a fraction, but no room for it, is written as the integer that it became.
+    private static func same(_ parsed: JSON, _ read: JSON, isWritten: Bool = false) -> Bool {
+        switch (parsed, read) {
+        case (.integer(let one), .number(let other)): isWritten && Double(one) == other
+        case (.number(let one), .integer(let other)): one == Double(other)
+        case (.number(let one), .number(let other)): one == other || one == 0 && other.isNaN
+        case (.array(let one), .array(let other)):
+            one.count == other.count && zip(one, other).allSatisfy { same($0, $1, isWritten: isWritten) }
+        case (.object(let one), .object(let other)):
+            one.count == other.count
+                && zip(one, other).allSatisfy {
+                    $0.name.utf8.elementsEqual($1.name.utf8) && same($0.value, $1.value, isWritten: isWritten)
+                }
+        case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+        default: parsed == read
+        }
+    }
+
+    private static func hasNoNumber(_ json: JSON) -> Bool {
+        switch json {
+        case .number(let number): number.isNaN
+        case .array(let elements): elements.contains(where: hasNoNumber)
+        case .object(let members): members.contains { hasNoNumber($0.value) }
+        case .null, .bool, .integer, .string: false
+        }
+    }
+}

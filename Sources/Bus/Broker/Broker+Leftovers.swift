@@ -1,0 +1,18 @@
+/// What a broker without peers must not have any more.
+extension Broker {
+    /// The names of what is still there; none where every peer's end was a whole
+    /// one. For the fuzzer: it asks between two rounds, when nobody is connected.
+    package var leftovers: [String] {
+        let counts: [(String, Int)] = [
+            ("peers", peers.count), ("calls", calls.count), ("held bytes", heldTotal),
+            ("own calls", ownCalls.count), ("watches", watches.count), ("monitors", monitors.count),
+            ("unfinished frames", assembling.count), ("connections without hello", greeting),
+            ("seats", commonSeats), ("leaving sessions", leaving.count), ("reloads", reloads.count),
+            ("unwritten peers", dirty.count), ("broken peers", broken.count), ("gone peers", gone.count),
+            ("orphans", orphans.count), ("launchers", launcher == nil ? 0 : 1),
+            ("instances", instances.instances.isEmpty ? 0 : 1), ("frames in hand", frameInHand == nil ? 0 : 1),
+            ("reloading", askedReloads == nil ? 0 : 1), ("handing over", handOvers.count),
+        ]
+        return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }
+    }
+}

@@ -1,0 +1,22 @@
+import StrataFuzzing
+import Testing
+
+/// What the fuzzer found is run again with each build.
+@Suite(.timeLimit(.minutes(5)))
+struct ReplayTests {
+    @Test(arguments: FuzzTarget.allCases)
+    func everyKeptInputIsWithoutAFinding(target: FuzzTarget) throws {
+        let paths = KeptInputs.paths(of: target)
+        #expect(paths.count > 10, "\(target) has nearly no corpus: scripts/fuzz --keep \(target)")
+        for path in paths {
+            let bytes = try KeptInputs.bytes(path)
+            do throws(Finding) {
+                try bytes.withUnsafeBufferPointer { (bytes) throws(Finding) in
+                    try target.run(UnsafeRawBufferPointer(bytes), isAlone: false)
+                }
+            } catch {
+                Issue.record("\(path): \(error)")
+            }
+        }
+    }
+}
