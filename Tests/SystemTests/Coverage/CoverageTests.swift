@@ -15,6 +15,13 @@ struct CoverageTests {
         }
     }
 
+    @Test func eachTestThatTheReliabilityPageNamesIsThere() throws {
+        let known = try TestNames.all()
+        let named = try CoveragePage("docs/reliability.md").rows.flatMap(\.tests)
+        #expect(named.count > 25)
+        for name in named where !known.contains(name) { Issue.record("docs/reliability.md: there is no test \(name)") }
+    }
+
     @Test func eachRowNamesATestAndEachSectionHasRows() throws {
         let page = try CoveragePage()
         for row in page.rows {
