@@ -23,6 +23,16 @@ extension RawPeer {
         try nextFrame("a frame", time, file, line)
     }
 
+    /// The next frame; nil where none has come in time, or the connection has
+    /// ended: `hasEnded` says which.
+    public func nextIfAny(within time: Duration) throws -> ReceivedFrame? {
+        if inbox.isEmpty, !socket.isAtEnd { _ = try group.pump(until: Deadline(time), for: self) }
+        return inbox.isEmpty ? nil : inbox.removeFirst()
+    }
+
+    /// Whether the connection has ended, and all that came before has been taken.
+    public var hasEnded: Bool { socket.isAtEnd && inbox.isEmpty }
+
     /// The first frame that matches; those before it stay in the inbox.
     @discardableResult
     public func find(

@@ -1,0 +1,57 @@
+internal import FaultRecord
+
+/// The harm of a run, in the order of its time. The same seed and length make the
+/// same plan.
+struct FaultPlan {
+    let faults: [PlannedFault]
+
+    private static let weights: [(FaultKind, Int)] = [
+        (.killModule, 18), (.haltModule, 14), (.haltBroker, 3), (.cutConnection, 12), (.halfFrame, 5),
+        (.delayReader, 14), (.restartModule, 12), (.handOver, 7), (.reload, 4), (.fillDisk, 5), (.guestComes, 6),
+        (.guestGoes, 5),
+    ]
+
+    init(seed: UInt64, seconds: Int) {
+        var generator = Generator(seed)
+        let end = seconds * 1_000 - 1_500
+        var faults = Self.brokerKills(&generator, end)
+        var time = 1_000
+        while time < end {
+            faults.append(Self.fault(generator.pick(weighted: Self.weights), at: time, &generator))
+            time += generator.number(60...500)
+        }
+        self.faults = faults.enumerated().sorted { ($0.1.at, $0.0) < ($1.1.at, $1.0) }.map(\.element)
+    }
+
+    /// Rarely enough that the launcher doesn't take it for a broker that can't live:
+    /// it gives up after ten deaths that come within 10 s of their start each.
+    private static func brokerKills(_ generator: inout Generator, _ end: Int) -> [PlannedFault] {
+        var faults: [PlannedFault] = []
+        var time = generator.number(2_000...5_000)
+        while time < end {
+            faults.append(PlannedFault(at: time, kind: .killBroker))
+            time += faults.count % 3 == 0 ? generator.number(10_500...13_000) : generator.number(2_500...6_000)
+        }
+        return faults
+    }
+
+    private static func fault(_ kind: FaultKind, at time: Int, _ generator: inout Generator) -> PlannedFault {
+        var fault = PlannedFault(at: time, kind: kind)
+        let rows = Role.rows
+        switch kind {
+        case .killModule, .cutConnection: fault.role = generator.pick(rows).name
+        case .haltModule:
+            fault.role = generator.pick(rows).name
+            fault.milliseconds = generator.number(50...1_500)
+        case .haltBroker: fault.milliseconds = generator.number(50...600)
+        case .halfFrame: fault.role = "Cutter"
+        case .delayReader:
+            fault.role = generator.pick(rows.filter { !$0.keepsAll.isEmpty || !$0.keepsLatest.isEmpty }).name
+            fault.milliseconds = generator.number(100...1_500)
+        case .restartModule: fault.role = generator.pick(rows.filter { $0.start != .onDemand }).name
+        case .fillDisk: fault.milliseconds = generator.number(300...1_500)
+        case .killBroker, .handOver, .reload, .guestComes, .guestGoes, .killLauncher: break
+        }
+        return fault
+    }
+}

@@ -1,0 +1,33 @@
+/// What the command line asks for.
+struct Options {
+    /// How long harm is done.
+    private(set) var seconds = 30
+    private(set) var seed: UInt64
+    /// The table alone, without each fault as it is done.
+    private(set) var isQuiet = false
+    /// Where the logs stay when the run is over; nil to remove them.
+    private(set) var kept: String?
+    private(set) var strata = ""
+
+    init(_ words: some Sequence<String>) throws {
+        seed = UInt64.random(in: 1...999_999)
+        var words = Array(words)[...]
+        while let word = words.popFirst() {
+            switch word {
+            case "--seconds": seconds = try Self.number(words.popFirst(), of: word, from: 5, to: 3_600)
+            case "--seed": seed = UInt64(try Self.number(words.popFirst(), of: word, from: 0, to: .max))
+            case "--quiet": isQuiet = true
+            case "--keep": kept = words.popFirst()
+            case "--strata": strata = words.popFirst() ?? ""
+            default: throw Failure("unknown option \(word): see scripts/faults")
+            }
+        }
+    }
+
+    private static func number(_ word: String?, of option: String, from: Int, to: Int) throws -> Int {
+        guard let word, let number = Int(word), number >= from, number <= to else {
+            throw Failure("\(option) wants a number from \(from) to \(to), and got \(word ?? "nothing")")
+        }
+        return number
+    }
+}

@@ -1,0 +1,54 @@
+internal import FaultSystem
+internal import Foundation
+
+/// The run's folder, which is gone when the run is over, and its programs.
+final class Places {
+    let folder: String
+    /// The folder that this program and the modules are in.
+    let programs: String
+    private(set) var hasDisk = false
+
+    /// What the store may have.
+    static let diskBytes = 1 << 20
+
+    init() throws {
+        var template = Array("/tmp/strata-faults-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure("there is no folder in /tmp: errno \(errno)") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let program = realpath("/proc/self/exe", nil) else { throw Failure("/proc/self/exe can't be read") }
+        programs = URL(fileURLWithPath: String(cString: program)).deletingLastPathComponent().path
+        free(program)
+        for name in ["logs", "disk"] { mkdir("\(folder)/\(name)", 0o700) }
+        hasDisk = fault_private_disk(disk, Self.diskBytes) == 0
+    }
+
+    var socket: String { folder + "/app.sock" }
+    var manifest: String { folder + "/strata.yaml" }
+    var logs: String { folder + "/logs" }
+    var board: String { folder + "/board" }
+    var disk: String { folder + "/disk" }
+    var output: String { folder + "/app.log" }
+
+    func write(_ text: String, to path: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// The last lines of what the app has said.
+    func outputLines(_ most: Int) -> [String] {
+        let data = FileManager.default.contents(atPath: output) ?? Data()
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(most).map(String.init)
+    }
+
+    /// Lines of the app's output that say so.
+    func output(saying words: String) -> [String] { outputLines(.max).filter { $0.contains(words) } }
+
+    /// Removes it; with `kept`, moves what is worth reading there.
+    func remove(keeping kept: String?) {
+        if hasDisk { fault_end_private_disk(disk) }
+        if let kept {
+            try? FileManager.default.removeItem(atPath: kept)
+            try? FileManager.default.copyItem(atPath: folder, toPath: kept)
+        }
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+}

@@ -1,0 +1,123 @@
+internal import FaultRecord
+internal import FaultSystem
+internal import Foundation
+internal import Strata
+
+/// Doing harm. What was done is in the log before it is done.
+extension Run {
+    func inflict(_ fault: PlannedFault) throws {
+        say("  \(fault.text)")
+        switch fault.kind {
+        case .killModule:
+            if let place = processes.newest(fault.role) { hit(fault, place.pid, SIGKILL) }
+        case .killBroker:
+            if let broker = processes.broker { hit(fault, broker, SIGKILL) }
+        case .haltModule: if let place = processes.newest(fault.role) { halt(fault, place.pid) }
+        case .haltBroker: if let broker = processes.broker { halt(fault, broker) }
+        case .cutConnection:
+            guard let place = processes.newest(fault.role) else { return }
+            note(fault, place.pid)
+            _ = fault_cut(place.pid, places.socket)
+        case .halfFrame: order(fault, Board.Place.cut)
+        case .delayReader: order(fault, UInt64(fault.milliseconds))
+        case .restartModule: restart(fault)
+        case .handOver: try handOver(fault)
+        case .reload: try reload(fault)
+        case .fillDisk: fillDisk(fault)
+        case .guestComes:
+            note(fault, 0)
+            try processes.startGuest()
+        case .guestGoes:
+            guard let guest = processes.guest else { return }
+            note(fault, guest)
+            processes.endGuest()
+        case .killLauncher: break
+        }
+    }
+
+    private func note(_ fault: PlannedFault, _ pid: Int32, detail: UInt64 = 0) {
+        log.write(
+            Record(
+                .fault, kind: fault.kind.rawValue, extra: UInt32(bitPattern: pid), number: UInt64(fault.milliseconds),
+                detail: detail))
+    }
+
+    private func hit(_ fault: PlannedFault, _ pid: Int32, _ signal: Int32) {
+        note(fault, pid)
+        kill(pid, signal)
+    }
+
+    private func halt(_ fault: PlannedFault, _ pid: Int32) {
+        guard !halted.contains(pid) else { return }
+        halted.insert(pid)
+        hit(fault, pid, SIGSTOP)
+        later.append(
+            (
+                Record.now + UInt64(fault.milliseconds) * 1_000_000,
+                { [unowned self] in
+                    halted.remove(pid)
+                    kill(pid, SIGCONT)
+                }
+            ))
+    }
+
+    private func order(_ fault: PlannedFault, _ order: UInt64) {
+        guard let place = processes.newest(fault.role) else { return }
+        note(fault, place.pid)
+        place.order = order
+    }
+
+    private func restart(_ fault: PlannedFault) {
+        note(fault, 0, detail: UInt64(Role.index(of: fault.role) ?? 0))
+        link.send("launcher/restart", ["module": .string(fault.role)]) { [unowned self] answer in
+            if answer?.kind == "reply" { replaced.done += 1 } else { replaced.refused += 1 }
+        }
+    }
+
+    /// The broker becomes another program, or the same anew, in place.
+    private func handOver(_ fault: PlannedFault) throws {
+        guard canHandOver else { return }
+        let begun = Record.now
+        let answer = link.ask("bus/handOver", within: .seconds(10))
+        guard answer?.code != "unknown-action" else {
+            say("  (this broker can't be replaced in place)")
+            canHandOver = false
+            return
+        }
+        log.write(
+            Record(
+                .fault, kind: fault.kind.rawValue, number: (Record.now - begun) / 1_000_000,
+                detail: answer?.kind == "reply" ? 1 : 0, time: begun))
+        if answer?.kind == "reply" { handOvers.done += 1 } else { handOvers.refused += 1 }
+        if let answer, answer.kind == "error" { say("  (\(answer.code): \(answer.message))") }
+    }
+
+    private func reload(_ fault: PlannedFault) throws {
+        note(fault, 0)
+        manifest.round += 1
+        try places.write(manifest.text, to: places.manifest)
+        link.send("bus/reload", [:]) { [unowned self] answer in
+            if let answer, answer.kind == "error" { say("  (reload: \(answer.code): \(answer.message))") }
+        }
+    }
+
+    /// All of the store's disk is taken; without a disk of its own, the store's
+    /// process may write no file.
+    private func fillDisk(_ fault: PlannedFault) {
+        let end = Record.now + UInt64(fault.milliseconds) * 1_000_000
+        guard places.hasDisk else {
+            guard let pid = processes.newest("Store")?.pid else { return }
+            note(fault, pid)
+            _ = fault_limit_files(pid, 1)
+            later.append((end, { _ = fault_limit_files(pid, -1) }))
+            return
+        }
+        note(fault, 0)
+        let path = places.disk + "/filler"
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let piece = [UInt8](repeating: 1, count: 4_096)
+        while write(descriptor, piece, piece.count) > 0 {}
+        close(descriptor)
+        later.append((end, { unlink(path) }))
+    }
+}

@@ -1,0 +1,45 @@
+internal import FaultRecord
+
+/// How long the app stood still.
+extension Judge {
+    mutating func measure() {
+        var (back, handOver, outage): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        for fault in faults {
+            switch FaultKind(rawValue: fault.kind) {
+            case .killBroker:
+                back = max(back, timeToReturn(fault.time))
+                outage = max(outage, longestSilence(from: fault.time, to: fault.time + 2_000_000_000))
+            case .handOver:
+                let end = fault.time + fault.number * 1_000_000
+                handOver = max(handOver, longestSilence(from: fault.time - 50_000_000, to: end + 500_000_000))
+            default: break
+            }
+        }
+        summarize {
+            $0.longestReturn = back
+            $0.longestHandOver = handOver
+            $0.longestOutage = outage
+        }
+    }
+
+    /// Until the last process that lived on has a session again.
+    private func timeToReturn(_ time: UInt64) -> UInt64 {
+        logs.reduce(0) { longest, log in
+            guard let first = log.records.first, first.time < time, let last = log.records.last, last.time > time,
+                let back = log.records.first(where: { $0.time > time && $0.event == .session })?.time,
+                back - time < 15_000_000_000
+            else { return longest }
+            return max(longest, back - time)
+        }
+    }
+
+    /// The longest time in which no process of the app got an answer.
+    private func longestSilence(from: UInt64, to: UInt64) -> UInt64 {
+        var times = logs.flatMap { log in
+            log.records.filter { $0.event == .answered && $0.time >= from && $0.time <= to }.map(\.time)
+        }
+        times.append(from)
+        times.sort()
+        return zip(times, times.dropFirst()).reduce(0) { max($0, $1.1 - $1.0) }
+    }
+}

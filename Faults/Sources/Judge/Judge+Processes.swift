@@ -1,0 +1,72 @@
+internal import FaultRecord
+
+/// Processes and sessions: none ends for no reason, and none is set up twice.
+extension Judge {
+    /// Nanoseconds that a fault's consequences may take.
+    private static let aftermath: UInt64 = 15_000_000_000
+
+    mutating func judgeProcesses() {
+        let processes = logs.count
+        summarize { $0.processes = processes }
+        for fault in faults { summarize { $0.faults[fault.kind, default: 0] += 1 } }
+        for log in logs where !log.records.isEmpty && Role.all[Int(log.role)].hasRow {
+            let setUps = log.records.count { $0.event == .setUp }
+            if setUps > 1 { found(.doubled, "\(roleName(log)) was set up \(setUps) times", process: log.process) }
+            judgeSessions(log)
+            judgeEnd(log)
+        }
+    }
+
+    /// Whether a fault can be what befell a process at that moment.
+    private func isExplained(_ log: ProcessLog, at time: UInt64, by kinds: Set<FaultKind>) -> Bool {
+        faults.contains { fault in
+            guard let kind = FaultKind(rawValue: fault.kind), kinds.contains(kind), fault.time <= time,
+                time - fault.time < Self.aftermath
+            else { return false }
+            switch kind {
+            case .killBroker, .haltBroker, .killLauncher: return true
+            case .restartModule: return fault.detail == UInt64(log.role)
+            default: return Int32(bitPattern: fault.extra) == log.pid
+            }
+        }
+    }
+
+    /// A connection ends by the broker's death, by being cut, or because its owner
+    /// did not read.
+    private mutating func judgeSessions(_ log: ProcessLog) {
+        let reasons: Set<FaultKind> = [.killBroker, .cutConnection, .haltModule, .delayReader, .halfFrame, .killLauncher]
+        for record in log.records where isLoss(record) && record.time < end {
+            if !isExplained(log, at: record.time, by: reasons) {
+                found(
+                    .unexplainedEnd, "a session of \(roleName(log)) has ended, and nothing was done to it",
+                    process: log.process, time: record.time)
+            }
+        }
+    }
+
+    private func isLoss(_ record: Record) -> Bool {
+        switch record.event {
+        case .session: record.number > 1
+        case .closed: record.extra > 0
+        default: false
+        }
+    }
+
+    /// A process that was ready ends by a fault, by being replaced, or, if it is
+    /// there on demand, by having nothing to do.
+    private mutating func judgeEnd(_ log: ProcessLog) {
+        guard let last = log.records.last, last.time < end else { return }
+        guard log.records.contains(where: { $0.event == .ready || $0.event == .session }) else { return }
+        // Those of the run's end have done all their parts.
+        let ending = log.records.first { $0.event == .tearDown }
+        if ending == nil && last.event == .drained { return }
+        if ending == nil, log.records.contains(where: { $0.event == .drained }) { return }
+        if ending != nil, Role.all[Int(log.role)].start == .onDemand { return }
+        let reasons: Set<FaultKind> = [.killModule, .haltModule, .delayReader, .restartModule, .killLauncher]
+        if !isExplained(log, at: ending?.time ?? last.time + 1_000_000_000, by: reasons) {
+            found(
+                .unexplainedEnd, "a process of \(roleName(log)) has ended, and nothing was done to it",
+                process: log.process, time: last.time)
+        }
+    }
+}

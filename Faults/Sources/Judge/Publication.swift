@@ -1,0 +1,53 @@
+internal import FaultRecord
+
+/// What a process has broadcast in one of its sessions.
+struct Publication {
+    var role: UInt8
+    /// When each was sent; the first is number 1.
+    var times: [UInt64] = []
+    /// When the broker was known to have so many of them.
+    var flushedAt: UInt64?
+    var flushed = 0
+
+    /// The number of the first one that was sent after that moment.
+    func first(after time: UInt64) -> UInt64 {
+        var (low, high) = (0, times.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if times[middle] > time { high = middle } else { low = middle + 1 }
+        }
+        return UInt64(low + 1)
+    }
+
+    /// Whether any was sent in that time.
+    func isActive(from: UInt64, to: UInt64) -> Bool {
+        let next = Int(first(after: from))
+        return next <= times.count && times[next - 1] <= to
+    }
+
+    /// All of a run, by `process << 32 | session`.
+    static func all(_ logs: [ProcessLog]) -> [UInt64: Publication] {
+        var all: [UInt64: Publication] = [:]
+        for log in logs {
+            var session: UInt64 = 1
+            for record in log.records {
+                let key = UInt64(log.process) << 32 | session
+                switch record.event {
+                case .session: session = record.number
+                case .published:
+                    let key = UInt64(log.process) << 32 | record.number
+                    all[key, default: Publication(role: log.role)].times.append(record.time)
+                case .refused:
+                    all[UInt64(log.process) << 32 | record.number]?.times.removeLast()
+                case .flushed:
+                    guard var publication = all[key] else { continue }
+                    publication.flushedAt = record.time
+                    publication.flushed = publication.times.count
+                    all[key] = publication
+                default: break
+                }
+            }
+        }
+        return all
+    }
+}

@@ -1,0 +1,141 @@
+internal import FaultRecord
+internal import Strata
+
+/// What a module of the fault run offers. Each handler writes down when it begins
+/// and when it is done, with the number that its caller gave.
+extension Worker {
+    static let largeBody = 100 << 10
+
+    func export(_ exports: inout Exports) {
+        let name = role.name
+        exports.bytes("\(name)/echo") { [self] call in handled(call.body) { self.reply($0) } }
+        exports.bytes("\(name)/large") { [self] call in handled(call.body) { self.reply($0, Self.largeBody) } }
+        exports.bytes("\(name)/wait") { [self] (call) async throws in
+            try await handled(call.body) {
+                try await sleep(milliseconds: 1)
+                return self.reply($0)
+            }
+        }
+        exports.bytes("\(name)/slow") { [self] (call) async throws in
+            try await handled(call.body) {
+                try await sleep(milliseconds: 40)
+                return self.reply($0)
+            }
+        }
+        exports.bytes("\(name)/nested") { [self] (call) async throws in
+            await handled(call.body) { number in
+                await self.request(.nested, madeFor: number, .atOnce)
+                return self.reply(number)
+            }
+        }
+        exports.bytes("\(name)/checked", auth: true) { [self] call in handled(call.body) { self.reply($0) } }
+        exports.stream("\(name)/count") { [self] (call) async throws in self.count(Digits.first(in: call.body)) }
+        exports.url(name.lowercased(), "/do/:number", to: "\(name)/echo")
+        exports.observe("note") { [self] delivery in
+            guard delivery.isReport else { return }
+            handled(delivery.body) { _ in }
+        }
+        exports.event("bell.rings") { _ in }
+        if role.hasInstances { exportInstances(&exports) }
+        exportContracts(&exports)
+        for name in role.keepsAll { observe(name, .all, &exports) }
+        for name in role.keepsLatest { observe(name, .latest, &exports) }
+    }
+
+    private func exportContracts(_ exports: inout Exports) {
+        switch role.name {
+        case "Press":
+            exports.action(PressContract.Press.self) { [self] request in
+                handled(request.number) { PressContract.Press.Reply(number: $0) }
+            }
+        case "Mill":
+            exports.action(MillContract.Grind.self) { [self] request in
+                try await handled(request.number) {
+                    try await sleep(milliseconds: 2)
+                    return MillContract.Grind.Reply(number: $0)
+                }
+            }
+        case "Store":
+            let file = store
+            exports.action(StoreContract.Put.self) { [self] request in
+                try await handled(request.number) { number in
+                    try await blocking(label: "disk") { try file.append(request.text) }
+                    return StoreContract.Put.Reply(number: number)
+                }
+            }
+        case "Guard": exports.action("Guard/authorize") { _ in ["allow": true] }
+        default: break
+        }
+    }
+
+    /// What an instance is: it counts its calls.
+    private final class Seat { var calls = 0 }
+
+    private func exportInstances(_ exports: inout Exports) {
+        exports.instances(of: role.instances, make: { _ in Seat() }) { list in
+            list.bytes("add") { [self] (seat: Seat, call: Call) in
+                seat.calls += 1
+                return handled(call.body) { self.reply($0) }
+            }
+        }
+    }
+
+    /// 20 elements, and then their end.
+    private func count(_ number: UInt64) -> AsyncThrowingStream<JSON, any Error> {
+        log.write(Record(.started, number: number))
+        var index: Int64 = 0
+        return AsyncThrowingStream { @ModuleActor [self] in
+            if index % 8 == 7 { try await sleep(milliseconds: 1) }
+            guard index < Self.streamLength else {
+                log.write(Record(.ended, number: number))
+                return nil
+            }
+            index += 1
+            return ["n": .integer(Int64(number)), "i": .integer(index)]
+        }
+    }
+
+    static let streamLength: Int64 = 20
+
+    private func observe(_ name: String, _ keep: Keep, _ exports: inout Exports) {
+        let news = name == Role.adapter ? Role.adaptedNews : "\(name).news"
+        let index = Role.newsIndex(name)
+        exports.observe(news, keep: keep) { [self] delivery in
+            let numbers = Digits.first(3, in: delivery.body)
+            guard numbers.count == 3 else { return }
+            log.write(
+                Record(
+                    .noticed, kind: index, ran: keep == .latest ? 1 : 0, extra: UInt32(clamping: delivery.missed),
+                    number: numbers[0] << 32 | numbers[1], detail: numbers[2]))
+        }
+    }
+
+    // MARK: Writing down
+
+    private func handled<Result>(_ body: [UInt8], _ work: (UInt64) throws -> Result) rethrows -> Result {
+        try handled(Digits.first(in: body), work)
+    }
+
+    private func handled<Result>(_ number: UInt64, _ work: (UInt64) throws -> Result) rethrows -> Result {
+        log.write(Record(.started, number: number))
+        defer { log.write(Record(.ended, number: number)) }
+        return try work(number)
+    }
+
+    private func handled<Result>(_ body: [UInt8], _ work: (UInt64) async throws -> Result) async rethrows -> Result {
+        try await handled(Digits.first(in: body), work)
+    }
+
+    private func handled<Result>(_ number: UInt64, _ work: (UInt64) async throws -> Result) async rethrows -> Result {
+        log.write(Record(.started, number: number))
+        defer { log.write(Record(.ended, number: number)) }
+        return try await work(number)
+    }
+
+    func reply(_ number: UInt64, _ size: Int = 0) -> [UInt8] {
+        var bytes = Array("{\"n\":\(number),\"pad\":\"".utf8)
+        bytes += [UInt8](repeating: 0x70, count: size)
+        bytes += [0x22, 0x7D]
+        return bytes
+    }
+}

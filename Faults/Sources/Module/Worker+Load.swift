@@ -1,0 +1,124 @@
+internal import FaultRecord
+internal import Strata
+
+/// The load that a module of the fault run makes: one request after another, of
+/// all kinds.
+extension Worker {
+    private static let weights: [(RequestKind, Int)] = [
+        (.atOnce, 30), (.async, 12), (.large, 3), (.typed, 6), (.typedAsync, 6), (.open, 6), (.adapted, 5),
+        (.authorized, 3), (.stream, 3), (.nested, 8), (.hurried, 4), (.cancelled, 4), (.instance, 4), (.report, 6),
+        (.onDemand, 3), (.store, 3), (.guest, 2), (.bus, 2), (.event, 1),
+    ]
+    private static let callees = Role.rows.filter { $0.start != .onDemand }
+    private static let modules = callees.filter { $0.player == .runtime }
+    private static let wanted = Role.rows.filter { $0.start == .onDemand }
+    private static let owners = modules.filter(\.hasInstances)
+
+    func makeLoad() async {
+        while isLoading {
+            await request(generator.pick(weighted: Self.weights))
+            try? await sleep(milliseconds: generator.number(0...4))
+        }
+    }
+
+    /// Makes one request of a kind, and waits for what becomes of it.
+    private func request(_ kind: RequestKind) async {
+        switch kind {
+        case .cancelled: await cancelled()
+        case .instance: await instance()
+        default: await request(kind, madeFor: 0, kind)
+        }
+    }
+
+    /// - Parameter how: what is done; `kind` is what it is counted as.
+    func request(_ kind: RequestKind, madeFor parent: UInt64, _ how: RequestKind) async {
+        let target = generator.pick(Self.modules)
+        await made(kind, for: parent) { [self] number in
+            switch how {
+            case .atOnce: try await echo(generator.pick(Self.callees), "echo", number)
+            case .async: try await echo(target, "wait", number)
+            case .large: try await echo(target, "large", number, size: Self.largeBody)
+            case .nested: try await echo(target, "nested", number)
+            case .authorized: try await echo(target, "checked", number)
+            case .hurried:
+                try await echo(target, "slow", number, deadline: .milliseconds(generator.number(1...30)))
+            case .onDemand: try await echo(generator.pick(Self.wanted), "echo", number)
+            case .cancelled: try await echo(target, "slow", number)
+            case .guest: .of(Digits.first(in: try await bus.call("Guest/echo", bytes: reply(number), deadline: .seconds(2))), number)
+            case .typed: .of(try await bus.call(PressContract.Press(number: number), deadline: Self.patience).number, number)
+            case .typedAsync:
+                .of(try await bus.call(MillContract.Grind(number: number), deadline: Self.patience).number, number)
+            case .adapted:
+                .of(try await bus.call(NotePress.Stamp(stampNumber: number), deadline: Self.patience).stamped, number)
+            case .store: .of(try await bus.call(StoreContract.Put(number: number), deadline: Self.patience).number, number)
+            case .open:
+                .of(Int64(number) == (try await bus.open("faults://\(target.name.lowercased())/do/\(number)", deadline: Self.patience))["n"]?.integer)
+            case .stream: try await stream(target, number)
+            case .report: try await report(number)
+            case .bus: .of((try await bus.call("bus/levels", deadline: Self.patience))["levels"] != nil)
+            case .event: .of(try await bus.emit("bell.rings", deadline: .seconds(1)).answer)
+            case .create, .instance, .release: .wrong
+            }
+        }
+    }
+
+    static let patience = Duration.seconds(3)
+
+    private func echo(
+        _ target: Role, _ action: String, _ number: UInt64, size: Int = 0, deadline: Duration = patience
+    ) async throws -> Outcome {
+        let answer = try await bus.call("\(target.name)/\(action)", bytes: reply(number, size), deadline: deadline)
+        return .of(Digits.first(in: answer), number)
+    }
+
+    private func stream(_ target: Role, _ number: UInt64) async throws -> Outcome {
+        let leavesAt = generator.number(0...3) == 0 ? Int64(generator.number(1...19)) : 0
+        var index: Int64 = 0
+        let params: JSON = ["n": .integer(Int64(number))]
+        for try await element in try bus.stream("\(target.name)/count", params, deadline: Self.patience) {
+            index += 1
+            guard element["n"]?.integer == Int64(number), element["i"]?.integer == index else { return .wrong }
+            if index == leavesAt { return .gaveUp }
+        }
+        return .of(index == Self.streamLength)
+    }
+
+    private func report(_ number: UInt64) async throws -> Outcome {
+        let target = generator.pick(Self.modules.filter { $0.rank <= role.rank })
+        let observers = try await bus.report(
+            "note", ["n": .integer(Int64(number))], to: target.name, deadline: Self.patience)
+        return .reply(UInt32(observers))
+    }
+
+    /// A request whose task is cancelled midway.
+    private func cancelled() async {
+        let task = try? bus.background("cancelled request") { [self] in
+            await request(.cancelled, madeFor: 0, .cancelled)
+        }
+        try? await sleep(milliseconds: generator.number(0...6))
+        task?.cancel()
+        await task?.value
+    }
+
+    /// Creates an instance, calls it, and releases it.
+    private func instance() async {
+        let owner = generator.pick(Self.owners)
+        var instance: Instance?
+        await made(.create, for: 0) { [self] _ in
+            instance = try await bus.create(owner.instances, deadline: Self.patience)
+            return .reply(1)
+        }
+        guard let instance else { return }
+        for _ in 0..<3 {
+            await made(.instance, for: 0) { number in
+                let answer = try await instance.call(
+                    "add", ["n": .integer(Int64(number))], deadline: Self.patience)
+                return .of(answer["n"]?.integer == Int64(number))
+            }
+        }
+        await made(.release, for: 0) { _ in
+            try await instance.release()
+            return .reply(1)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import FaultRecord
+internal import Glibc
+internal import Strata
+
+/// A module of the fault run's app: what it offers and does is what its role says.
+/// It writes down each request that it makes or handles, and each notice.
+@main
+final class Worker: Module {
+    nonisolated static let name = "Worker"
+
+    let bus: Bus
+    let role: Role
+    let log: RecordLog
+    let board: Board
+    let place: Board.Place
+    let store: StoreFile
+    var generator: Generator
+    /// Requests of this process so far, and those without a final answer.
+    var made: UInt64 = 0
+    var open: UInt64 = 0 {
+        didSet { place.open = open }
+    }
+    /// Sessions so far, of which the process knows.
+    var session: UInt64 = 1
+    /// Broadcasts of this session that its runtime has taken.
+    var published: UInt64 = 0
+    private var isEnding = false
+
+    init(bus: Bus) throws {
+        guard let folder = getenv("FAULTS_FOLDER").map({ String(cString: $0) }), let role = Role.named(bus.module),
+            let index = Role.index(of: bus.module)
+        else { throw RecordError("\(bus.module) is no role of the fault run, or FAULTS_FOLDER isn't set") }
+        // Where the store's disk is a limit of its file's size, a write says so.
+        signal(SIGXFSZ, SIG_IGN)
+        self.bus = bus
+        self.role = role
+        log = try RecordLog(folder: folder + "/logs", role: index)
+        board = try Board(path: folder + "/board")
+        place = board.place(log.process)
+        place.role = index
+        place.pid = getpid()
+        store = StoreFile(path: folder + "/disk/store")
+        let seed = getenv("FAULTS_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+        generator = Generator(seed &* 1_000_003 &+ UInt64(log.process))
+    }
+
+    func register(_ exports: inout Exports) { export(&exports) }
+
+    func setUp(_ context: Context) async throws { log.write(Record(.setUp)) }
+
+    func didStart() async throws {
+        for index in 0..<Self.loops { try bus.background("load \(index)") { [self] in await makeLoad() } }
+        if role.broadcasts > 0 { try bus.background("broadcasts") { [self] in try await publish() } }
+        try bus.background("orders") { [self] in try await obeyOrders() }
+        log.write(Record(.ready))
+    }
+
+    func resumed() async throws {
+        session += 1
+        published = 0
+        log.write(Record(.session, number: session))
+    }
+
+    /// Ends in order: the own requests first, which were cancelled with the tasks
+    /// that made them.
+    func tearDown() async throws {
+        isEnding = true
+        log.write(Record(.tearDown))
+        for _ in 0..<1_000 where open > 0 { try await sleep(milliseconds: 5) }
+        let sentAt = Record.now
+        let hasFlushed = (try? await bus.call("bus/ping", deadline: .seconds(2))) != nil
+        if hasFlushed { log.write(Record(.flushed)) }
+        log.write(Record(.drained, number: open, detail: hasFlushed ? sentAt : 0))
+    }
+
+    /// Does what the driver orders, and its part of the run's end.
+    private func obeyOrders() async throws {
+        while !Task.isCancelled {
+            try await sleep(milliseconds: 10)
+            let order = place.order
+            if order > 0 {
+                place.order = 0
+                // The whole process stands still, as one that computes does.
+                usleep(UInt32(truncatingIfNeeded: order) &* 1_000)
+            }
+            let phase = board.phase
+            guard phase != .load, !isEnding, open == 0, place.done < phase.rawValue else { continue }
+            let before = session
+            let sentAt = Record.now
+            guard (try? await bus.call("bus/ping", deadline: .seconds(2))) != nil, before == session else { continue }
+            log.write(phase == .stop ? Record(.flushed) : Record(.drained, number: open, detail: sentAt))
+            place.done = phase.rawValue
+        }
+    }
+
+    /// Whether requests are still to be made.
+    var isLoading: Bool { board.phase == .load && !Task.isCancelled && !isEnding }
+    static let loops = 5
+}

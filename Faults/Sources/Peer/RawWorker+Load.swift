@@ -1,0 +1,42 @@
+internal import FaultRecord
+internal import Strata
+internal import StrataTesting
+
+/// The requests that a peer without the runtime makes: several at once.
+extension RawWorker {
+    private static let weights: [(RequestKind, Int)] = [
+        (.atOnce, 10), (.async, 4), (.large, 1), (.open, 3), (.authorized, 2), (.hurried, 2), (.cancelled, 2),
+        (.onDemand, 1), (.nested, 2),
+    ]
+    private static let mostOpen = 6
+    private static let callees = Role.rows.filter { $0.player == .runtime && $0.start != .onDemand }
+    private static let wanted = Role.rows.filter { $0.start == .onDemand }
+
+    func makeLoad(_ peer: RawPeer) throws {
+        guard open.count < Self.mostOpen else { return }
+        made += 1
+        let kind = generator.pick(weighted: Self.weights)
+        let target = generator.pick(kind == .onDemand ? Self.wanted : Self.callees).name
+        let id = made
+        let number = RequestNumber(process: log.process, index: id).value
+        log.write(Record(.sent, kind: kind.rawValue, number: number))
+        open.insert(id)
+        let deadline = kind == .hurried ? generator.number(1...30) : 3_000
+        let members: JSON = ["deadline": .integer(Int64(deadline))]
+        guard kind != .open else {
+            try peer.open("faults://\(target.lowercased())/do/\(number)", members, id: id)
+            return
+        }
+        let action =
+            switch kind {
+            case .async: "wait"
+            case .large: "large"
+            case .authorized: "checked"
+            case .hurried, .cancelled: "slow"
+            case .nested: "nested"
+            default: "echo"
+            }
+        try peer.call("\(target)/\(action)", ["n": .integer(Int64(number))], members, id: id)
+        if kind == .cancelled { try peer.cancel(id) }
+    }
+}

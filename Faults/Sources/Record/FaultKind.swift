@@ -1,0 +1,35 @@
+/// The harm that is done to the app.
+public enum FaultKind: UInt8, CaseIterable, Sendable {
+    case killModule, killBroker
+    /// SIGSTOP, and SIGCONT some time later.
+    case haltModule, haltBroker
+    /// The connection is shut down from outside, whatever is on its way.
+    case cutConnection
+    /// A peer writes half of a frame and closes.
+    case halfFrame
+    /// A module, or a peer without runtime, does nothing for a while.
+    case delayReader
+    case restartModule, handOver, reload
+    case fillDisk
+    case guestComes, guestGoes
+    case killLauncher
+
+    public var name: String {
+        switch self {
+        case .killModule: "module killed"
+        case .killBroker: "broker killed"
+        case .haltModule: "module halted"
+        case .haltBroker: "broker halted"
+        case .cutConnection: "connection cut"
+        case .halfFrame: "closed in a frame"
+        case .delayReader: "reader delayed"
+        case .restartModule: "module replaced"
+        case .handOver: "broker replaced"
+        case .reload: "manifest reloaded"
+        case .fillDisk: "disk filled"
+        case .guestComes: "guest came"
+        case .guestGoes: "guest went"
+        case .killLauncher: "launcher killed"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+/// Numbers that are the same in each run with the same seed (SplitMix64, Steele
+/// and others, 2014).
+public struct Generator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    public init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+
+    public mutating func pick<Element>(_ list: [Element]) -> Element { list[Int(next() % UInt64(list.count))] }
+
+    public mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+
+    /// One of these, each as often as its weight says.
+    public mutating func pick<Element>(weighted list: [(Element, Int)]) -> Element {
+        var place = number(0...(list.reduce(0) { $0 + $1.1 } - 1))
+        for (element, weight) in list {
+            if place < weight { return element }
+            place -= weight
+        }
+        return list[0].0
+    }
+}

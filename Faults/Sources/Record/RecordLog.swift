@@ -1,0 +1,73 @@
+internal import Glibc
+internal import Synchronization
+
+/// A process's own log: records in mapped files, so that what was written is there
+/// however the process ends, and a record costs a few stores.
+///
+/// Used on one thread.
+public final class RecordLog {
+    /// The process's number in this run, from 1: no two have the same.
+    public let process: UInt32
+    public let role: UInt8
+
+    private let descriptor: Int32
+    private var piece: UnsafeMutablePointer<Record>
+    private var used = 0
+    private var pieces = 1
+
+    /// 2 MiB.
+    static let recordsInPiece = 65_536
+    private static let bytesInPiece = recordsInPiece * MemoryLayout<Record>.size
+    /// 512 MiB; a process that writes more ends.
+    private static let mostPieces = 256
+
+    /// Begins the log of this process in a folder.
+    public init(folder: String, role: UInt8) throws(RecordError) {
+        var number: UInt32 = 0
+        var file: Int32 = -1
+        repeat {
+            number += 1
+            file = open(Self.path(folder, number), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        } while file < 0 && errno == EEXIST && number < Board.places - 1
+        guard file >= 0 else { throw RecordError("there is no log in \(folder): errno \(errno)") }
+        // With holes, so that a limit of files' sizes that comes later doesn't end it.
+        guard ftruncate(file, Self.mostPieces * Self.bytesInPiece) == 0 else {
+            throw RecordError("there is no room for a log in \(folder): errno \(errno)")
+        }
+        process = number
+        self.role = role
+        descriptor = file
+        piece = try Self.map(file, 0)
+        // The first record says whose log it is, and isn't an event.
+        piece[0] = Record(.session, kind: role, extra: UInt32(getpid()), number: UInt64(number))
+        used = 1
+    }
+
+    static func path(_ folder: String, _ number: UInt32) -> String { "\(folder)/\(number).log" }
+
+    public func write(_ record: Record) {
+        if used == Self.recordsInPiece {
+            guard pieces < Self.mostPieces, let next = try? Self.map(descriptor, pieces) else { fatalError("the log has no room") }
+            munmap(piece, Self.bytesInPiece)
+            piece = next
+            pieces += 1
+            used = 0
+        }
+        // The event last: a record that a kill interrupts isn't there.
+        let place = piece + used
+        var record = record
+        let event = record.eventNumber
+        record.eventNumber = 0
+        place.pointee = record
+        atomicMemoryFence(ordering: .releasing)
+        place.pointee.eventNumber = event
+        used += 1
+    }
+
+    private static func map(_ file: Int32, _ index: Int) throws(RecordError) -> UnsafeMutablePointer<Record> {
+        guard let memory = mmap(nil, bytesInPiece, PROT_READ | PROT_WRITE, MAP_SHARED, file, index * bytesInPiece),
+            memory != MAP_FAILED
+        else { throw RecordError("a log can't grow: errno \(errno)") }
+        return memory.assumingMemoryBound(to: Record.self)
+    }
+}

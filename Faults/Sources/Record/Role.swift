@@ -1,0 +1,150 @@
+/// What one of the app's processes is: its row in the manifest, and how it behaves.
+public struct Role: Sendable {
+    public enum Start: String, Sendable {
+        case eager, async, onDemand = "on-demand"
+    }
+
+    /// What plays it.
+    public enum Player: Sendable {
+        case runtime, raw
+        /// No row: a peer that comes and goes, an operator's tool, the driver.
+        case guest, tool, driver
+    }
+
+    public let name: String
+    /// Its level's rank; nobody's is 3.
+    public let rank: Int
+    public var player = Player.runtime
+    public var start = Start.eager
+    public var idle: String?
+    public var restart = "on-failure"
+    public var overlaps = false
+    public var ping: String?
+    /// Broadcasts a second, and bytes of each; 0 for none.
+    public var broadcasts = 0
+    public var bytes = 0
+    /// Roles whose broadcasts it observes, and how.
+    public var keepsAll: [String] = []
+    public var keepsLatest: [String] = []
+    public var hasInstances = false
+
+    init(_ name: String, _ rank: Int, _ set: (inout Role) -> Void = { _ in }) {
+        self.name = name
+        self.rank = rank
+        set(&self)
+    }
+
+    /// The name of its broadcasts.
+    public var news: String { "\(name).news" }
+    /// The interface of which others create instances.
+    public var instances: String { "\(name)Seat" }
+    public var hasRow: Bool { player == .runtime || player == .raw }
+}
+
+extension Role {
+    public static let levels = ["basic", "middle", "topout"]
+    /// What an adapter calls the interface of `Press`, and its broadcasts.
+    public static let adapter = "NotePress"
+    public static let adaptedNews = "note.pressed"
+
+    /// The index in `all` is a role's number in the logs.
+    public static let all: [Role] = [
+        Role("Store", 0) { $0.broadcasts = 40 },
+        Role("Clock", 0) {
+            $0.restart = "always"
+            $0.broadcasts = 300
+        },
+        Role("Depot", 0) {
+            $0.overlaps = true
+            $0.broadcasts = 150
+            $0.bytes = 4_096
+        },
+        Role("Guard", 0),
+        Role("Ledger", 0) {
+            $0.start = .async
+            $0.broadcasts = 20
+        },
+        Role("Cellar", 0) {
+            $0.start = .onDemand
+            $0.idle = "400ms"
+        },
+        Role("Mill", 1) {
+            $0.overlaps = true
+            $0.broadcasts = 100
+            $0.keepsAll = ["Clock"]
+        },
+        Role("Press", 1) {
+            $0.broadcasts = 60
+            $0.keepsLatest = ["Clock", "Depot"]
+        },
+        Role("Loom", 1) {
+            $0.ping = "700ms"
+            $0.keepsAll = ["Depot"]
+        },
+        Role("Kiln", 1) {
+            $0.start = .onDemand
+            $0.idle = "300ms"
+            $0.keepsAll = ["Store"]
+        },
+        Role("Forge", 1) {
+            $0.start = .async
+            $0.restart = "always"
+        },
+        Role("Cart", 1) { $0.hasInstances = true },
+        Role("Wheel", 1) {
+            $0.overlaps = true
+            $0.hasInstances = true
+            $0.keepsLatest = ["Ledger"]
+        },
+        Role("Shop", 2) { $0.keepsAll = ["Mill", adapter] },
+        Role("Desk", 2) {
+            $0.overlaps = true
+            $0.keepsAll = ["Depot", "Mill", "Clock"]
+            $0.keepsLatest = ["Press"]
+        },
+        Role("Bell", 2) { $0.keepsAll = ["Store", "Clock", "Depot", "Ledger", "Mill", "Press"] },
+        Role("Gate", 2) {
+            $0.ping = "700ms"
+            $0.keepsLatest = ["Store", "Clock", "Depot", "Ledger", "Mill", "Press"]
+        },
+        Role("Yard", 2) {
+            $0.start = .onDemand
+            $0.keepsAll = ["Press"]
+        },
+        Role("Cutter", 2) {
+            $0.player = .raw
+            $0.restart = "always"
+            $0.keepsAll = ["Mill"]
+        },
+        Role("Late", 2) {
+            $0.player = .raw
+            $0.keepsAll = ["Depot", "Clock"]
+            $0.keepsLatest = ["Mill"]
+        },
+        Role("guest", 2) {
+            $0.player = .guest
+            $0.keepsAll = ["Ledger"]
+        },
+        Role("operator", 3) { $0.player = .tool },
+        Role("driver", 3) { $0.player = .driver },
+    ]
+
+    /// The modules that have a row.
+    public static var rows: [Role] { all.filter(\.hasRow) }
+
+    public static func index(of name: String) -> UInt8? { all.firstIndex { $0.name == name }.map { UInt8($0) } }
+
+    public static func named(_ name: String) -> Role? { all.first { $0.name == name } }
+
+    /// The number in the logs of what is observed as `name` in `keepsAll`.
+    public static func newsIndex(_ name: String) -> UInt8 {
+        name == adapter ? adapterIndex : index(of: name) ?? 0
+    }
+
+    public static let adapterIndex: UInt8 = 200
+
+    /// The role that publishes what has that number.
+    public static func publisher(ofNews number: UInt8) -> UInt8 {
+        number == adapterIndex ? index(of: "Press") ?? 0 : number
+    }
+}
