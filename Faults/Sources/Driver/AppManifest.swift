@@ -34,6 +34,9 @@ struct AppManifest {
             "restart: \(role.restart)", "replace: \(role.overlaps ? "overlap" : "wait")", "provides: [\(provides)]",
             "stop: 8s", "backoff: {first: 10ms, most: 200ms, reset: 300ms}", "emits: [bell.rings]",
         ]
+        if role.player == .runtime {
+            lines.append("urls: {\"\(role.name.lowercased())/do/:number\": \(role.name)/echo}")
+        }
         if let idle = role.idle { lines.append("idle: \(idle)") }
         if let ping = role.ping { lines.append("ping: \(round % 3 == 2 ? "900ms" : ping)") }
         return "  \(role.name):\n" + lines.map { "    \($0)" }.joined(separator: "\n")

@@ -22,12 +22,16 @@ extension Judge {
         }
     }
 
-    /// Until the last process that lived on has a session again.
+    /// Until the last process that lived on, and that nothing else was done to, has
+    /// a session again.
     private func timeToReturn(_ time: UInt64) -> UInt64 {
         logs.reduce(0) { longest, log in
-            guard let first = log.records.first, first.time < time, let last = log.records.last, last.time > time,
+            guard Int(log.role) < Role.all.count, Role.all[Int(log.role)].player != .guest,
+                let first = log.records.first, first.time < time,
                 let back = log.records.first(where: { $0.time > time && $0.event == .session })?.time,
-                back - time < 15_000_000_000
+                !faults.contains(where: {
+                    Int32(bitPattern: $0.extra) == log.pid && $0.time + 2_000_000_000 > time && $0.time < back
+                })
             else { return longest }
             return max(longest, back - time)
         }

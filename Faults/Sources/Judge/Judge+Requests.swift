@@ -15,13 +15,15 @@ extension Judge {
     private mutating func readCaller(_ log: ProcessLog) {
         guard var states = requests.removeValue(forKey: log.process) else { return }
         defer { requests[log.process] = states }
-        var firstOfSession = 1
+        // Those of the session at hand; a peer numbers its requests in order.
+        var ofSession = 1..<1
         for record in log.records {
             let index = Int(RequestNumber(record.number).index)
             switch record.event {
             case .sent:
                 states[index].sentAt = record.time
                 states[index].kind = record.kind
+                ofSession = ofSession.lowerBound..<max(ofSession.upperBound, index + 1)
                 summarize { $0.sent[record.kind, default: 0] += 1 }
             case .answered:
                 states[index].answers &+= 1
@@ -39,11 +41,8 @@ extension Judge {
                 states[index].isOut = true
                 summarize { $0.givenUp += 1 }
             case .closed:
-                for index in firstOfSession..<max(firstOfSession, states.count)
-                where states[index].sentAt > 0 && states[index].sentAt <= record.time && states[index].answers == 0 {
-                    states[index].isOut = true
-                }
-                firstOfSession = states.firstIndex { $0.sentAt > record.time } ?? states.count
+                for index in ofSession where states[index].answers == 0 { states[index].isOut = true }
+                ofSession = ofSession.upperBound..<ofSession.upperBound
             default: break
             }
         }

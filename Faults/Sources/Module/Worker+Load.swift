@@ -17,9 +17,12 @@ extension Worker {
     func makeLoad() async {
         while isLoading {
             await request(generator.pick(weighted: Self.weights))
-            try? await sleep(milliseconds: generator.number(0...4))
+            try? await sleep(milliseconds: generator.number(0...Self.longestPause))
         }
     }
+
+    /// Milliseconds between one's answer and the next one.
+    private static let longestPause = 70
 
     /// Makes one request of a kind, and waits for what becomes of it.
     private func request(_ kind: RequestKind) async {

@@ -95,5 +95,6 @@ final class Worker: Module {
 
     /// Whether requests are still to be made.
     var isLoading: Bool { board.phase == .load && !Task.isCancelled && !isEnding }
-    static let loops = 5
+    /// So many that a halted callee doesn't stop all of them soon.
+    static let loops = 40
 }

@@ -60,6 +60,8 @@ final class RawWorker {
                 failures += 1
                 guard failures < 600 else { throw error }
                 lose()
+                // A second guest waits until the first one's name is free.
+                if role.player == .guest, !isLoading { exit(0) }
                 usleep(50_000)
             }
         }

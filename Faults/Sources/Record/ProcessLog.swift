@@ -14,7 +14,8 @@ public struct ProcessLog: Sendable {
         self.records = records
     }
 
-    /// All logs of a folder, in the order of their processes' starts.
+    /// All logs of a folder, in the order of their processes' starts. Their files
+    /// are cut to what was written.
     public static func all(in folder: String) throws(RecordError) -> [ProcessLog] {
         var logs: [ProcessLog] = []
         while let log = try read(RecordLog.path(folder, UInt32(logs.count + 1)), UInt32(logs.count + 1)) {
@@ -39,6 +40,7 @@ public struct ProcessLog: Sendable {
             start: memory.assumingMemoryBound(to: Record.self), count: status.st_size / MemoryLayout<Record>.size)
         guard all[0].number > 0 else { return nothing }
         let end = all.dropFirst().firstIndex { $0.eventNumber == 0 } ?? all.endIndex
+        truncate(path, end * MemoryLayout<Record>.size)
         return ProcessLog(
             process: number, role: all[0].kind, pid: Int32(bitPattern: all[0].extra), Array(all[1..<end]))
     }
