@@ -22,7 +22,9 @@ let package = Package(
         .target(name: "FaultSystem", path: "Sources/System", cSettings: cSettings),
         // The app's roles, and what its processes write down.
         .target(name: "FaultRecord", path: "Sources/Record", swiftSettings: settings),
-        // Says what is wrong in it.
+        // Which harm is done when.
+        .target(name: "FaultPlan", dependencies: ["FaultRecord"], path: "Sources/Plan", swiftSettings: settings),
+        // Says what is wrong in the logs.
         .target(name: "FaultJudge", dependencies: ["FaultRecord"], path: "Sources/Judge", swiftSettings: settings),
         // Plays the roles that are modules over the runtime.
         .executableTarget(
@@ -39,12 +41,12 @@ let package = Package(
         .executableTarget(
             name: "faults",
             dependencies: [
-                "FaultSystem", "FaultRecord", "FaultJudge", .product(name: "Strata", package: "strata"),
+                "FaultSystem", "FaultRecord", "FaultPlan", "FaultJudge", .product(name: "Strata", package: "strata"),
                 .product(name: "StrataTesting", package: "strata"),
             ],
             path: "Sources/Driver", swiftSettings: settings),
         .testTarget(
-            name: "JudgeTests", dependencies: ["FaultRecord", "FaultJudge"], swiftSettings: settings),
+            name: "JudgeTests", dependencies: ["FaultRecord", "FaultPlan", "FaultJudge"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,3 +1,4 @@
+internal import FaultPlan
 internal import FaultRecord
 internal import FaultSystem
 internal import Foundation

@@ -1,4 +1,4 @@
-internal import FaultJudge
+internal import FaultPlan
 internal import FaultRecord
 internal import FaultSystem
 internal import Foundation
@@ -69,7 +69,7 @@ final class Run {
     // MARK: Its parts
 
     private func doHarm(_ begun: UInt64) throws {
-        for fault in FaultPlan(seed: options.seed, seconds: options.seconds).faults {
+        for fault in Plan(seed: options.seed, seconds: options.seconds).faults {
             try wait(until: begun + UInt64(fault.at) * 1_000_000)
             try inflict(fault)
         }

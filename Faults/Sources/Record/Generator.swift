@@ -3,10 +3,16 @@
 public struct Generator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    public init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+    /// Neighbouring seeds give numbers that have nothing to do with each other, not
+    /// the same ones a step later: so the seed is mixed, too.
+    public init(_ seed: UInt64) { state = Self.mixed(seed &+ 0x5851_F42D_4C95_7F2D) }
 
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
+        return Self.mixed(state)
+    }
+
+    private static func mixed(_ state: UInt64) -> UInt64 {
         var word = state
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB

@@ -2,8 +2,8 @@ internal import FaultRecord
 
 /// The harm of a run, in the order of its time. The same seed and length make the
 /// same plan.
-struct FaultPlan {
-    let faults: [PlannedFault]
+public struct Plan: Equatable {
+    public let faults: [PlannedFault]
 
     private static let weights: [(FaultKind, Int)] = [
         (.killModule, 18), (.haltModule, 14), (.haltBroker, 3), (.cutConnection, 12), (.halfFrame, 5),
@@ -11,14 +11,14 @@ struct FaultPlan {
         (.guestGoes, 5),
     ]
 
-    init(seed: UInt64, seconds: Int) {
+    public init(seed: UInt64, seconds: Int) {
         var generator = Generator(seed)
         let end = seconds * 1_000 - 1_500
         var faults = Self.brokerKills(&generator, end)
         var time = 1_000
         while time < end {
             faults.append(Self.fault(generator.pick(weighted: Self.weights), at: time, &generator))
-            time += generator.number(60...500)
+            time += generator.number(40...360)
         }
         self.faults = faults.enumerated().sorted { ($0.1.at, $0.0) < ($1.1.at, $1.0) }.map(\.element)
     }

@@ -1,0 +1,68 @@
+import FaultJudge
+import FaultRecord
+
+/// A run of which each record is made up: what the judge finds in it.
+struct MadeUpRun {
+    private var logs: [ProcessLog] = []
+    private var clock: UInt64 = 1_000_000_000
+
+    /// Adds a process; its number, from 1, is its place.
+    mutating func process(_ role: String) -> UInt32 {
+        let number = UInt32(logs.count + 1)
+        logs.append(ProcessLog(process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, []))
+        return number
+    }
+
+    /// Adds records to a process's log, a millisecond apart.
+    mutating func wrote(_ process: UInt32, _ records: Record...) {
+        for var record in records {
+            clock += 1_000_000
+            record.time = clock
+            if record.event == .drained { record.detail = clock }
+            logs[Int(process) - 1].records.append(record)
+        }
+    }
+
+    mutating func pass(milliseconds: UInt64) { clock += milliseconds * 1_000_000 }
+
+    func judged(living: Set<UInt32> = []) -> [Violation] {
+        var judge = Judge(logs, living: living)
+        return judge.judge()
+    }
+
+    func found(living: Set<UInt32> = []) -> [Violation.Kind] { judged(living: living).map(\.kind) }
+}
+
+extension Record {
+    static func sent(_ process: UInt32, _ index: UInt64, _ kind: RequestKind = .atOnce) -> Record {
+        Record(.sent, kind: kind.rawValue, number: RequestNumber(process: process, index: index).value)
+    }
+
+    static func answered(
+        _ process: UInt32, _ index: UInt64, _ code: String = "reply", _ ran: Ran = .yes, extra: UInt32 = 1
+    ) -> Record {
+        Record(
+            .answered, code: AnswerCode.number(code), ran: ran.rawValue, extra: extra,
+            number: RequestNumber(process: process, index: index).value)
+    }
+
+    static func of(_ event: Event, _ process: UInt32, _ index: UInt64) -> Record {
+        Record(event, number: RequestNumber(process: process, index: index).value)
+    }
+
+    static func published(_ role: String, session: UInt64 = 1, _ number: UInt64) -> Record {
+        Record(.published, kind: Role.index(of: role) ?? 0, number: session, detail: number)
+    }
+
+    static func noticed(
+        _ role: String, of process: UInt32, session: UInt64 = 1, _ number: UInt64, latest: Bool = false, missed: UInt32 = 0
+    ) -> Record {
+        Record(
+            .noticed, kind: Role.index(of: role) ?? 0, ran: latest ? 1 : 0, extra: missed,
+            number: UInt64(process) << 32 | session, detail: number)
+    }
+
+    static func fault(_ kind: FaultKind, pid: UInt32 = 0, detail: UInt64 = 0) -> Record {
+        Record(.fault, kind: kind.rawValue, extra: pid, detail: detail)
+    }
+}

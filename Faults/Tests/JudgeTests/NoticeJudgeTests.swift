@@ -1,0 +1,118 @@
+import FaultJudge
+import FaultRecord
+import Testing
+
+/// What the judge says of notices.
+@Suite struct NoticeJudgeTests {
+    /// `Clock` broadcasts 1 to `count`, and has them flushed; a role has been there
+    /// from the start, and notices what it is told. Both live to the end.
+    private func found(
+        _ role: String, _ notices: (UInt32) -> [Record], of publisher: String = "Clock", count: UInt64 = 5,
+        before: [Record] = [Record(.ready)]
+    ) -> [Violation.Kind] {
+        var run = MadeUpRun()
+        let (clock, observer) = (run.process(publisher), run.process(role))
+        for record in before { run.wrote(observer, record) }
+        for number in 1...count { run.wrote(clock, .published(publisher, number)) }
+        for record in notices(clock) { run.wrote(observer, record) }
+        run.wrote(clock, Record(.flushed), Record(.drained))
+        run.wrote(observer, Record(.drained))
+        return run.found()
+    }
+
+    private func clock(_ numbers: [UInt64]) -> (UInt32) -> [Record] {
+        { process in numbers.map { .noticed("Clock", of: process, $0) } }
+    }
+
+    @Test func oneAfterAnotherIsRight() {
+        #expect(found("Mill", clock([1, 2, 3, 4, 5])) == [])
+    }
+
+    @Test func oneThatIsMissingIsFoundWhereverItIs() {
+        for gap in 1...5 as ClosedRange<UInt64> {
+            let rest = clock([1, 2, 3, 4, 5].filter { $0 != gap })
+            #expect(found("Mill", rest) == [.silentGap], "number \(gap)")
+        }
+        #expect(found("Mill", clock([])) == [.silentGap])
+    }
+
+    @Test func oneThatComesAgainOrLateIsFound() {
+        #expect(found("Mill", clock([1, 2, 2, 3, 4, 5])) == [.silentGap])
+        #expect(found("Mill", clock([1, 3, 2, 4, 5])).contains(.silentGap))
+    }
+
+    @Test func oneThatWasNeverSentIsFound() {
+        #expect(found("Mill", clock([1, 2, 3, 4, 5, 6])) == [.silentGap])
+    }
+
+    @Test func whatIsReplacedIsTold() {
+        let press: ([(UInt64, UInt32)]) -> (UInt32) -> [Record] = { list in
+            { process in
+                list.map { .noticed("Clock", of: process, $0.0, latest: true, missed: $0.1) }
+            }
+        }
+        #expect(found("Press", press([(1, 0), (4, 2), (5, 0)])) == [])
+        #expect(found("Press", press([(3, 2), (5, 1)])) == [])
+        #expect(found("Press", press([(1, 0), (4, 1), (5, 0)])) == [.silentGap])
+        #expect(found("Press", press([(1, 0), (4, 3), (5, 0)])) == [.silentGap])
+        #expect(found("Press", press([(3, 1), (4, 0), (5, 0)])) == [.silentGap])
+        // The newest is never replaced.
+        #expect(found("Press", press([(1, 0), (4, 2)])) == [.silentGap])
+    }
+
+    @Test func nothingIsOwedBeforeTheStartsEnd() {
+        #expect(found("Mill", clock([4, 5]), before: []) == [])
+    }
+
+    @Test func aGapAcrossASessionsEndIsNotSilent() {
+        var run = MadeUpRun()
+        let (clock, mill, driver) = (run.process("Clock"), run.process("Mill"), run.process("driver"))
+        run.wrote(mill, Record(.ready))
+        for number in 1...3 as ClosedRange<UInt64> { run.wrote(clock, .published("Clock", number)) }
+        run.wrote(mill, .noticed("Clock", of: clock, 1))
+        run.wrote(driver, .fault(.cutConnection, pid: 102))
+        run.wrote(mill, Record(.session, number: 2))
+        for number in 4...5 as ClosedRange<UInt64> { run.wrote(clock, .published("Clock", number)) }
+        var broken = run
+        for number in 4...5 as ClosedRange<UInt64> { run.wrote(mill, .noticed("Clock", of: clock, number)) }
+        run.wrote(clock, Record(.flushed), Record(.drained))
+        run.wrote(mill, Record(.drained))
+        #expect(run.found() == [])
+        // But what was sent in the new session has to come.
+        broken.wrote(mill, .noticed("Clock", of: clock, 5), Record(.drained))
+        broken.wrote(clock, Record(.drained))
+        #expect(broken.found() == [.silentGap])
+    }
+
+    @Test func aRefusedBroadcastsNumberComesAgain() {
+        var run = MadeUpRun()
+        let (clock, mill) = (run.process("Clock"), run.process("Mill"))
+        run.wrote(mill, Record(.ready))
+        let refused = Record(.refused, kind: Role.index(of: "Clock") ?? 0, number: 1, detail: 1)
+        run.wrote(clock, .published("Clock", 1), refused, .published("Clock", 1), Record(.flushed))
+        run.wrote(mill, .noticed("Clock", of: clock, 1), Record(.drained))
+        #expect(run.found() == [])
+    }
+
+    /// `Desk` is replaced by another process under `overlap`; the first `taken` of
+    /// five notices go to the old one.
+    private func overlapped(old: [UInt64], new: [UInt64]) -> [Violation.Kind] {
+        var run = MadeUpRun()
+        let (clock, first, driver) = (run.process("Clock"), run.process("Desk"), run.process("driver"))
+        run.wrote(first, Record(.ready))
+        run.wrote(driver, .fault(.restartModule, detail: UInt64(Role.index(of: "Desk") ?? 0)))
+        let second = run.process("Desk")
+        run.wrote(second, Record(.setUp), Record(.ready))
+        for number in 1...5 as ClosedRange<UInt64> { run.wrote(clock, .published("Clock", number)) }
+        for number in old { run.wrote(first, .noticed("Clock", of: clock, number)) }
+        for number in new { run.wrote(second, .noticed("Clock", of: clock, number)) }
+        run.wrote(first, Record(.tearDown), Record(.drained))
+        return run.found()
+    }
+
+    @Test func twoProcessesOfARowHaveEachNoticeOnceBetweenThem() {
+        #expect(overlapped(old: [1, 2], new: [3, 4, 5]) == [])
+        #expect(overlapped(old: [1, 2], new: [4, 5]) == [.silentGap])
+        #expect(overlapped(old: [1, 2, 3], new: [3, 4, 5]) == [.silentGap])
+    }
+}

@@ -1,0 +1,102 @@
+import FaultJudge
+import FaultRecord
+import Testing
+
+/// What the judge says of requests.
+@Suite struct RequestJudgeTests {
+    private static let drained = Record(.drained)
+
+    /// A caller (`Shop`) and a callee (`Mill`) that live to the end, with a request
+    /// of the caller's between.
+    private func found(_ caller: [Record], _ callee: [Record], drained: Bool = true) -> [Violation.Kind] {
+        var run = MadeUpRun()
+        let (shop, mill) = (run.process("Shop"), run.process("Mill"))
+        for record in caller { run.wrote(shop, record) }
+        for record in callee { run.wrote(mill, record) }
+        if drained { run.wrote(shop, Self.drained) }
+        run.wrote(mill, Self.drained)
+        return run.found()
+    }
+
+    private let started = Record.of(.started, 1, 1)
+    private let ended = Record.of(.ended, 1, 1)
+
+    @Test func whatWasRunOnceAndAnsweredOnceIsRight() {
+        #expect(found([.sent(1, 1), .answered(1, 1)], [started, ended]) == [])
+    }
+
+    @Test func aRequestWithoutAnswerIsLostWhereItsProcessLived() {
+        #expect(found([.sent(1, 1)], [started, ended]) == [.lost])
+        #expect(found([.sent(1, 1)], [started, ended], drained: false) == [])
+    }
+
+    @Test func aProcessThatLivesAtTheEndIsOwedItsAnswers() {
+        var run = MadeUpRun()
+        let shop = run.process("Shop")
+        run.wrote(shop, .sent(1, 1))
+        #expect(run.found() == [])
+        #expect(run.found(living: [shop]) == [.lost])
+    }
+
+    @Test func aSecondAnswerIsFound() {
+        #expect(found([.sent(1, 1), .answered(1, 1), .answered(1, 1)], [started, ended]) == [.doubled])
+        #expect(found([.sent(1, 1), .answered(1, 1), .of(.answeredAgain, 1, 1)], [started, ended]).contains(.doubled))
+    }
+
+    @Test func aRequestThatRanTwiceIsFoundWhateverItsAnswer() {
+        #expect(found([.sent(1, 1), .answered(1, 1, "died", .maybe)], [started, started]) == [.doubled])
+        #expect(found([.sent(1, 1), .answered(1, 1)], [started, started, ended]).contains(.doubled))
+    }
+
+    @Test func noIsWrongWhereItWasBegun() {
+        #expect(found([.sent(1, 1), .answered(1, 1, "died", .no)], [started]) == [.wrongVerdict])
+        #expect(found([.sent(1, 1), .answered(1, 1, "died", .no)], []) == [])
+    }
+
+    @Test func yesIsWrongWhereNobodyHasBegunIt() {
+        #expect(found([.sent(1, 1), .answered(1, 1, "Store.full", .yes)], []) == [.wrongVerdict])
+        #expect(found([.sent(1, 1), .answered(1, 1, "Store.full", .yes)], [started, ended]) == [])
+    }
+
+    @Test func maybeIsRightEitherWay() {
+        #expect(found([.sent(1, 1), .answered(1, 1, "died", .maybe)], []) == [])
+        #expect(found([.sent(1, 1), .answered(1, 1, "died", .maybe)], [started]) == [])
+    }
+
+    @Test func aReplyToWhatNobodyHasRunOrFinishedIsWrong() {
+        #expect(found([.sent(1, 1), .answered(1, 1)], []) == [.wrongVerdict])
+        #expect(found([.sent(1, 1), .answered(1, 1)], [started]) == [.wrongVerdict])
+    }
+
+    @Test func aReportRunsAsOftenAsItsReplyHasObservers() {
+        #expect(found([.sent(1, 1, .report), .answered(1, 1, extra: 2)], [started, ended, started, ended]) == [])
+        #expect(found([.sent(1, 1, .report), .answered(1, 1, extra: 1)], []) == [.wrongVerdict])
+    }
+
+    @Test func whatTheBrokerAnswersItselfRunsNowhere() {
+        #expect(found([.sent(1, 1, .bus), .answered(1, 1)], []) == [])
+    }
+
+    @Test func anothersReplyAndACodeThatNoFaultExplainsAreWrong() {
+        #expect(found([.sent(1, 1), .of(.wrongReply, 1, 1)], [started, ended]) == [.wrongVerdict])
+        #expect(found([.sent(1, 1), .answered(1, 1, "forbidden", .no)], []) == [.wrongVerdict])
+    }
+
+    @Test func aRequestThatNobodySentIsFound() {
+        #expect(found([], [Record.of(.started, 1, 7)]) == [.wrongVerdict])
+    }
+
+    @Test func whatTheCallerGaveUpIsNotOwed() {
+        #expect(found([.sent(1, 1), .of(.gaveUp, 1, 1)], [started]) == [])
+    }
+
+    @Test func whatAPeerHadOpenWhenItsSessionEndedIsNotOwedAndNoMoreThanThat() {
+        var run = MadeUpRun()
+        let (late, driver) = (run.process("Late"), run.process("driver"))
+        run.wrote(late, Record(.session, number: 1), .sent(1, 1))
+        run.wrote(driver, .fault(.killBroker))
+        run.wrote(late, Record(.closed, extra: 1), Record(.session, number: 2), .sent(1, 2), Self.drained)
+        #expect(run.judged().map(\.request?.index) == [2])
+        #expect(run.found() == [.lost])
+    }
+}
