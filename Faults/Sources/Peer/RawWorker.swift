@@ -112,6 +112,7 @@ final class RawWorker {
             return lose()
         }
         try obey(peer)
+        guard self.peer != nil else { return }
         if isLoading { try makeLoad(peer) }
         try finish(peer)
     }
