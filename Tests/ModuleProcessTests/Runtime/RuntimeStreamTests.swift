@@ -88,6 +88,28 @@ struct RuntimeStreamTests {
         }
     }
 
+    @Test func aReaderThatIsCancelledNeverTakesAPartForTheWhole() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let peer = harness.peer!
+            _ = try await peer.call("module/ping")
+            let stream = try Bus(harness.runtime).stream("Other/lines")
+            let call = try await peer.expect("call")
+            for line in ["one", "two"] as [JSON] { peer.send(["kind": "reply", "id": call.id, "more": true], line) }
+            peer.reply(call, nil)
+            // All of it has come, and nothing was taken.
+            #expect(try await peer.call("Player/echo", 1).body == 1)
+            let reader = Task { @ModuleActor in
+                var got: [JSON] = []
+                for try await line in stream { got.append(line) }
+                return got
+            }
+            reader.cancel()
+            let error = await #expect(throws: BusError.self) { try await reader.value }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
     @Test func aDroppedStreamIsCancelled() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()

@@ -51,12 +51,15 @@ final class ReplyBuffer {
         if let error { waiter.resume(throwing: error) } else { waiter.resume(returning: nil) }
     }
 
-    /// Nobody wants the rest.
+    /// Nobody wants the rest. A stream that has come to its end, and of which
+    /// something is thrown away here, must not look whole to its reader.
     func cancel() {
         giveUp?()
+        let error = BusError(.cancelled, "this side gave up on the stream", ran: .maybe)
+        if head < elements.count, ending != nil { ending = .some(error) }
         elements = []
         head = 0
-        ended(BusError(.cancelled, "this side gave up on the stream", ran: .maybe))
+        ended(error)
     }
 
     func next() async throws -> [UInt8]? {
