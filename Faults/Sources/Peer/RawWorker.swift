@@ -22,6 +22,7 @@ final class RawWorker {
     }
     var made: UInt64 = 0
     private var session: UInt64 = 0
+    private var hasSetUp = false
     private var hasStarted = false
     /// The ping that flushes, and when it was sent.
     private var ping: (id: UInt64, sentAt: UInt64)?
@@ -170,7 +171,10 @@ final class RawWorker {
 
     private func handle(_ frame: ReceivedFrame, _ peer: RawPeer) throws {
         switch frame.to {
-        case "module/setUp": log.write(Record(.setUp))
+        case "module/setUp":
+            // One that lost its connection before its start was done is asked again.
+            if !hasSetUp { log.write(Record(.setUp)) }
+            hasSetUp = true
         case "module/didStart":
             hasStarted = true
             log.write(Record(.ready))
