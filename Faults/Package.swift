@@ -32,7 +32,8 @@ let package = Package(
             path: "Sources/Module", swiftSettings: settings),
         // Plays those that speak the protocol by themselves.
         .executableTarget(
-            name: "faults-peer", dependencies: [
+            name: "faults-peer",
+            dependencies: [
                 "FaultRecord", .product(name: "Strata", package: "strata"),
                 .product(name: "StrataTesting", package: "strata"),
             ],

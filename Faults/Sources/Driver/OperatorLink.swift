@@ -45,7 +45,7 @@ final class OperatorLink {
     func send(_ action: String, _ params: JSON, _ then: @escaping (ReceivedFrame?) -> Void) {
         do {
             let peer = try connected()
-            pending[try peer.call(action, params, ["deadline": 20_000])] = then
+            pending[try peer.call(action, params == [:] ? nil : params, ["deadline": 20_000])] = then
         } catch {
             drop()
             then(nil)

@@ -79,7 +79,8 @@ final class Processes {
     var broker: Int32? { children(of: launcher).first { name($0) == "strata-broker" } }
 
     private func isAlive(_ pid: Int32) -> Bool {
-        guard let text = text("/proc/\(pid)/stat"), let state = text.split(separator: ")").last?.first(where: { $0 != " " })
+        guard let text = text("/proc/\(pid)/stat"),
+            let state = text.split(separator: ")").last?.first(where: { $0 != " " })
         else { return false }
         return state != "Z" && state != "X"
     }

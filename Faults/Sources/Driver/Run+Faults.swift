@@ -22,7 +22,7 @@ extension Run {
         case .halfFrame: order(fault, Board.Place.cut)
         case .delayReader: order(fault, UInt64(fault.milliseconds))
         case .restartModule: restart(fault)
-        case .handOver: try handOver(fault)
+        case .handOver: handOver(fault)
         case .reload: try reload(fault)
         case .fillDisk: fillDisk(fault)
         case .guestComes:
@@ -75,22 +75,25 @@ extension Run {
         }
     }
 
-    /// The broker becomes another program, or the same anew, in place.
-    private func handOver(_ fault: PlannedFault) throws {
+    /// The broker becomes its program anew, in place. It goes on meanwhile, and so
+    /// does the harm.
+    private func handOver(_ fault: PlannedFault) {
         guard canHandOver else { return }
         let begun = Record.now
-        let answer = link.ask("bus/handOver", within: .seconds(10))
-        guard answer?.code != "unknown-action" else {
-            say("  (this broker can't be replaced in place)")
-            canHandOver = false
-            return
+        link.send("bus/handOver", [:]) { [unowned self] answer in
+            guard answer?.code != "unknown-action" else {
+                say("  (this broker can't be replaced in place)")
+                canHandOver = false
+                return
+            }
+            let isDone = answer?.kind == "reply"
+            let time = (Record.now - begun) / 1_000_000
+            log.write(
+                Record(.fault, kind: fault.kind.rawValue, number: time, detail: isDone ? 1 : 0, time: begun))
+            if isDone { handOvers.done += 1 } else { handOvers.refused += 1 }
+            stoodStill = max(stoodStill, answer?.json["microseconds"]?.integer ?? 0)
+            if let answer, !isDone { say("  (\(answer.code): \(answer.message))") }
         }
-        log.write(
-            Record(
-                .fault, kind: fault.kind.rawValue, number: (Record.now - begun) / 1_000_000,
-                detail: answer?.kind == "reply" ? 1 : 0, time: begun))
-        if answer?.kind == "reply" { handOvers.done += 1 } else { handOvers.refused += 1 }
-        if let answer, answer.kind == "error" { say("  (\(answer.code): \(answer.message))") }
     }
 
     private func reload(_ fault: PlannedFault) throws {

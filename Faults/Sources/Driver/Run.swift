@@ -20,6 +20,8 @@ final class Run {
     var replaced = (done: 0, refused: 0)
     var handOvers = (done: 0, refused: 0)
     var canHandOver = true
+    /// Microseconds, at most, as the broker says of its replacements.
+    var stoodStill: Int64 = 0
     private(set) var living: Set<UInt32> = []
     /// What went wrong beside what the logs tell.
     private(set) var complaints: [String] = []

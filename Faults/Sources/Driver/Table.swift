@@ -25,7 +25,8 @@ struct Table {
                 return (name == "reply" ? name : "\(name), \(ran)", "\(count)")
             } + [("given up by the caller", "\(summary.givenUp)"), ("ended with their process", "\(summary.out)")])
         lines.append(
-            "notices  \(summary.notices), of \(summary.broadcasts) broadcasts; \(summary.missed) replaced by newer ones")
+            "notices  \(summary.notices), of \(summary.broadcasts) broadcasts; \(summary.missed) replaced by newer ones"
+        )
         lines.append("faults")
         lines += columns(
             FaultKind.allCases.compactMap { kind in
@@ -39,10 +40,13 @@ struct Table {
                     + "\(run.handOvers.done) replacements in place (\(run.handOvers.refused) refused or lost)"
                 : "broker  \(summary.faults[FaultKind.killBroker.rawValue] ?? 0) starts after a kill; it can't be "
                     + "replaced in place")
-        lines.append("from the broker's death to the last module's return  \(milliseconds(summary.longestReturn)) at most")
-        lines.append("nobody got an answer around a death of the broker  \(milliseconds(summary.longestOutage)) at most")
+        lines.append(
+            "from the broker's death to the last module's return  \(milliseconds(summary.longestReturn)) at most")
+        lines.append(
+            "nobody got an answer around a death of the broker  \(milliseconds(summary.longestOutage)) at most")
         if run.handOvers.done > 0 {
             lines.append("nobody got an answer around a replacement  \(milliseconds(summary.longestHandOver)) at most")
+            lines.append("the broker stood still for  \(milliseconds(UInt64(run.stoodStill) * 1_000)) at most")
         }
         lines.append("longest wait for an answer  \(milliseconds(summary.longestWait))")
         lines += Violation.Kind.allCases.map { kind in

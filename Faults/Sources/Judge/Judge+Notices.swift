@@ -18,13 +18,16 @@ extension Judge {
                 end.time > log.records[0].time
             {
                 isBesideOther = true
-                if other.log.records.contains(where: { $0.event == .drained && $0.detail > 0 }) { predecessor = other.seen }
+                if other.log.records.contains(where: { $0.event == .drained && $0.detail > 0 }) {
+                    predecessor = other.seen
+                }
             }
             let hasSuccessor =
                 role.overlaps
                 && logs.contains {
-                    $0.role == log.role && $0.process > log.process && $0.records.first.map(\.time) ?? .max
-                        < log.records.last!.time
+                    $0.role == log.role && $0.process > log.process
+                        && $0.records.first.map(\.time) ?? .max
+                            < log.records.last!.time
                 }
             var run = ObservedRun(
                 log: log, role: role, publications: publications, delay: Self.delay, isBesideOther: isBesideOther,
@@ -110,7 +113,8 @@ private struct ObservedRun {
         var observer = observers[key] ?? Observer()
         defer { observers[key] = observer }
         observer.missed += UInt64(record.extra)
-        guard let published = publications[publication], record.detail >= 1, record.detail <= published.times.count else {
+        guard let published = publications[publication], record.detail >= 1, record.detail <= published.times.count
+        else {
             fail("came, and its publisher has not sent it", record)
             return
         }

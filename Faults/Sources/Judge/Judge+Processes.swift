@@ -34,7 +34,9 @@ extension Judge {
     /// A connection ends by the broker's death, by being cut, or because its owner
     /// did not read.
     private mutating func judgeSessions(_ log: ProcessLog) {
-        let reasons: Set<FaultKind> = [.killBroker, .cutConnection, .haltModule, .delayReader, .halfFrame, .killLauncher]
+        let reasons: Set<FaultKind> = [
+            .killBroker, .cutConnection, .haltModule, .delayReader, .halfFrame, .killLauncher,
+        ]
         for record in log.records where isLoss(record) && record.time < end {
             if !isExplained(log, at: record.time, by: reasons) {
                 found(

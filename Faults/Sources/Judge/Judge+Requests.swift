@@ -109,7 +109,8 @@ extension Judge {
         case .no where state.starts > 0:
             found(.wrongVerdict, "a request (\(name)) ended as \(code), `no`, and it was begun", request: number)
         case .yes where state.starts == 0 && kind?.hasHandler == true:
-            found(.wrongVerdict, "a request (\(name)) ended as \(code), `yes`, and nobody has begun it", request: number)
+            found(
+                .wrongVerdict, "a request (\(name)) ended as \(code), `yes`, and nobody has begun it", request: number)
         case nil: found(.wrongVerdict, "a request (\(name)) has no `ran`", request: number)
         default: break
         }

@@ -66,7 +66,8 @@ extension Record {
             let parent = detail > 0 ? " for \(RequestNumber(detail))" : ""
             return "\(name) \(RequestKind(rawValue: kind)?.name ?? "?") \(RequestNumber(number))\(parent)"
         case .answered:
-            return "\(name) \(RequestNumber(number)): \(AnswerCode.name(code)), \(Ran(rawValue: ran).map { "\($0)" } ?? "?")"
+            return
+                "\(name) \(RequestNumber(number)): \(AnswerCode.name(code)), \(Ran(rawValue: ran).map { "\($0)" } ?? "?")"
         case .answeredAgain, .wrongReply, .gaveUp, .started, .ended: return "\(name) \(RequestNumber(number))"
         case .fault:
             let pid = extra > 0 ? ", process \(extra)" : ""

@@ -47,15 +47,24 @@ extension Worker {
                 try await echo(target, "slow", number, deadline: .milliseconds(generator.number(1...30)))
             case .onDemand: try await echo(generator.pick(Self.wanted), "echo", number)
             case .cancelled: try await echo(target, "slow", number)
-            case .guest: .of(Digits.first(in: try await bus.call("Guest/echo", bytes: reply(number), deadline: .seconds(2))), number)
-            case .typed: .of(try await bus.call(PressContract.Press(number: number), deadline: Self.patience).number, number)
+            case .guest:
+                .of(
+                    Digits.first(in: try await bus.call("Guest/echo", bytes: reply(number), deadline: .seconds(2))),
+                    number)
+            case .typed:
+                .of(try await bus.call(PressContract.Press(number: number), deadline: Self.patience).number, number)
             case .typedAsync:
                 .of(try await bus.call(MillContract.Grind(number: number), deadline: Self.patience).number, number)
             case .adapted:
                 .of(try await bus.call(NotePress.Stamp(stampNumber: number), deadline: Self.patience).stamped, number)
-            case .store: .of(try await bus.call(StoreContract.Put(number: number), deadline: Self.patience).number, number)
+            case .store:
+                .of(try await bus.call(StoreContract.Put(number: number), deadline: Self.patience).number, number)
             case .open:
-                .of(Int64(number) == (try await bus.open("faults://\(target.name.lowercased())/do/\(number)", deadline: Self.patience))["n"]?.integer)
+                .of(
+                    Int64(number)
+                        == (try await bus.open(
+                            "faults://\(target.name.lowercased())/do/\(number)", deadline: Self.patience))["n"]?.integer
+                )
             case .stream: try await stream(target, number)
             case .report: try await report(number)
             case .bus: .of((try await bus.call("bus/levels", deadline: Self.patience))["levels"] != nil)

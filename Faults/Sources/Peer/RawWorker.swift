@@ -222,7 +222,8 @@ final class RawWorker {
         guard frame.kind == "error" else {
             let isOwn = Digits.first(in: frame.body) == number
             log.write(
-                isOwn ? Record(.answered, ran: Ran.yes.rawValue, extra: 1, number: number)
+                isOwn
+                    ? Record(.answered, ran: Ran.yes.rawValue, extra: 1, number: number)
                     : Record(.wrongReply, number: number))
             return
         }

@@ -29,7 +29,9 @@ public struct ProcessLog: Sendable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw RecordError("the log \(path) can't be read: errno \(errno)") }
+        guard fstat(descriptor, &status) == 0 else {
+            throw RecordError("the log \(path) can't be read: errno \(errno)")
+        }
         // Its process was killed before it could write.
         let nothing = ProcessLog(process: number, role: .max, pid: 0, [])
         guard status.st_size > 0 else { return nothing }

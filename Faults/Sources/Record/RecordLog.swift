@@ -47,7 +47,9 @@ public final class RecordLog {
 
     public func write(_ record: Record) {
         if used == Self.recordsInPiece {
-            guard pieces < Self.mostPieces, let next = try? Self.map(descriptor, pieces) else { fatalError("the log has no room") }
+            guard pieces < Self.mostPieces, let next = try? Self.map(descriptor, pieces) else {
+                fatalError("the log has no room")
+            }
             munmap(piece, Self.bytesInPiece)
             piece = next
             pieces += 1

@@ -55,7 +55,8 @@ extension Record {
     }
 
     static func noticed(
-        _ role: String, of process: UInt32, session: UInt64 = 1, _ number: UInt64, latest: Bool = false, missed: UInt32 = 0
+        _ role: String, of process: UInt32, session: UInt64 = 1, _ number: UInt64, latest: Bool = false,
+        missed: UInt32 = 0
     ) -> Record {
         Record(
             .noticed, kind: Role.index(of: role) ?? 0, ran: latest ? 1 : 0, extra: missed,
