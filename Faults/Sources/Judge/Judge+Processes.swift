@@ -4,6 +4,8 @@ internal import FaultRecord
 extension Judge {
     /// Nanoseconds that a fault's consequences may take.
     private static let aftermath: UInt64 = 15_000_000_000
+    /// The same of the broker's death, which all see at once.
+    private static let afterBroker: UInt64 = 2_000_000_000
 
     mutating func judgeProcesses() {
         let processes = logs.count
@@ -24,7 +26,8 @@ extension Judge {
                 time - fault.time < Self.aftermath
             else { return false }
             switch kind {
-            case .killBroker, .haltBroker, .killLauncher: return true
+            case .killBroker: return time - fault.time < Self.afterBroker
+            case .killLauncher: return true
             case .restartModule: return fault.detail == UInt64(log.role)
             default: return Int32(bitPattern: fault.extra) == log.pid
             }

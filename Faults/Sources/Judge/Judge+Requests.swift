@@ -23,6 +23,8 @@ extension Judge {
             case .sent:
                 states[index].sentAt = record.time
                 states[index].kind = record.kind
+                states[index].callee = record.extra
+                states[index].parent = record.detail
                 ofSession = ofSession.lowerBound..<max(ofSession.upperBound, index + 1)
                 summarize { $0.sent[record.kind, default: 0] += 1 }
             case .answered:
@@ -30,6 +32,7 @@ extension Judge {
                 states[index].code = record.code
                 states[index].ran = record.ran
                 states[index].extra = record.extra
+                states[index].answeredAt = record.time
                 let wait = record.time - min(record.time, states[index].sentAt)
                 summarize {
                     $0.answers[UInt16(record.code) << 8 | UInt16(record.ran), default: 0] += 1
@@ -70,8 +73,14 @@ extension Judge {
     mutating func judgeRequests() {
         for log in logs {
             let lived = living.contains(log.process) || log.records.contains { $0.event == .drained }
+            let ending = log.records.first { $0.event == .tearDown }?.time ?? .max
             for (index, state) in (requests[log.process] ?? []).enumerated() where state.sentAt > 0 {
-                judge(state, RequestNumber(process: log.process, index: UInt64(index)).value, lived)
+                // A handler that has begun behind tearDown ends with its process, and
+                // what it asked for, too.
+                let isOwed = lived && !(state.parent > 0 && state.sentAt > ending)
+                let number = RequestNumber(process: log.process, index: UInt64(index)).value
+                judge(state, number, isOwed)
+                judgeFailure(state, number, log)
             }
         }
     }

@@ -17,6 +17,12 @@ public import FaultRecord
 /// - A reply is the one to its own request: it carries its number.
 /// - The code is one that an honest request can get (`AnswerCode.names`). No fault
 ///   makes it `forbidden`, `failed` or `unknown-action`.
+/// - `died`, `unavailable`, `unauthorized`, `unknown-instance` and a missed deadline
+///   have a reason (`Judge+Failures.swift`): something was done to the caller, the
+///   callee or the broker shortly before. That a module or the broker was replaced
+///   is none.
+/// - What a handler asks for that began when its process was ending already ends with
+///   the process.
 ///
 /// **Notices** (section 7, `Judge+Notices.swift`). Within one session of the
 /// publisher and one of the observer:
@@ -43,6 +49,8 @@ public struct Judge {
     let living: Set<UInt32>
     /// When all ends: what comes behind it isn't judged.
     let end: UInt64
+    /// The role of each process, by its id.
+    let roles: [Int32: UInt8]
     var requests: [UInt32: [RequestState]] = [:]
     public private(set) var summary = Summary()
     private(set) var violations: [Violation] = []
@@ -55,6 +63,7 @@ public struct Judge {
         let driver = Role.index(of: "driver")
         self.logs = logs.filter { $0.role != driver }
         faults = logs.filter { $0.role == driver }.flatMap(\.records).filter { $0.event == .fault }
+        roles = Dictionary(logs.map { ($0.pid, $0.role) }, uniquingKeysWith: { $1 })
         end = faults.first { $0.kind == FaultKind.killLauncher.rawValue }?.time ?? .max
     }
 

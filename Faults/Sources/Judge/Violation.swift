@@ -12,6 +12,8 @@ public struct Violation: Sendable {
         /// A notice is missing, is there again, or came out of order, and nobody
         /// was told.
         case silentGap = "silent gaps"
+        /// A request failed, and nothing was done to those whom it concerns.
+        case unexplainedFailure = "unexplained failures"
         /// A process or a session ended for no reason.
         case unexplainedEnd = "unexplained ends"
     }

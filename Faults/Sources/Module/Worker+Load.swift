@@ -35,17 +35,18 @@ extension Worker {
 
     /// - Parameter how: what is done; `kind` is what it is counted as.
     func request(_ kind: RequestKind, madeFor parent: UInt64, _ how: RequestKind) async {
-        let target = generator.pick(Self.modules)
-        await made(kind, for: parent) { [self] number in
+        let callee = callee(of: how)
+        // The broker itself has no name to be called by here.
+        let target = callee ?? role
+        await made(kind, of: callee, for: parent) { [self] number in
             switch how {
-            case .atOnce: try await echo(generator.pick(Self.callees), "echo", number)
+            case .atOnce, .onDemand: try await echo(target, "echo", number)
             case .async: try await echo(target, "wait", number)
             case .large: try await echo(target, "large", number, size: Self.largeBody)
             case .nested: try await echo(target, "nested", number)
             case .authorized: try await echo(target, "checked", number)
             case .hurried:
                 try await echo(target, "slow", number, deadline: .milliseconds(generator.number(1...30)))
-            case .onDemand: try await echo(generator.pick(Self.wanted), "echo", number)
             case .cancelled: try await echo(target, "slow", number)
             case .guest:
                 .of(
@@ -66,11 +67,26 @@ extension Worker {
                             "faults://\(target.name.lowercased())/do/\(number)", deadline: Self.patience))["n"]?.integer
                 )
             case .stream: try await stream(target, number)
-            case .report: try await report(number)
+            case .report: try await report(target, number)
             case .bus: .of((try await bus.call("bus/levels", deadline: Self.patience))["levels"] != nil)
             case .event: .of(try await bus.emit("bell.rings", deadline: .seconds(1)).answer)
             case .create, .instance, .release: .wrong
             }
+        }
+    }
+
+    /// Whom a request of that kind goes to.
+    private func callee(of kind: RequestKind) -> Role? {
+        switch kind {
+        case .atOnce: generator.pick(Self.callees)
+        case .typed, .adapted: Role.named("Press")
+        case .typedAsync: Role.named("Mill")
+        case .store: Role.named("Store")
+        case .guest: Role.named("guest")
+        case .onDemand: generator.pick(Self.wanted)
+        case .report: generator.pick(Self.modules.filter { $0.rank <= role.rank })
+        case .bus, .event: nil
+        default: generator.pick(Self.modules)
         }
     }
 
@@ -95,8 +111,7 @@ extension Worker {
         return .of(index == Self.streamLength)
     }
 
-    private func report(_ number: UInt64) async throws -> Outcome {
-        let target = generator.pick(Self.modules.filter { $0.rank <= role.rank })
+    private func report(_ target: Role, _ number: UInt64) async throws -> Outcome {
         let observers = try await bus.report(
             "note", ["n": .integer(Int64(number))], to: target.name, deadline: Self.patience)
         return .reply(UInt32(observers))
@@ -116,19 +131,19 @@ extension Worker {
     private func instance() async {
         let owner = generator.pick(Self.owners)
         var instance: Instance?
-        await made(.create, for: 0) { [self] _ in
+        await made(.create, of: owner, for: 0) { [self] _ in
             instance = try await bus.create(owner.instances, deadline: Self.patience)
             return .reply(1)
         }
         guard let instance else { return }
         for _ in 0..<3 {
-            await made(.instance, for: 0) { number in
+            await made(.instance, of: owner, for: 0) { number in
                 let answer = try await instance.call(
                     "add", ["n": .integer(Int64(number))], deadline: Self.patience)
                 return .of(answer["n"]?.integer == Int64(number))
             }
         }
-        await made(.release, for: 0) { _ in
+        await made(.release, of: nil, for: 0) { _ in
             try await instance.release()
             return .reply(1)
         }

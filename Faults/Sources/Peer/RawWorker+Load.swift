@@ -19,7 +19,8 @@ extension RawWorker {
         let target = generator.pick(kind == .onDemand ? Self.wanted : Self.callees).name
         let id = made
         let number = RequestNumber(process: log.process, index: id).value
-        log.write(Record(.sent, kind: kind.rawValue, number: number))
+        let callee = UInt32(Role.index(of: target) ?? 0) + 1
+        log.write(Record(.sent, kind: kind.rawValue, extra: callee, number: number))
         open.insert(id)
         let deadline = kind == .hurried ? generator.number(1...30) : 3_000
         let members: JSON = ["deadline": .integer(Int64(deadline))]

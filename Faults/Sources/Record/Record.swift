@@ -14,7 +14,8 @@ public struct Record: Sendable, Equatable {
         /// Its orderly end has begun.
         case tearDown
         /// A request is about to be sent: `kind`, `number`, in `detail` the
-        /// request it is made for, or 0.
+        /// request it is made for, or 0, in `extra` the index of its callee's role
+        /// and 1, or 0.
         case sent
         /// Its final answer: `code`, `ran`; in `extra` a report's observers.
         case answered

@@ -1,0 +1,173 @@
+internal import FaultRecord
+
+/// The notices of one process.
+struct ObservedRun {
+    let log: ProcessLog
+    let role: Role
+    let publications: [UInt64: Publication]
+    let delay: UInt64
+    /// It began beside another process of its role; what that one has seen, where
+    /// it ended in order.
+    let isBesideOther: Bool
+    let predecessor: [Observer.Key: [UInt64: UInt64]]?
+    /// It ended beside another, which had its observations then.
+    let hasSuccessor: Bool
+
+    var findings: [(text: String, time: UInt64)] = []
+    var notices = 0
+    var missed = 0
+    /// The newest that it has seen of each, whichever session.
+    var seen: [Observer.Key: [UInt64: UInt64]] = [:]
+
+    private var observers: [Observer.Key: Observer] = [:]
+    /// Since when all that is broadcast has to come; nil before the start's end.
+    private var since: UInt64?
+    private var isFirstSession = true
+
+    init(
+        log: ProcessLog, role: Role, publications: [UInt64: Publication], delay: UInt64, isBesideOther: Bool,
+        predecessor: [Observer.Key: [UInt64: UInt64]]?, hasSuccessor: Bool
+    ) {
+        self.log = log
+        self.role = role
+        self.publications = publications
+        self.delay = delay
+        self.isBesideOther = isBesideOther
+        self.predecessor = predecessor
+        self.hasSuccessor = hasSuccessor
+    }
+
+    mutating func judge() {
+        for record in log.records {
+            switch record.event {
+            case .ready: since = record.time
+            case .session:
+                since = record.time
+                observers = [:]
+                isFirstSession = isFirstSession && role.player != .runtime && record.number == 1
+            case .closed:
+                since = nil
+                observers = [:]
+                isFirstSession = false
+            case .noticed:
+                notices += 1
+                take(record)
+            case .drained: drained(record)
+            default: break
+            }
+        }
+    }
+
+    private mutating func take(_ record: Record) {
+        let key = Observer.Key(record)
+        let publication = record.number
+        missed += Int(record.extra)
+        let newest = seen[key]?[publication]
+        seen[key, default: [:]][publication] = max(newest ?? 0, record.detail)
+        guard let since else { return }
+        var observer = observers[key] ?? Observer()
+        defer { observers[key] = observer }
+        observer.missed += UInt64(record.extra)
+        guard let published = publications[publication], record.detail >= 1, record.detail <= published.times.count
+        else {
+            fail("came, and its publisher has not sent it", record)
+            return
+        }
+        if let last = observer.last[publication] {
+            next(record, after: last, &observer)
+        } else {
+            begin(record, since, published, &observer)
+        }
+        observer.last[publication] = record.detail
+        observer.previous = publication
+    }
+
+    /// A notice behind another of the same publication.
+    private mutating func next(_ record: Record, after last: UInt64, _ observer: inout Observer) {
+        guard record.detail > last else {
+            fail("came after number \(last)", record)
+            return
+        }
+        let gap = record.detail - last - 1
+        guard record.ran == 1 else {
+            if gap > 0 || record.extra > 0 { fail("came after number \(last), missed being \(record.extra)", record) }
+            return
+        }
+        if observer.previous == record.number, !isAmbiguous(record, last) {
+            if gap != record.extra { fail("came after number \(last), missed being \(record.extra)", record) }
+            observer.missed = 0
+        } else {
+            use(gap, record, &observer, "came after number \(last)")
+        }
+    }
+
+    /// The first of a publication in this session.
+    private mutating func begin(
+        _ record: Record, _ since: UInt64, _ published: Publication, _ observer: inout Observer
+    ) {
+        var expected = published.first(after: since)
+        if isBesideOther && isFirstSession {
+            // Until it took over, they went to the other.
+            guard let predecessor else { return }
+            let last = predecessor[Observer.Key(record)]?[record.number] ?? 0
+            if last >= record.detail { fail("came, and its predecessor had number \(last) already", record) }
+            expected = max(expected, last + 1)
+        }
+        guard record.detail > expected else { return }
+        let gap = record.detail - expected
+        if record.ran == 1 {
+            use(gap, record, &observer, "came first of its publisher, and number \(expected) was for it")
+        } else {
+            fail("came first of its publisher, and number \(expected) was for it", record)
+        }
+    }
+
+    private mutating func use(_ gap: UInt64, _ record: Record, _ observer: inout Observer, _ what: String) {
+        if gap > observer.missed {
+            fail("\(what), missed being \(record.extra), \(observer.missed) with those before", record)
+            observer.missed = 0
+        } else {
+            observer.missed -= gap
+        }
+    }
+
+    /// Whether another process of that role may have sent something in between.
+    private func isAmbiguous(_ record: Record, _ last: UInt64) -> Bool {
+        guard let own = publications[record.number] else { return true }
+        let from = own.times[Int(last) - 1]
+        return publications.contains { key, other in
+            key != record.number && other.role == own.role
+                && other.isActive(from: from > delay ? from - delay : 0, to: record.time)
+        }
+    }
+
+    /// All that had been flushed before its last ping has come.
+    private mutating func drained(_ record: Record) {
+        guard let since, !hasSuccessor, !(isBesideOther && isFirstSession) else { return }
+        for key in Observer.Key.all(of: role) {
+            let publisher = Role.publisher(ofNews: key.news)
+            for (number, publication) in publications where publication.role == publisher {
+                guard let flushedAt = publication.flushedAt, flushedAt < record.detail, publication.flushed > 0,
+                    publication.times[publication.flushed - 1] > since
+                else { continue }
+                let last = observers[key]?.last[number] ?? 0
+                if last < publication.flushed {
+                    findings.append(
+                        (
+                            "\(role.name): \(key.text) of process \(number >> 32), session \(number & 0xFFFF_FFFF): number "
+                                + "\(last) was the last one to come, and \(publication.flushed) were sent before",
+                            record.time
+                        ))
+                }
+            }
+        }
+    }
+
+    private mutating func fail(_ what: String, _ record: Record) {
+        findings.append(
+            (
+                "\(role.name): \(Observer.Key(record).text) of process \(record.number >> 32), session "
+                    + "\(record.number & 0xFFFF_FFFF): number \(record.detail) \(what)", record.time
+            ))
+    }
+}
