@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Strata
 internal import StrataTesting
 
@@ -10,11 +11,13 @@ final class OperatorLink {
 
     init(_ socket: String) { self.socket = socket }
 
+    /// Waits for nobody: a halted broker reads hello, and what stands behind it,
+    /// when it goes on, and it is the driver that lets it.
     private func connected() throws -> RawPeer {
         if let peer, !peer.hasEnded { return peer }
         drop()
         let peer = try RawPeer(path: socket, label: "the driver")
-        try peer.hello(role: "operator")
+        try peer.call("bus/hello", ["protocol": 1, "role": "operator"])
         self.peer = peer
         return peer
     }
@@ -52,14 +55,15 @@ final class OperatorLink {
         }
     }
 
-    /// Takes in what has come, waiting so long for it.
-    func poll(_ time: Duration) {
+    /// Takes in what has come, waiting so many milliseconds for it.
+    func poll(_ milliseconds: UInt32) {
         do {
             guard let peer, !peer.hasEnded else {
                 drop()
+                usleep(milliseconds * 1_000)
                 return
             }
-            while let frame = try peer.nextIfAny(within: time) { pending.removeValue(forKey: frame.id)?(frame) }
+            while let frame = try peer.nextIfAny(within: .milliseconds(milliseconds)) { pending.removeValue(forKey: frame.id)?(frame) }
         } catch { drop() }
     }
 

@@ -79,15 +79,14 @@ final class Run {
     }
 
     private func wait(until time: UInt64) throws {
-        while Record.now < time {
+        repeat {
             try Interruption.check()
             guard kill(processes.launcher, 0) == 0, !hasLauncherEnded() else {
                 throw Failure("the launcher has ended:\n" + places.outputLines(20).joined(separator: "\n"))
             }
-            link.poll(.milliseconds(2))
-            usleep(1_000)
+            link.poll(2)
             undo(Record.now)
-        }
+        } while Record.now < time
     }
 
     private func hasLauncherEnded() -> Bool { waitpid(processes.launcher, nil, WNOHANG) == processes.launcher }
@@ -139,7 +138,7 @@ final class Run {
                     }
                     break
                 }
-                link.poll(.milliseconds(5))
+                link.poll(5)
             }
         }
         living = Set(processes.living())

@@ -7,10 +7,12 @@ import Testing
     private static let drained = Record(.drained)
 
     /// A caller (`Shop`) and a callee (`Mill`) that live to the end, with a request
-    /// of the caller's between.
+    /// of the caller's between. The broker was killed just before, so that anything
+    /// may fail.
     private func found(_ caller: [Record], _ callee: [Record], drained: Bool = true) -> [Violation.Kind] {
         var run = MadeUpRun()
-        let (shop, mill) = (run.process("Shop"), run.process("Mill"))
+        let (shop, mill, driver) = (run.process("Shop"), run.process("Mill"), run.process("driver"))
+        run.wrote(driver, .fault(.killBroker))
         for record in caller { run.wrote(shop, record) }
         for record in callee { run.wrote(mill, record) }
         if drained { run.wrote(shop, Self.drained) }
@@ -98,5 +100,20 @@ import Testing
         run.wrote(late, Record(.closed, extra: 1), Record(.session, number: 2), .sent(1, 2), Self.drained)
         #expect(run.judged().map(\.request?.index) == [2])
         #expect(run.found() == [.lost])
+    }
+
+    @Test func whatAHandlerAsksForBehindTearDownIsNotOwed() {
+        func found(parent: UInt64) -> [Violation.Kind] {
+            var run = MadeUpRun()
+            let (kiln, mill) = (run.process("Kiln"), run.process("Mill"))
+            run.wrote(mill, .sent(2, 1), .answered(2, 1), Self.drained)
+            run.wrote(kiln, Record(.setUp), Record(.tearDown), .of(.started, 2, 1))
+            var child = Record.sent(kiln, 1)
+            child.detail = parent
+            run.wrote(kiln, child, .of(.ended, 2, 1), Self.drained)
+            return run.found()
+        }
+        #expect(found(parent: RequestNumber(process: 2, index: 1).value) == [])
+        #expect(found(parent: 0) == [.lost])
     }
 }
