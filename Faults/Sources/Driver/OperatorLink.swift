@@ -63,7 +63,9 @@ final class OperatorLink {
                 usleep(milliseconds * 1_000)
                 return
             }
-            while let frame = try peer.nextIfAny(within: .milliseconds(milliseconds)) { pending.removeValue(forKey: frame.id)?(frame) }
+            while let frame = try peer.nextIfAny(within: .milliseconds(milliseconds)) {
+                pending.removeValue(forKey: frame.id)?(frame)
+            }
         } catch { drop() }
     }
 

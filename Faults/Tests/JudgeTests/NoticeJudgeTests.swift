@@ -60,6 +60,22 @@ import Testing
         #expect(found("Press", press([(1, 0), (4, 2)])) == [.silentGap])
     }
 
+    @Test func theLastOfOneProcessMayBeReplacedByTheFirstOfTheNext() {
+        for missed in 0...3 as ClosedRange<UInt32> {
+            var run = MadeUpRun()
+            let (old, new, press) = (run.process("Depot"), run.process("Depot"), run.process("Press"))
+            run.wrote(press, Record(.ready))
+            for number in 1...3 as ClosedRange<UInt64> { run.wrote(old, .published("Depot", number)) }
+            run.wrote(press, .noticed("Depot", of: old, 1, latest: true))
+            run.wrote(old, Record(.flushed), Record(.drained))
+            run.wrote(new, .published("Depot", 1))
+            run.wrote(press, .noticed("Depot", of: new, 1, latest: true, missed: missed))
+            run.wrote(new, Record(.flushed), Record(.drained))
+            run.wrote(press, Record(.drained))
+            #expect(run.found() == (missed < 2 ? [.silentGap] : []), "missed \(missed)")
+        }
+    }
+
     @Test func nothingIsOwedBeforeTheStartsEnd() {
         #expect(found("Mill", clock([4, 5]), before: []) == [])
     }
