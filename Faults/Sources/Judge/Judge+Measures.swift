@@ -27,7 +27,8 @@ extension Judge {
     private func timeToReturn(_ time: UInt64) -> UInt64 {
         logs.reduce(0) { longest, log in
             guard Int(log.role) < Role.all.count, Role.all[Int(log.role)].player != .guest,
-                let first = log.records.first, first.time < time,
+                // One in the midst of its start isn't told that it is back.
+                let first = log.records.first(where: { $0.event == .ready || $0.event == .session }), first.time < time,
                 let back = log.records.first(where: { $0.time > time && $0.event == .session })?.time,
                 !faults.contains(where: {
                     Int32(bitPattern: $0.extra) == log.pid && $0.time + 2_000_000_000 > time && $0.time < back
