@@ -156,6 +156,7 @@ struct ObservedRun {
                 let gap = UInt64(publication.flushed) - last
                 if key.keepsLatest, let missed = observers[key]?.missed, missed >= gap {
                     observers[key]?.missed -= gap
+                    observers[key]?.last[number] = UInt64(publication.flushed)
                     continue
                 }
                 findings.append(
