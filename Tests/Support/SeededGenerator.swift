@@ -3,11 +3,16 @@
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    public init(_ seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 }
+    /// Neighbouring seeds have nothing in common.
+    public init(_ seed: Int) { state = Self.mix(UInt64(truncatingIfNeeded: seed)) }
 
     public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
+        return Self.mix(state)
+    }
+
+    private static func mix(_ number: UInt64) -> UInt64 {
+        var word = number
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
         return word ^ (word >> 31)
