@@ -36,19 +36,7 @@ struct HandOverRefusalTests {
 
     private static func copy(_ source: String, to target: String) throws {
         let bytes = try [UInt8](contentsOf: source)
-        try write(bytes, to: target)
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String, mode: mode_t = 0o755) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            try #require(count > 0)
-            rest = rest.dropFirst(count)
-        }
+        try bytes.write(to: target)
     }
 
     @Test func aProgramThatIsGone() throws {
@@ -57,13 +45,13 @@ struct HandOverRefusalTests {
 
     @Test func aProgramThatMayNotBeExecuted() throws {
         try run(
-            { try Self.write(Array("#!/bin/sh\n".utf8), to: $0, mode: 0o644) },
+            { try Array("#!/bin/sh\n".utf8).write(to: $0, mode: 0o644) },
             { #expect($0.message.contains("can't be started")) })
     }
 
     @Test func aProgramThatFailsItsTrialIsQuoted() throws {
         try run(
-            { try Self.write(Array("#!/bin/sh\necho 'I am of version 2' >&2\nexit 4\n".utf8), to: $0) },
+            { try Array("#!/bin/sh\necho 'I am of version 2' >&2\nexit 4\n".utf8).write(to: $0) },
             {
                 #expect($0.message.contains("exit code 4"))
                 #expect($0.message.contains("I am of version 2"))
@@ -72,7 +60,7 @@ struct HandOverRefusalTests {
 
     @Test func aProgramThatHangsInItsTrialIsKilled() throws {
         try run(
-            { try Self.write(Array("#!/bin/sh\nexec sleep 600\n".utf8), to: $0) },
+            { try Array("#!/bin/sh\nexec sleep 600\n".utf8).write(to: $0) },
             { #expect($0.message.contains("5000 ms")) })
     }
 
@@ -81,7 +69,7 @@ struct HandOverRefusalTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let file = "\(folder.path)/state"
-        try Self.write(Array("strata state 1\n".utf8), to: file)
+        try Array("strata state 1\n".utf8).write(to: file)
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
         let child = try ChildProgram(program, ["--resume", "3"], third: descriptor, label: "a broker")
@@ -91,6 +79,19 @@ struct HandOverRefusalTests {
 }
 
 extension [UInt8] {
+    /// Makes a file of them.
+    func write(to path: String, mode: mode_t = 0o755) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        var rest = self[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            try #require(count > 0)
+            rest = rest.dropFirst(count)
+        }
+    }
+
     init(contentsOf path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         try #require(descriptor >= 0)

@@ -197,6 +197,36 @@ struct HandOverTests {
         }
     }
 
+    /// What comes while the next program is slow to begin is read before a module is
+    /// blamed for not answering.
+    @Test func aSlowNextProgramBlamesNobody() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (program, mark) = ("\(folder.path)/strata-broker", "\(folder.path)/begun")
+        let real = try BuiltExecutable.path("strata-broker")
+        // It says that it is the script itself, which is what comes next then.
+        let wait = "[ $1 = --resume ] && { : > \(mark); sleep 0.5; }"
+        let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" \(real) \"$@\"\n"
+        try Array(script.utf8).write(to: program)
+        let table = AppTable.testing(.manual("Login") { $0.ping = 300 })
+        try TestBus.run(table, executable: program) { bus in
+            let launcher = try bus.launcher()
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.module("Login", ["token": .string(token)])
+            login.answersLifecycle = false
+            let ping = try login.expectCall("module/ping")
+            let change = try bus.operator().call("bus/handOver")
+            let limit = ContinuousClock.now + .seconds(5)
+            while access(mark, F_OK) != 0, ContinuousClock.now < limit { sched_yield() }
+            try login.reply(to: ping)
+            let answer = try bus.operator().expectReply(to: change)
+            #expect((answer.json["microseconds"]?.integer ?? 0) > 400_000)
+            try login.reply(to: try login.expectCall("module/ping"))
+            try launcher.expectNothing()
+            #expect(try bus.state(of: "Login") == "ready")
+        }
+    }
+
     @Test func modulesMayNotAskAndATestsThreadCanNot() throws {
         try run { try $0.module("Ant").refused("bus/handOver", with: "forbidden") }
         try TestBus.run(.sixModules()) { bus in

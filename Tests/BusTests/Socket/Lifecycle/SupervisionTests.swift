@@ -188,32 +188,6 @@ struct SupervisionTests {
 
     // MARK: ping
 
-    /// A broker that was halted itself reads what came meanwhile before it says that
-    /// a module doesn't answer.
-    @Test func aHaltedBrokerBlamesNobody() throws {
-        let executable = try BuiltExecutable.path("strata-broker")
-        try TestBus.run(table { $0.ping = 200 }, executable: executable) { bus in
-            let launcher = try bus.launcher()
-            let login = try arrive(bus)
-            login.answersLifecycle = false
-            for _ in 0..<2 {
-                let ping = try login.expectCall("module/ping")
-                try bus.whileBrokerIsHalted {
-                    try login.reply(to: ping)
-                    // Its own clock is of no use now: another process's end tells the time.
-                    try ChildProgram("/bin/sleep", ["0.5"]).wait()
-                }
-            }
-            try login.reply(to: try login.expectCall("module/ping"))
-            try launcher.expectNothing()
-            // One that doesn't answer in the end is blamed all the same.
-            let ping = try login.expectCall("module/ping")
-            try bus.whileBrokerIsHalted { try ChildProgram("/bin/sleep", ["0.5"]).wait() }
-            try launcher.expectCall("launcher/restart", ["module": "Login"])
-            try login.expect(["kind": "cancel", "id": ping.number])
-        }
-    }
-
     @Test func anyAnswerToAPingCounts() throws {
         try run({ $0.ping = 80 }) { bus, cast in
             let login = try arrive(bus)
