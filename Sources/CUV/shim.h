@@ -7,6 +7,8 @@
 // Swift's Glibc module; what needs it is called by its system call's number.
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -66,6 +68,20 @@ static inline ssize_t strata_sendv(int fd, const struct iovec *parts, size_t cou
 
 static inline ssize_t strata_receive(int fd, void *bytes, size_t count) {
     return recv(fd, bytes, count, MSG_DONTWAIT);
+}
+
+/// Blocks of this size and more are mapped each by itself, for good: without this
+/// the C library raises that size with each one that is freed. Of smaller ones it
+/// keeps up to `kept` bytes at its end for the next.
+static inline void strata_map_large_blocks(int size, int kept) {
+    mallopt(M_MMAP_THRESHOLD, size);
+    mallopt(M_TRIM_THRESHOLD, kept);
+}
+
+/// Gives the pages between two addresses back to the system; their bytes are lost.
+static inline void strata_discard_pages(void *from, void *to) {
+    uintptr_t page = 4096, start = ((uintptr_t)from + page - 1) & ~(page - 1), end = (uintptr_t)to & ~(page - 1);
+    if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
 /// A timer that is waited for as for a file's input; -1 and errno on failure.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// `bench --broker PATH --folder PATH [--quick | --instructions | --profile] …`;
+/// `bench --broker PATH --folder PATH [--quick | --overload | --instructions | --profile] …`;
 /// scripts/bench builds everything and starts it.
 @main
 enum Bench {
@@ -19,6 +19,8 @@ enum Bench {
     private static func run(_ options: Options, _ places: Places) throws {
         switch options.mode {
         case .speed(let isQuick): try SpeedReport(isQuick: isQuick, options.folder, places).run(json: options.file)
+        case .overload(let isQuick, let only):
+            try OverloadReport(isQuick: isQuick, only: only, options.folder, places).run(json: options.file)
         case .instructions(let use): try InstructionReport(options.folder, places).run(use, json: options.file)
         case .profile(let name): try InstructionReport(options.folder, places).profile(name)
         }

@@ -6,7 +6,10 @@ internal import Launch
 enum BrokerTable {
     /// The table as JSON, with so many further rows, each with an interface, a URL
     /// and an observation of its own that nobody asks for.
-    static func json(crowd: Int = 0) -> String {
+    /// - Parameters:
+    ///   - guests: how many modules without a row there may be.
+    ///   - assembly: how long a frame may take to come, in milliseconds.
+    static func json(crowd: Int = 0, guests: Int = 4_000, assembly: Int = 60_000) -> String {
         var rows = [#"{"name":"Sender","rank":0,"start":"manual"}"#]
         for index in 0..<crowd {
             rows.append(
@@ -15,12 +18,15 @@ enum BrokerTable {
                     + #""observes":[{"name":"row.\#(index)","keep":"all"}]}"#)
         }
         return
-            #"{"app":"bench","schemes":["bench"],"guests":{"rank":2,"most":4000},"modules":[\#(rows.joined(separator: ","))]}"#
+            #"{"app":"bench","schemes":["bench"],"assembly":\#(assembly),"guests":{"rank":2,"most":\#(guests)},"#
+            + #""modules":[\#(rows.joined(separator: ","))]}"#
     }
 
     /// A descriptor of a file without a name that holds the table.
-    static func descriptor(crowd: Int = 0) throws -> Int32 {
-        let bytes = Array(json(crowd: crowd).utf8)
+    static func descriptor(crowd: Int = 0) throws -> Int32 { try descriptor(of: json(crowd: crowd)) }
+
+    static func descriptor(of table: String) throws -> Int32 {
+        let bytes = Array(table.utf8)
         let descriptor = launch_memory_file(bytes, bytes.count)
         guard descriptor >= 0 else { throw Failure("there is no memory for the broker's table: errno \(-descriptor)") }
         return descriptor

@@ -2,6 +2,8 @@
 struct Options {
     enum Mode {
         case speed(isQuick: Bool)
+        /// Of the kinds of abuse the named one alone, where one is named.
+        case overload(isQuick: Bool, only: String?)
         case instructions(InstructionReport.Use)
         case profile(String?)
     }
@@ -16,9 +18,14 @@ struct Options {
     init(_ words: some Sequence<String>) throws {
         var words = Array(words)[...]
         var isProfile = false
+        var isOverload = false
+        var isQuick = false
+        var only: String?
         while let word = words.popFirst() {
             switch word {
-            case "--quick": mode = .speed(isQuick: true)
+            case "--quick": isQuick = true
+            case "--overload": isOverload = true
+            case "--only": only = words.popFirst()
             case "--instructions": mode = .instructions(.print)
             case "--check": mode = .instructions(.check)
             case "--accept": mode = .instructions(.accept)
@@ -28,6 +35,11 @@ struct Options {
             case _ where word.hasPrefix("-"): throw Failure("unknown option \(word): see scripts/bench")
             default: file = word
             }
+        }
+        if isOverload {
+            mode = .overload(isQuick: isQuick, only: only)
+        } else if isQuick {
+            mode = .speed(isQuick: true)
         }
         if isProfile { mode = .profile(file) }
     }

@@ -4,7 +4,7 @@
 
 enum role { ROLE_CALLER, ROLE_CALLEE, ROLE_SENDER, ROLE_OBSERVER, ROLE_IDLE };
 
-enum kind { KIND_OTHER, KIND_CALL, KIND_REPLY, KIND_NOTICE };
+enum kind { KIND_OTHER, KIND_CALL, KIND_REPLY, KIND_NOTICE, KIND_ERROR };
 
 struct message {
     enum kind kind;

@@ -4,15 +4,12 @@
 #include "frames.h"
 
 static size_t next(struct connection *c, struct message *m) {
-    size_t available = connection_available(c);
-    if (available < 8) return 0;
-    const uint8_t *frame = connection_input(c);
-    size_t size = 4 + big_endian(frame);
-    if (available < size) return 0;
-    size_t header = big_endian(frame + 4);
-    read_header(frame + 8, header, m);
-    m->body = frame + 8 + header;
-    m->body_count = size - 8 - header;
+    size_t size = next_frame(c, m);
+    if (size > 0 && m->kind == KIND_ERROR) {
+        size_t count;
+        const char *header = frame_header(c, &count);
+        fail("an error came: %.*s", (int)count, header);
+    }
     return size;
 }
 

@@ -63,17 +63,22 @@ void connection_close(struct connection *c) {
     free(c->out);
 }
 
-void connection_fill(struct connection *c) {
+void connection_make_room(struct connection *c) {
     if (c->in_start > 0) {
         memmove(c->in, c->in + c->in_start, c->in_end - c->in_start);
         c->in_end -= c->in_start;
         c->in_start = 0;
     }
     // The buffer grows with what comes, so that an idle connection has a small one.
-    if (c->in_room - c->in_end < c->in_room / 2 && c->in_room < (1 << 20)) {
+    size_t left = c->in_room - c->in_end;
+    if (left == 0 || (left < c->in_room / 2 && c->in_room < (1 << 20))) {
         c->in_room *= 4;
         c->in = realloc(c->in, c->in_room);
     }
+}
+
+void connection_fill(struct connection *c) {
+    connection_make_room(c);
     ssize_t count;
     do count = read(c->fd, c->in + c->in_end, c->in_room - c->in_end);
     while (count < 0 && errno == EINTR);

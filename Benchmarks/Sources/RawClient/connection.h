@@ -26,6 +26,8 @@ void connection_close(struct connection *c);
 
 // Waits for bytes and takes what there is.
 void connection_fill(struct connection *c);
+// Room for bytes behind the input that is there; where they go, `in_end` says.
+void connection_make_room(struct connection *c);
 
 // Writes all that was added.
 void connection_flush(struct connection *c);

@@ -25,13 +25,17 @@ void put_frame(struct connection *c, uint32_t word, const char *header, size_t h
     connection_added(c, 8 + header_count + count);
 }
 
-size_t call_header(struct connection *c, uint8_t *header) {
+size_t request_header(struct connection *c, uint8_t *header, const char *rest) {
     static const char opening[] = "{\"kind\":\"call\",\"id\":";
-    static const char rest[] = ",\"to\":\"Test/action1\",\"deadline\":30000}";
+    size_t count = strlen(rest);
     memcpy(header, opening, sizeof opening - 1);
     uint8_t *end = put_decimal(header + sizeof opening - 1, c->next_id++);
-    memcpy(end, rest, sizeof rest - 1);
-    return (size_t)(end - header) + sizeof rest - 1;
+    memcpy(end, rest, count);
+    return (size_t)(end - header) + count;
+}
+
+size_t call_header(struct connection *c, uint8_t *header) {
+    return request_header(c, header, ",\"to\":\"Test/action1\",\"deadline\":30000}");
 }
 
 size_t reply_header(uint64_t id, uint8_t *header) {
@@ -40,6 +44,25 @@ size_t reply_header(uint64_t id, uint8_t *header) {
     uint8_t *end = put_decimal(header + sizeof opening - 1, id);
     *end++ = '}';
     return (size_t)(end - header);
+}
+
+const char *frame_header(const struct connection *c, size_t *count) {
+    const uint8_t *frame = c->in + c->in_start;
+    *count = big_endian(frame + 4);
+    return (const char *)frame + 8;
+}
+
+size_t next_frame(struct connection *c, struct message *m) {
+    size_t available = connection_available(c);
+    if (available < 8) return 0;
+    const uint8_t *frame = connection_input(c);
+    size_t size = 4 + big_endian(frame);
+    if (available < size) return 0;
+    size_t header = big_endian(frame + 4);
+    read_header(frame + 8, header, m);
+    m->body = frame + 8 + header;
+    m->body_count = size - 8 - header;
+    return size;
 }
 
 void read_header(const uint8_t *header, size_t count, struct message *m) {
@@ -56,7 +79,7 @@ void read_header(const uint8_t *header, size_t count, struct message *m) {
         } else if (header[9] == 'n' || header[9] == 'b') {
             m->kind = KIND_NOTICE;
         } else if (header[9] == 'e') {
-            fail("an error came: %.*s", (int)count, header);
+            m->kind = KIND_ERROR;
         }
     }
     m->id = 0;

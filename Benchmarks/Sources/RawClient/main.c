@@ -1,3 +1,5 @@
+#include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +49,20 @@ static const struct {
     {"callee", run_callee},
     {"broadcasts", run_broadcasts},
     {"idle", run_idle},
+    {"paced", run_paced},
+    {"ask", run_ask},
+    {"abuse", run_abuse},
     {"crowd", run_crowd},
     {"lockstep-calls", run_lockstep_calls},
     {"lockstep-broadcasts", run_lockstep_broadcasts},
 };
+
+// Gets the CPU before all who have no such priority, at once when it has something to do.
+static void become_realtime(int priority) {
+    struct sched_param parameters = {.sched_priority = priority};
+    if (sched_setscheduler(0, SCHED_FIFO, &parameters) < 0)
+        fprintf(stderr, "bench-client: without real-time priority: %s\n", strerror(errno));
+}
 
 static const struct bus *find_bus(const char *name) {
     for (size_t i = 0; i < sizeof buses / sizeof *buses; i++)
@@ -73,6 +85,12 @@ static void set(struct options *options, const char *name, const char *value) {
         options->seconds = strtod(value, NULL);
     } else if (strcmp(name, "--warm-up") == 0) {
         options->warm_up = strtod(value, NULL);
+    } else if (strcmp(name, "--gap") == 0) {
+        options->gap = strtod(value, NULL);
+    } else if (strcmp(name, "--realtime") == 0) {
+        options->realtime = (int)strtol(value, NULL, 10);
+    } else if (strcmp(name, "--word") == 0) {
+        options->word = value;
     } else {
         fail("unknown option %s", name);
     }
@@ -86,9 +104,10 @@ int main(int count, char **words) {
         return 0;
     }
     struct options options = {
-        .address = words[3], .body = 64, .open = 1, .peers = 1, .rounds = 1, .warm_up = 0.2, .seconds = 1};
+        .address = words[3], .body = 64, .open = 1, .peers = 1, .rounds = 1, .warm_up = 0.2, .seconds = 1, .gap = 500, .word = ""};
     const struct bus *bus = find_bus(words[1]);
     for (int i = 4; i + 1 < count; i += 2) set(&options, words[i], words[i + 1]);
+    if (options.realtime > 0) become_realtime(options.realtime);
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
         if (strcmp(scenarios[i].name, words[2]) != 0) continue;
         scenarios[i].run(bus, &options);

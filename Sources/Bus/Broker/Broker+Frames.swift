@@ -7,7 +7,7 @@ extension Broker {
         switch header.kind {
         case .call, .open, .report, .broadcast, .notice, .unknown:
             if peer.outbox.pendingAnswers > table.limits.queue {
-                flush(peer)
+                flushForRoom(peer)
                 if peer.outbox.pendingAnswers > table.limits.queue {
                     // It doesn't read its answers: its next request waits.
                     peer.assembler.putBack(frame)
@@ -233,7 +233,7 @@ extension Broker {
     @inline(__always)
     func fits(_ count: Int, _ peer: Peer) -> Bool {
         if peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue { return true }
-        flush(peer)
+        flushForRoom(peer)
         return peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue
     }
 
@@ -256,9 +256,22 @@ extension Broker {
         }
         let payload = Payload(borrowing: body)
         let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer, write)
-        flush(peer)
-        payload.own()
+        flushForRoom(peer)
+        keep(payload)
         return end
+    }
+
+    /// Lets a payload outlive the frame that it was borrowed from, where an outbox
+    /// still has it.
+    func keep(_ payload: Payload) {
+        // A monitor may look at the frame once more.
+        if payload.isWaiting, payload.bytes.count > ReadBuffer.turn, !isMonitored,
+            let memory = reading?._withUnsafeGuaranteedRef({ $0.assembler.giveAway(payload.bytes) })
+        {
+            payload.own(memory)
+        } else {
+            payload.own()
+        }
     }
 
     /// Queues a frame whose body may be in several peers' queues.

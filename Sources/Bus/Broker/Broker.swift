@@ -39,6 +39,14 @@ public final class Broker {
     /// The clock as it was when the present turn began, in nanoseconds.
     @exclusivity(unchecked)  // the same
     var turnTime: UInt64 = 0
+    /// Whose frames are handled at the moment.
+    @exclusivity(unchecked)  // the same
+    var reading: Unmanaged<Peer>?
+    @exclusivity(unchecked)  // the same
+    var shares = TurnShares()
+    /// Heavy peers that can be read: one of them has its turn at the round's end.
+    @exclusivity(unchecked)  // the same
+    var heavy: [Peer] = []
     @exclusivity(unchecked)  // the same
     var dirty: [Peer] = []
     /// Peers whose socket takes nothing any more.
@@ -193,6 +201,11 @@ public final class Broker {
 
     /// Writes out what the round has produced; then goes what was kept to its end.
     private func endRound() {
+        if !heavy.isEmpty {
+            // What light peers said goes out before.
+            flushAll()
+            readHeavy()
+        }
         if !leaving.isEmpty { dismissLeaving() }
         flushAll()
         routes.dropSpent()

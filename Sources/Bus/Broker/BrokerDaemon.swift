@@ -17,6 +17,7 @@ public enum BrokerDaemon {
     }
 
     public static func main() -> Never {
+        LargeBlocks.havePagesOfTheirOwn()
         do {
             switch try order() {
             case .tryOut(let state): try Broker.tryOut(state)

@@ -45,7 +45,7 @@ extension Broker {
         if adapters.hasNotices, peer.role == .module {
             recipients += fanOutAliases(header, body, payload, from: peer, rank: rank)
         }
-        payload?.own()
+        if let payload { keep(payload) }
         statistics.notices += UInt64(recipients)
         if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
     }
@@ -201,7 +201,7 @@ extension Broker {
         }
         let end = peer.outbox.commit(inlineCount: count, payload: payload, isAnswer: false)
         wrote(to: peer)
-        flush(peer)
+        flushForRoom(peer)
         return end
     }
 }

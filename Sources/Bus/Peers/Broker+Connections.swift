@@ -94,7 +94,8 @@ extension Broker {
     private func handle(_ events: Socket.Event, of peer: Peer) {
         if events.contains(.writable) {
             peer.isBlocked = false
-            flush(peer)
+            peer.isCutShort = false
+            flushShare(peer)
             if peer.phase == .closed { return }
             watch(peer)
             resumeIfRoom(peer)
@@ -104,8 +105,17 @@ extension Broker {
             // It isn't read for now, so its end is seen here.
             close(peer, reason: "closed")
         } else if events.contains(.readable) {
-            read(peer)
+            if peer.pace.isHeavy, shares.isShared(at: turnTime) { heavy.append(peer) } else { read(peer) }
         }
+    }
+
+    /// Gives a turn to the heavy peer that had its last one the longest ago. The
+    /// loop says of the others in the next round that they can be read.
+    func readHeavy() {
+        var next = heavy[0]
+        for peer in heavy where peer.pace.lastTurn < next.pace.lastTurn { next = peer }
+        heavy.removeAll(keepingCapacity: true)
+        if next.phase != .closed { read(next) }
     }
 
     /// Says to the loop what this peer waits for.
@@ -116,13 +126,13 @@ extension Broker {
         case .ending: break
         case .greeting, .waitingForVouch, .open: events = peer.isPaused ? .hungUp : .readable
         }
-        if peer.isBlocked { events.insert(.writable) }
+        if peer.isBlocked || peer.isCutShort { events.insert(.writable) }
         peer.socket.watch(events)
     }
 
     private func read(_ peer: Peer) {
         guard !peer.isPaused, peer.phase != .ending else { return }
-        let space = peer.assembler.space(in: buffer)
+        let space = peer.assembler.space(in: buffer, most: peer.pace.room)
         switch peer.socket.read(into: space) {
         case .moved(let count):
             peer.assembler.received(count)
@@ -130,7 +140,8 @@ extension Broker {
                 peer.assembler.received(count)
             }
             turnTime = Loop.nanoseconds
-            process(peer)
+            let frames = process(peer)
+            shares.ended(&peer.pace, start: turnTime, frames: frames, bytes: count) { Loop.nanoseconds }
         case .wouldBlock:
             peer.assembler.keepRest()
         case .ended, .failed:
@@ -139,13 +150,19 @@ extension Broker {
     }
 
     /// Handles the frames of a turn, as far as the peer may be read.
-    func process(_ peer: Peer) {
+    /// - Returns: how many there were.
+    @discardableResult
+    func process(_ peer: Peer) -> Int {
         var header = Header()
+        var frames = 0
+        reading = .passUnretained(peer)
+        defer { reading = nil }
         do {
             while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
                 let frame = try peer.assembler.next()
             {
                 peer.assemblyDeadline = 0
+                frames &+= 1
                 try scanner.scan(frame.header, into: &header)
                 if peer.phase == .open {
                     if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
@@ -169,6 +186,7 @@ extension Broker {
         case .ending, .closed:
             peer.assembler.drop()
         }
+        return frames
     }
 
     /// Stops reading until `resume`; frames that were read already are kept.
@@ -221,7 +239,7 @@ extension Broker {
             let peer = dirty[index]
             index += 1
             peer.isDirty = false
-            if !peer.isBlocked { flush(peer) }
+            if !peer.isBlocked, !peer.isCutShort { flushShare(peer) }
         }
         dirty.removeAll(keepingCapacity: true)
         if !broken.isEmpty { closeBroken() }
@@ -233,6 +251,7 @@ extension Broker {
         broken = []
         for peer in gone {
             var turns = 0
+            peer.pace.widen()
             while peer.phase == .open, !peer.isPaused, turns < Self.lastTurns {
                 turns += 1
                 let before = peer.assembler.keptCount
@@ -243,16 +262,42 @@ extension Broker {
         }
     }
 
+    /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
+    /// no light peer waiting.
+    private func flushShare(_ peer: Peer) {
+        guard shares.isShared(at: turnTime), peer.outbox.pending > TurnShares.mostWritten else {
+            flush(peer)
+            return
+        }
+        flush(peer, most: TurnShares.mostWritten)
+        guard peer.phase != .closed, !peer.isBlocked, !peer.outbox.isEmpty else { return }
+        peer.isCutShort = true
+        watch(peer)
+    }
+
+    /// Writes what is queued, so that a further frame may have room.
+    func flushForRoom(_ peer: Peer) {
+        // A reader that is as fast as this writes would go on taking it for long.
+        flush(peer, most: shares.isShared(at: turnTime) ? TurnShares.mostWrittenForRoom : .max)
+    }
+
     /// Writes what is queued, as far as the kernel takes it.
-    func flush(_ peer: Peer) {
+    /// - Parameter most: ends after so many bytes.
+    func flush(_ peer: Peer, most: Int = .max) {
         guard peer.phase != .closed, !peer.isBlocked else { return }
+        var left = most
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
             while true {
-                let count = peer.outbox.gather(parts)
+                var count = peer.outbox.gather(parts)
                 guard count > 0 else { break }
+                if most != .max {
+                    guard left > 0 else { return }
+                    count = Self.cut(parts, count, to: left)
+                }
                 switch peer.socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
                 case .moved(let written):
                     peer.outbox.wrote(written)
+                    left &-= written
                 case .wouldBlock:
                     peer.isBlocked = true
                     watch(peer)
@@ -267,6 +312,22 @@ extension Broker {
             }
             if peer.phase == .ending { close(peer, reason: "") }
         }
+    }
+
+    /// Leaves of some pieces those that have so many bytes together.
+    /// - Returns: how many pieces are left, one at least.
+    private static func cut(
+        _ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, _ count: Int, to most: Int
+    ) -> Int {
+        var left = most
+        for index in 0..<count {
+            if parts[index].count >= left {
+                parts[index] = UnsafeRawBufferPointer(rebasing: parts[index][..<left])
+                return index + 1
+            }
+            left -= parts[index].count
+        }
+        return count
     }
 
     // MARK: Ending

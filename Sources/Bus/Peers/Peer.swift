@@ -57,6 +57,13 @@ final class Peer {
     /// The kernel takes no more of its output; the loop says when it does.
     @exclusivity(unchecked)  // the same
     var isBlocked = false
+    /// Not all that it has was written, so that others could go on; the rest is
+    /// written when the loop says that it can be.
+    @exclusivity(unchecked)  // the same
+    var isCutShort = false
+    /// What its turns took of the broker's time.
+    @exclusivity(unchecked)  // the same
+    var pace = TurnShares.Pace()
     /// Its input is not read for now.
     @exclusivity(unchecked)  // the same
     var isPaused = false

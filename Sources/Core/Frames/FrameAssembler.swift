@@ -47,12 +47,13 @@ public struct FrameAssembler: ~Copyable {
     }
 
     /// Where the next bytes go: at most a turn's worth.
-    public mutating func space(in shared: ReadBuffer) -> UnsafeMutableRawBufferPointer {
+    /// - Parameter most: so many bytes, but of a frame that is known to fill a turn.
+    public mutating func space(in shared: ReadBuffer, most: Int = ReadBuffer.turn) -> UnsafeMutableRawBufferPointer {
         if restCount == 0 {
             region = shared.base
             position = 0
             end = 0
-            let room = fillsTurns ? ReadBuffer.turn + ReadBuffer.mostLacking : ReadBuffer.turn
+            let room = fillsTurns ? ReadBuffer.turn + ReadBuffer.mostLacking : most
             return UnsafeMutableRawBufferPointer(start: shared.base, count: room)
         }
         position = 0
@@ -60,13 +61,13 @@ public struct FrameAssembler: ~Copyable {
         if restCapacity > ReadBuffer.longestRest || restCount > ReadBuffer.longestRest {
             // A large frame is read into its own memory, up to its end.
             region = rest
-            let room = min(restCapacity - restCount, ReadBuffer.turn)
+            let room = min(restCapacity - restCount, most)
             return UnsafeMutableRawBufferPointer(start: rest! + restCount, count: room)
         }
         shared.base.copyMemory(from: rest!, byteCount: restCount)
         region = shared.base
         dropRest()
-        return UnsafeMutableRawBufferPointer(start: shared.base + end, count: ReadBuffer.turn)
+        return UnsafeMutableRawBufferPointer(start: shared.base + end, count: most)
     }
 
     /// Says how many bytes were put where `space` said.
@@ -145,10 +146,11 @@ public struct FrameAssembler: ~Copyable {
             return
         }
         // What was announced is believed as it arrives: a frame's memory grows
-        // with its bytes.
+        // with its bytes. From a size on it has a place for all of them, since
+        // growing copies; pages that nothing has come into are no memory yet.
         let capacity =
             needed > ReadBuffer.longestRest
-            ? min(needed, max(left * 2, 2 * ReadBuffer.turn)) : Self.rounded(left)
+            ? left >= Self.trusted ? needed : min(needed, max(left * 2, 2 * ReadBuffer.turn)) : Self.rounded(left)
         let kept = UnsafeMutableRawPointer.allocate(byteCount: capacity + ReadBuffer.slack, alignment: 16)
         kept.copyMemory(from: start, byteCount: left)
         // Words are loaded from behind a frame's end, and their bytes ignored.
@@ -157,6 +159,27 @@ public struct FrameAssembler: ~Copyable {
         rest = kept
         restCapacity = capacity
         restCount = left
+    }
+
+    /// Of whom so much of a frame has come, the rest is believed to come too.
+    private static let trusted = 4 * ReadBuffer.turn
+
+    /// Gives away the memory of the frame that `next` gave last, where it is a
+    /// large one with memory of its own: what it is made of needs no copy then.
+    /// - Parameter part: bytes of the frame, or any other ones.
+    /// - Returns: the memory, which the caller deallocates; nil where `part` stands
+    ///   elsewhere, or the memory has more than the frame.
+    public mutating func giveAway(_ part: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
+        guard let rest, region == rest, position == end, let base = part.baseAddress,
+            base >= UnsafeRawPointer(rest), base < UnsafeRawPointer(rest + restCapacity)
+        else { return nil }
+        self.rest = nil
+        restCapacity = 0
+        restCount = 0
+        region = nil
+        position = 0
+        end = 0
+        return rest
     }
 
     /// Forgets everything: nothing more is read.

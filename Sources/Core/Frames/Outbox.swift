@@ -271,6 +271,7 @@ public struct Outbox: ~Copyable {
             storage!.pointee.head += inlineStep
             written += UInt64(step)
             left -= step
+            entry.payload?._withUnsafeGuaranteedRef { $0.wrote(upTo: done + step - entry.inlineCount) }
             if written == entry.end { dropFirst(entry, inlineLeft: 0) }
         }
         skipRemoved()

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The memory of an outbox that is not empty. Handed out by a pool, since most
 /// connections have something to send for a moment only.
 @usableFromInline
@@ -15,6 +17,7 @@ struct OutboxStorage {
     var holdsPayloads = false
 
     init(capacity: Int, entryCapacity: Int) {
+        // What Swift allocates with this alignment is malloc's, and so may grow by realloc.
         bytes = .allocate(byteCount: capacity, alignment: 16)
         entries = .allocate(capacity: entryCapacity)
         self.capacity = capacity
@@ -46,17 +49,25 @@ struct OutboxStorage {
         let used = tail - head
         if capacity - used >= count && head >= capacity / 2 {
             bytes.copyMemory(from: bytes + head, byteCount: used)
-        } else {
-            var larger = capacity * 2
-            while larger - used < count { larger *= 2 }
-            let moved = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 16)
-            moved.copyMemory(from: bytes + head, byteCount: used)
-            bytes.deallocate()
-            bytes = moved
-            capacity = larger
+            head = 0
+            tail = used
+            return
         }
-        head = 0
-        tail = used
+        var larger = capacity * 2
+        while larger - tail < count { larger *= 2 }
+        bytes = Self.grown(bytes, to: larger)
+        capacity = larger
+    }
+
+    /// A larger place with the same bytes. The system moves the pages of a large one
+    /// (`LargeBlocks`), where copying it would keep everybody waiting.
+    private static func grown(_ memory: UnsafeMutableRawPointer, to count: Int) -> UnsafeMutableRawPointer {
+        guard let grown = realloc(memory, count) else {
+            // Because without it nothing can be sent, as without any other memory
+            // that Swift asks for.
+            fatalError("there is no memory for an outbox of \(count) bytes")
+        }
+        return grown
     }
 
     @inlinable @inline(__always)
@@ -72,15 +83,13 @@ struct OutboxStorage {
         let used = entryTail - entryHead
         if entryHead >= entryCapacity / 2 {
             entries.update(from: entries + entryHead, count: used)
-        } else {
-            let moved = UnsafeMutablePointer<Outbox.Entry>.allocate(capacity: entryCapacity * 2)
-            moved.initialize(from: entries + entryHead, count: used)
-            entries.deallocate()
-            entries = moved
-            entryCapacity *= 2
+            entryHead = 0
+            entryTail = used
+            return
         }
-        entryHead = 0
-        entryTail = used
+        entryCapacity *= 2
+        let count = entryCapacity * MemoryLayout<Outbox.Entry>.stride
+        entries = Self.grown(entries, to: count).assumingMemoryBound(to: Outbox.Entry.self)
     }
 
     /// Gives memory back that far more once took than waits now.

@@ -5,27 +5,44 @@
 /// Used on one loop's thread.
 public final class Payload {
     public private(set) var bytes: UnsafeRawBufferPointer
-    private var isOwned: Bool
+    /// What is given back at the end; nil where the bytes are somebody else's.
+    private var memory: UnsafeMutableRawPointer?
 
     public init(copying source: UnsafeRawBufferPointer) {
         bytes = source
-        isOwned = false
         copy()
     }
 
     /// Refers to bytes that are valid until `own` is called.
     public init(borrowing source: UnsafeRawBufferPointer) {
         bytes = source
-        isOwned = false
     }
 
-    deinit { if isOwned { bytes.deallocate() } }
+    deinit { memory?.deallocate() }
 
     /// The borrowed bytes go away: copies them where an outbox still needs
     /// them. The caller's reference is the only one otherwise.
     public func own() {
-        guard !isOwned else { return }
+        guard memory == nil else { return }
         if isWaiting { copy() } else { bytes = .none }
+    }
+
+    /// Takes over the memory in which the borrowed bytes stand, instead of copying them.
+    public func own(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
+
+    /// So many bytes of the start are written, and nobody needs them again.
+    private var discarded = 0
+    private static let discardedAtOnce = 128 << 10
+
+    /// Says that the first bytes are written to the one who gets them. Those of a
+    /// large payload that only one outbox has are given back piece by piece.
+    func wrote(upTo count: Int) {
+        guard holders == 1, memory != nil, bytes.count >= LargeBlocks.least, count - discarded >= Self.discardedAtOnce,
+            let start = bytes.baseAddress
+        else { return }
+        let from = UnsafeMutableRawPointer(mutating: start) + discarded
+        LargeBlocks.discard(UnsafeMutableRawBufferPointer(start: from, count: count - discarded))
+        discarded = count
     }
 
     /// Keeps the bytes for later, beside the outboxes that hold it.
@@ -36,12 +53,12 @@ public final class Payload {
 
     /// How many outboxes hold it.
     var holders = 0
-    private var isWaiting: Bool { holders > 0 }
+    public var isWaiting: Bool { holders > 0 }
 
     private func copy() {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
-        memory.copyMemory(from: bytes)
-        bytes = UnsafeRawBufferPointer(memory)
-        isOwned = true
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        copy.copyMemory(from: bytes)
+        bytes = UnsafeRawBufferPointer(copy)
+        memory = copy.baseAddress
     }
 }

@@ -94,6 +94,46 @@ struct FrameAssemblerTests {
         #expect(assembler.space(in: buffer).count == ReadBuffer.turn)
     }
 
+    @Test func aLargeFramesMemoryCanBeGivenAway() throws {
+        let limits = FrameLimits(frame: 16 << 20, header: 1_000)
+        let frame = Plain(header: [1, 2], body: Array(repeating: 8, count: 2 << 20))
+        var assembler = FrameAssembler(limits: limits)
+        let buffer = ReadBuffer()
+        defer { withExtendedLifetime(buffer) {} }
+        var sent = 0
+        while true {
+            let space = assembler.space(in: buffer)
+            let piece = frame.bytes[sent...].prefix(space.count)
+            space.copyBytes(from: piece)
+            sent += piece.count
+            assembler.received(piece.count)
+            if let next = try assembler.next() {
+                // Not for what stands elsewhere.
+                let other: [UInt8] = [1]
+                let elsewhere = other.withUnsafeBytes { assembler.giveAway($0) }
+                #expect(elsewhere == nil)
+                let given = assembler.giveAway(next.body)
+                let memory = try #require(given)
+                defer { memory.deallocate() }
+                #expect(Array(next.body) == frame.body)
+                let further = try assembler.next()
+                #expect(further == nil)
+                assembler.keepRest()
+                #expect(assembler.keptCount == 0)
+                break
+            }
+            assembler.keepRest()
+        }
+        // It goes on with the next one, which stands in the shared buffer.
+        let small = Plain(header: [], body: [5])
+        assembler.space(in: buffer).copyBytes(from: small.bytes)
+        assembler.received(small.bytes.count)
+        let next = try #require(try assembler.next())
+        #expect(Array(next.body) == [5])
+        let given = assembler.giveAway(next.body)
+        #expect(given == nil)
+    }
+
     @Test func aTurnOfSeveralFramesTakesNoMore() throws {
         let limits = FrameLimits(frame: 1 << 20, header: 1_000)
         let frame = Plain(header: [], body: Array(repeating: 8, count: 1_000))

@@ -1,0 +1,99 @@
+import StrataCore
+
+/// How much of the broker's time one peer's turn may take while others, who ask
+/// for little, have to wait for it.
+///
+/// A peer is *light* where its turns have a frame or two and come seldom: what it
+/// feels of the bus is how long the turns of others take. While there are such
+/// peers, all others are *heavy*: so much is read of them at once that their turns
+/// come to take as long as `budget`, and one heavy peer alone has a turn in a round
+/// of the loop, after the light ones. Where nobody is light, turns are as large as they can be, which costs the
+/// fewest system calls.
+///
+/// Knows no peers and no clock: times are nanoseconds that it is given.
+struct TurnShares {
+    /// What a turn may take while somebody light is there.
+    static let budget: UInt64 = 10_000
+    /// A peer is light where its turns are so far apart, or farther.
+    static let lightGap: UInt64 = 200_000
+    /// How long after its last turn a light peer is thought of.
+    static let memory: UInt64 = 100_000_000
+    /// What is read of a heavy peer at least, in bytes.
+    static let leastRead = 512
+    /// What is written to a peer at once, in bytes, while somebody light is there.
+    static let mostWritten = ReadBuffer.turn
+    /// The same where room is needed for a frame.
+    static let mostWrittenForRoom = 4 * mostWritten
+    /// A turn of so few frames and bytes is a light peer's.
+    private static let lightFrames = 2
+    private static let lightBytes = 4 << 10
+
+    /// A connection's first turns are hello and what its start asks: they say nothing
+    /// of what it is like.
+    static let startTurns: UInt8 = 8
+
+    /// What is known of one peer's turns.
+    struct Pace {
+        /// How many of its first turns are still to come.
+        fileprivate var starting = TurnShares.startTurns
+        /// What its next turn reads at most, in bytes.
+        fileprivate(set) var room = ReadBuffer.turn
+        /// When its last turn began.
+        fileprivate(set) var lastTurn: UInt64 = 0
+        fileprivate(set) var isHeavy = false
+
+        /// Reads as much as a turn may have, whoever waits.
+        mutating func widen() {
+            room = ReadBuffer.turn
+            isHeavy = false
+        }
+    }
+
+    /// Until when the light peer that had its turn last is thought of.
+    private var lightUntil: UInt64 = 0
+
+    /// Whether somebody light is there at a time.
+    @inline(__always)
+    func isShared(at time: UInt64) -> Bool { time < lightUntil }
+
+    /// A peer's turn is over.
+    /// - Parameters:
+    ///   - start: when it began.
+    ///   - frames: how many it had; `bytes`: how many were read for it.
+    ///   - now: reads the clock; isn't called for a light turn.
+    @inline(__always)
+    mutating func ended(
+        _ pace: inout Pace, start: UInt64, frames: Int, bytes: Int, now: () -> UInt64
+    ) {
+        if frames <= Self.lightFrames, bytes <= Self.lightBytes {
+            if pace.starting > 0 {
+                pace.starting -= 1
+            } else if start &- pace.lastTurn >= Self.lightGap, !pace.isHeavy {
+                // A heavy peer's last piece is small too.
+                lightUntil = start &+ Self.memory
+            }
+            pace.lastTurn = start
+            if pace.room < ReadBuffer.turn { pace.room = min(ReadBuffer.turn, pace.room * 2) }
+            pace.isHeavy = false
+            return
+        }
+        pace.lastTurn = start
+        guard isShared(at: start) else {
+            pace.widen()
+            return
+        }
+        weigh(&pace, taken: max(1, now() &- start), frames: frames, bytes: bytes)
+    }
+
+    /// Fits a peer's next turn to the budget by what this one took.
+    private func weigh(_ pace: inout Pace, taken: UInt64, frames: Int, bytes: Int) {
+        pace.isHeavy = true
+        if taken > Self.budget {
+            // A turn of one frame can't be a shorter one; one of a part of a frame can.
+            guard frames != 1 else { return }
+            pace.room = max(Self.leastRead, Int(UInt64(min(bytes, pace.room)) * Self.budget / taken))
+        } else if taken < Self.budget / 2, pace.room < ReadBuffer.turn {
+            pace.room = min(ReadBuffer.turn, pace.room * 2)
+        }
+    }
+}

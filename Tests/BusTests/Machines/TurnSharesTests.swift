@@ -1,0 +1,111 @@
+import StrataCore
+import Testing
+
+@testable import StrataBus
+
+/// Whose turns are cut shorter, and when.
+struct TurnSharesTests {
+    private static let start: UInt64 = 1_000_000_000
+    private var shares = TurnShares()
+    private var light = TurnShares.Pace()
+    private var flood = TurnShares.Pace()
+
+    init() {
+        // Each has its start behind it, long ago.
+        for _ in 0..<TurnShares.startTurns {
+            shares.ended(&light, start: 1_000_000, frames: 1, bytes: 100) { 0 }
+            shares.ended(&flood, start: 1_000_000, frames: 1, bytes: 100) { 0 }
+        }
+    }
+
+    /// A turn that lasts so many nanoseconds; gives its start.
+    private mutating func floodTurn(at start: UInt64, taking time: UInt64, frames: Int = 600, bytes: Int? = nil) {
+        let bytes = bytes ?? flood.room
+        shares.ended(&flood, start: start, frames: frames, bytes: bytes) { start + time }
+    }
+
+    private mutating func lightTurn(at start: UInt64) {
+        shares.ended(&light, start: start, frames: 1, bytes: 100) {
+            Issue.record("the clock was read for a light turn")
+            return start
+        }
+    }
+
+    @Test mutating func nobodyIsCutShortWhileNobodyIsLight() {
+        for turn in 0..<10 as Range<UInt64> { floodTurn(at: Self.start + turn * 1_000_000, taking: 1_000_000) }
+        #expect(flood.room == ReadBuffer.turn && !flood.isHeavy)
+        #expect(!shares.isShared(at: Self.start))
+    }
+
+    @Test mutating func longTurnsFitTheBudgetWhileSomebodyIsLight() {
+        lightTurn(at: Self.start)
+        #expect(shares.isShared(at: Self.start + 1))
+        // 64 KiB in a millisecond: a hundredth of it.
+        floodTurn(at: Self.start + 1, taking: 1_000_000)
+        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 100)
+        floodTurn(at: Self.start + 2, taking: 10_000, frames: 6)
+        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 100)
+        // However long it takes, something is read.
+        floodTurn(at: Self.start + 3, taking: 1_000_000_000, frames: 6)
+        #expect(flood.isHeavy && flood.room == TurnShares.leastRead)
+    }
+
+    @Test mutating func whoseTurnsBecomeShortGetsLargerOnes() {
+        lightTurn(at: Self.start)
+        floodTurn(at: Self.start + 1, taking: 1_000_000)
+        for turn in 2..<20 as Range<UInt64> { floodTurn(at: Self.start + turn, taking: 1_000) }
+        // It still has its turn after the light ones.
+        #expect(flood.room == ReadBuffer.turn && flood.isHeavy)
+    }
+
+    @Test mutating func lightTurnsMakeTheirPeerLightAgain() {
+        lightTurn(at: Self.start)
+        floodTurn(at: Self.start + 1, taking: 1_000_000)
+        for turn in 2..<20 as Range<UInt64> { floodTurn(at: Self.start + turn, taking: 1_000, frames: 1, bytes: 100) }
+        #expect(flood.room == ReadBuffer.turn && !flood.isHeavy)
+    }
+
+    @Test mutating func aLightPeerIsThoughtOfForAWhile() {
+        lightTurn(at: Self.start)
+        floodTurn(at: Self.start + TurnShares.memory - 1, taking: 1_000_000)
+        #expect(flood.isHeavy)
+        floodTurn(at: Self.start + TurnShares.memory, taking: 1_000_000)
+        #expect(!flood.isHeavy && flood.room == ReadBuffer.turn)
+    }
+
+    @Test mutating func whoSpeaksOftenIsNotLight() {
+        lightTurn(at: Self.start)
+        let later = Self.start + TurnShares.memory
+        // Each follows the one before too soon, from long before the first ends.
+        for turn in stride(from: Self.start, to: later, by: Int(TurnShares.lightGap - 1)) { lightTurn(at: turn) }
+        #expect(!shares.isShared(at: later))
+    }
+
+    @Test mutating func theStartOfAConnectionIsNoLightTurn() {
+        var new = TurnShares.Pace()
+        for turn in 0..<UInt64(TurnShares.startTurns) {
+            shares.ended(&new, start: Self.start + turn * TurnShares.lightGap, frames: 1, bytes: 100) { 0 }
+        }
+        #expect(!shares.isShared(at: Self.start))
+        let later = Self.start + 1_000 * TurnShares.lightGap
+        shares.ended(&new, start: later, frames: 1, bytes: 100) { 0 }
+        #expect(shares.isShared(at: later))
+    }
+
+    @Test mutating func theLastPieceOfAFloodIsNoLightTurn() {
+        lightTurn(at: Self.start)
+        floodTurn(at: Self.start + 1, taking: 1_000_000)
+        let end = Self.start + TurnShares.memory
+        floodTurn(at: end - 1, taking: 1_000, frames: 1, bytes: 100)
+        #expect(!shares.isShared(at: end))
+    }
+
+    @Test mutating func oneFrameIsNoReasonToReadLess() {
+        lightTurn(at: Self.start)
+        floodTurn(at: Self.start + 1, taking: 50_000, frames: 1)
+        #expect(flood.isHeavy && flood.room == ReadBuffer.turn)
+        // A part of one is.
+        floodTurn(at: Self.start + 2, taking: 20_000, frames: 0)
+        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 2)
+    }
+}
