@@ -21,12 +21,15 @@ enum HeaderMangling {
     static func outcome(_ bytes: [UInt8], slack: [UInt8], _ scan: Scan) -> [String] {
         let scanner = HeaderScanner()
         let space = bytes + slack
-        return space.withUnsafeBytes { space in
-            var header = Header()
-            do { try scan(scanner, UnsafeRawBufferPointer(rebasing: space[..<bytes.count]), &header) } catch {
-                return ["\(error)"]
+        // Texts of a header may be the scanner's.
+        return withExtendedLifetime(scanner) {
+            space.withUnsafeBytes { space in
+                var header = Header()
+                do { try scan(scanner, UnsafeRawBufferPointer(rebasing: space[..<bytes.count]), &header) } catch {
+                    return ["\(error)"]
+                }
+                return all(header)
             }
-            return all(header)
         }
     }
 

@@ -160,10 +160,15 @@ struct HeaderScannerTests {
                 }
             }
             let slack = slacks.randomElement(using: &generator) ?? 0
-            let json = try? JSON(parsing: bytes, maximumDepth: 32)
+            var json: JSON?
+            // A number may be right and yet more than the reader can hold.
+            var isLargeNumber = false
+            do { json = try JSON(parsing: bytes, maximumDepth: 32) } catch {
+                isLargeNumber = "\(error)".contains("out of range")
+            }
             let text = String(decoding: bytes, as: UTF8.self)
             if accepts(bytes, slack: slack) {
-                #expect(json?.object != nil && json?["kind"]?.string != nil, "taken: \(text)")
+                #expect(isLargeNumber || (json?.object != nil && json?["kind"]?.string != nil), "taken: \(text)")
             } else if let members = json?.object, json?["kind"]?.string != nil {
                 let unknown = members.allSatisfy { $0.name == "kind" || $0.name.utf8.count <= 1 }
                 #expect(!unknown, "refused: \(text)")

@@ -22,7 +22,10 @@ extension ModuleRuntime {
             perform(step, params, scope: call) { result in
                 switch result {
                 case .success: call.reply(Array("{}".utf8))
-                case .failure(let error): call.fail(error)
+                case .failure(let error):
+                    // Before the broker hears of it: the process may be ended at once.
+                    ModuleLog.logger.error("\(self.name) failed in \(step.rawValue): \(error)")
+                    call.fail(error)
                 }
             }
         } else {
