@@ -205,8 +205,8 @@ struct HandOverTests {
         let (program, mark) = ("\(folder.path)/strata-broker", "\(folder.path)/begun")
         let real = try BuiltExecutable.path("strata-broker")
         // It says that it is the script itself, which is what comes next then.
-        let wait = "[ $1 = --resume ] && { : > \(mark); sleep 0.5; }"
-        let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" \(real) \"$@\"\n"
+        let wait = "[ $1 = --resume ] && { : > '\(mark)'; sleep 0.5; }"
+        let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" '\(real)' \"$@\"\n"
         try Array(script.utf8).write(to: program)
         let table = AppTable.testing(.manual("Login") { $0.ping = 300 })
         try TestBus.run(table, executable: program) { bus in
