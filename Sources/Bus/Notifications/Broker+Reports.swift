@@ -102,6 +102,15 @@ extension Broker {
     private func queueReport(
         _ report: CallPointer, _ notice: Notice, _ matching: [Observation], to observer: Peer
     ) {
+        // One for all: the frame's memory may become the queue's, and nobody else may
+        // borrow from it after that.
+        let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body)
+        defer {
+            if let payload {
+                flushForRoom(observer)
+                keep(payload)
+            }
+        }
         for observation in matching {
             guard let call = calls.open(.notice) else {
                 failAndCancel(
@@ -118,12 +127,16 @@ extension Broker {
             report.pointee.open += 1
             report.pointee.observers += 1
             statistics.notices += 1
-            call.pointee.end = queue(
-                .notice, to: observer, room: notice.room, body: notice.body, isAnswer: false
-            ) { writer in
+            let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.id)
             }
+            call.pointee.end =
+                if let payload {
+                    queue(.notice, to: observer, room: notice.room, payload: payload, isAnswer: false, write)
+                } else {
+                    queue(.notice, to: observer, room: notice.room, body: notice.body, isAnswer: false, write)
+                }
             if isMonitored { monitorNotice(notice, to: observer) }
         }
     }

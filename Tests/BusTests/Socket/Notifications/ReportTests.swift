@@ -144,4 +144,21 @@ struct ReportTests {
             try sender.expectReply(to: ids[0], body: ["observers": 1])
         }
     }
+
+    /// Its body is one for all of them, also where it doesn't go out at once.
+    @Test func aLargeReportReachesEachObservationWhole() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let target = try bus.module("Ant", ["observes": ["large", "large"]])
+            _ = try target.asked("bus/observe", ["name": "large"])
+            let sender = try bus.module("Bee")
+            target.isPaused = true
+            let body = JSON.filler(1_000_000)
+            let report = try sender.report("large", to: "Ant", body)
+            try sender.settle()
+            target.isPaused = false
+            let notices = try (0..<3).map { _ in try target.expectNotice("large", body) }
+            for notice in notices { try target.reply(to: notice) }
+            try sender.expectReply(to: report, body: ["observers": 3])
+        }
+    }
 }
