@@ -60,7 +60,7 @@ final class OperatorLink {
         do {
             guard let peer, !peer.hasEnded else {
                 drop()
-                usleep(milliseconds * 1_000)
+                usleep(milliseconds * 1_000)  // because without a connection nothing can come
                 return
             }
             while let frame = try peer.nextIfAny(within: .milliseconds(milliseconds)) {

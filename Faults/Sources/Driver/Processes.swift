@@ -145,7 +145,7 @@ final class Processes {
                 kill(child, SIGCONT)
                 kill(child, SIGKILL)
             }
-            usleep(1_000)
+            usleep(1_000)  // because grandchildren become children only when theirs are gone
         }
     }
 }

@@ -116,7 +116,7 @@ final class Run {
                 let list = missing.map { "\($0) is \(states[$0] ?? "unknown")" }.joined(separator: ", ")
                 throw Failure("\(problem): \(list)\n" + places.outputLines(30).joined(separator: "\n"))
             }
-            usleep(20_000)
+            usleep(20_000)  // because the operator's answers are asked for again and again
         }
     }
 
@@ -151,6 +151,7 @@ final class Run {
         let killed = Record.now
         log.write(Record(.fault, kind: FaultKind.killLauncher.rawValue, extra: UInt32(processes.launcher)))
         processes.killLauncher()
+        // Looked at again and again, because the app's processes are nobody's children here.
         while processes.isAnybodyLeft(), Record.now < killed + 12_000_000_000 { usleep(2_000) }
         for name in processes.leftovers() { complaints.append("\(name) outlives the launcher by more than 12 s") }
         if fault_listens(places.socket) == 1 { complaints.append("somebody listens at the socket still") }

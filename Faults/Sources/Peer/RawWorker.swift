@@ -63,7 +63,7 @@ final class RawWorker {
                 lose()
                 // A second guest waits until the first one's name is free.
                 if role.player == .guest, !isLoading { exit(0) }
-                usleep(50_000)
+                usleep(50_000)  // because nothing tells when somebody listens at the socket again
             }
         }
         exit(0)
@@ -138,7 +138,7 @@ final class RawWorker {
         guard order > 0 else { return }
         place.order = 0
         guard order == Board.Place.cut else {
-            usleep(UInt32(truncatingIfNeeded: order) &* 1_000)
+            usleep(UInt32(truncatingIfNeeded: order) &* 1_000)  // because not to read is the harm that was ordered
             return
         }
         let frame = FrameBytes.frame(

@@ -48,6 +48,7 @@ public final class RecordLog {
     public func write(_ record: Record) {
         if used == Self.recordsInPiece {
             guard pieces < Self.mostPieces, let next = try? Self.map(descriptor, pieces) else {
+                // Because a run whose record has a hole can't be judged.
                 fatalError("the log has no room")
             }
             munmap(piece, Self.bytesInPiece)

@@ -1,0 +1,114 @@
+import StrataCore
+
+/// Writing to connections: all that a round has queued at its end, and less of it
+/// where that would keep others waiting.
+extension Broker {
+    /// How many turns of input a peer still has that takes no output any more.
+    static let lastTurns = 16
+
+    /// Notes that a peer has something to write at the end of the round.
+    @inline(__always)
+    func wrote(to peer: Peer) {
+        guard !peer.isDirty else { return }
+        peer.isDirty = true
+        dirty.append(peer)
+    }
+
+    func flushAll() {
+        var index = 0
+        // Ending one peer may give others something to write.
+        while index < dirty.count {
+            let peer = dirty[index]
+            index += 1
+            peer.isDirty = false
+            if !peer.isBlocked, !peer.isCutShort { flushShare(peer) }
+        }
+        dirty.removeAll(keepingCapacity: true)
+        if !broken.isEmpty { closeBroken() }
+    }
+
+    /// Handles what peers that take nothing any more have sent, and closes them.
+    private func closeBroken() {
+        let gone = broken
+        broken = []
+        for peer in gone {
+            var turns = 0
+            peer.pace.widen()
+            while peer.phase == .open, !peer.isPaused, turns < Self.lastTurns {
+                turns += 1
+                let before = peer.assembler.keptCount
+                read(peer)
+                if peer.assembler.keptCount == before, turns > 1 { break }
+            }
+            close(peer, reason: "closed")
+        }
+    }
+
+    /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
+    /// no light peer waiting.
+    func flushShare(_ peer: Peer) {
+        guard shares.isShared(at: turnTime), peer.outbox.pending > TurnShares.mostWritten else {
+            flush(peer)
+            return
+        }
+        flush(peer, most: TurnShares.mostWritten)
+        guard peer.phase != .closed, !peer.isBlocked, !peer.outbox.isEmpty else { return }
+        peer.isCutShort = true
+        watch(peer)
+    }
+
+    /// Writes what is queued, so that a further frame may have room.
+    func flushForRoom(_ peer: Peer) {
+        // A reader that is as fast as this writes would go on taking it for long.
+        flush(peer, most: shares.isShared(at: turnTime) ? TurnShares.mostWrittenForRoom : .max)
+    }
+
+    /// Writes what is queued, as far as the kernel takes it.
+    /// - Parameter most: ends after so many bytes.
+    func flush(_ peer: Peer, most: Int = .max) {
+        guard peer.phase != .closed, !peer.isBlocked else { return }
+        var left = most
+        withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
+            while true {
+                var count = peer.outbox.gather(parts)
+                guard count > 0 else { break }
+                if most != .max {
+                    guard left > 0 else { return }
+                    count = Self.cut(parts, count, to: left)
+                }
+                switch peer.socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
+                case .moved(let written):
+                    peer.outbox.wrote(written)
+                    left &-= written
+                case .wouldBlock:
+                    peer.isBlocked = true
+                    watch(peer)
+                    return
+                case .ended, .failed:
+                    // It is gone; what it sent before may still be there to be
+                    // read, which is done at the round's end.
+                    peer.isBlocked = true
+                    broken.append(peer)
+                    return
+                }
+            }
+            if peer.phase == .ending { close(peer, reason: "") }
+        }
+    }
+
+    /// Leaves of some pieces those that have so many bytes together.
+    /// - Returns: how many pieces are left, one at least.
+    private static func cut(
+        _ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, _ count: Int, to most: Int
+    ) -> Int {
+        var left = most
+        for index in 0..<count {
+            if parts[index].count >= left {
+                parts[index] = UnsafeRawBufferPointer(rebasing: parts[index][..<left])
+                return index + 1
+            }
+            left -= parts[index].count
+        }
+        return count
+    }
+}
