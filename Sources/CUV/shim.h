@@ -72,10 +72,12 @@ static inline ssize_t strata_receive(int fd, void *bytes, size_t count) {
 
 /// Blocks of this size and more are mapped each by itself, for good: without this
 /// the C library raises that size with each one that is freed. Of smaller ones it
-/// keeps up to `kept` bytes at its end for the next.
+/// keeps up to `kept` bytes at its end for the next; what is more goes back in
+/// small steps.
 static inline void strata_map_large_blocks(int size, int kept) {
     mallopt(M_MMAP_THRESHOLD, size);
-    mallopt(M_TRIM_THRESHOLD, kept);
+    mallopt(M_TRIM_THRESHOLD, kept + (128 << 10));
+    mallopt(M_TOP_PAD, kept);
 }
 
 /// Gives the pages between two addresses back to the system; their bytes are lost.

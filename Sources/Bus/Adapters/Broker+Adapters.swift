@@ -31,19 +31,15 @@ extension Broker {
         }
     }
 
-    /// Delivers a broadcast to the observers of the names that adapters give it.
-    func fanOutAliases(
-        _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?, from peer: Peer, rank: Int
-    ) -> Int {
-        var recipients = 0
+    /// The names that adapters give a broadcast of a module's.
+    func noticeAliases(_ header: borrowing Header, from peer: Peer) -> [[UInt8]] {
+        var names: [[UInt8]] = []
         for alias in adapters.noticeAliases(header.name.text) {
             guard let provider = routes.interface(alias.provider), provider.owner === peer.module,
                 routes.interface(alias.adapter) == nil
             else { continue }
-            alias.name.withUnsafeBytes { name in
-                recipients += fanOut(name, header, body, payload, from: peer, rank: rank)
-            }
+            names.append(alias.name)
         }
-        return recipients
+        return names
     }
 }

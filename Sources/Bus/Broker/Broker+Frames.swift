@@ -20,7 +20,14 @@ extension Broker {
             case .open: handleOpen(header, frame.body, from: peer)
             case .report: handleReport(header, frame.body, from: peer)
             case .notice, .unknown: refuseKind(header, from: peer)
-            default: handleBroadcast(header, frame.body, from: peer)
+            default:
+                if fanOut == nil {
+                    handleBroadcast(header, frame.body, from: peer)
+                } else {
+                    // All observers see all broadcasts in one order.
+                    peer.assembler.putBack(frame)
+                    awaitFanOut(peer)
+                }
             }
         case .reply: handleReply(header, frame.body, from: peer)
         case .error: handleError(header, frame.body, from: peer)
@@ -254,7 +261,7 @@ extension Broker {
             wrote(to: peer)
             return end
         }
-        let payload = Payload(borrowing: body)
+        let payload = Payload(borrowing: body, reclaimer)
         let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer, write)
         flushForRoom(peer)
         keep(payload)

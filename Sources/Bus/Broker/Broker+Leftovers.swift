@@ -9,7 +9,9 @@ extension Broker {
             ("unfinished frames", assembling.count), ("connections without hello", greeting),
             ("seats", commonSeats), ("leaving sessions", leaving.count), ("reloads", reloads.count),
             ("unwritten peers", dirty.count), ("broken peers", broken.count), ("gone peers", gone.count),
-            ("orphans", orphans.count), ("launchers", launcher == nil ? 0 : 1),
+            ("orphans", orphans.count),
+            ("fan-outs", fanOut == nil ? 0 : 1), ("peers that wait for one", awaitingFanOut.count),
+            ("launchers", launcher == nil ? 0 : 1),
             ("instances", instances.instances.isEmpty ? 0 : 1), ("frames in hand", frameInHand == nil ? 0 : 1),
             ("reloading", askedReloads == nil ? 0 : 1), ("handing over", handOvers.count),
         ]

@@ -20,7 +20,8 @@ public final class Broker {
 
     let buffer = ReadBuffer()
     let scanner = HeaderScanner()
-    let pool = OutboxPool()
+    let reclaimer = Reclaimer()
+    let pool: OutboxPool
 
     @exclusivity(unchecked)  // because it is used for each message, on one thread
     var calls = CallTable()
@@ -49,6 +50,11 @@ public final class Broker {
     var heavy: [Peer] = []
     @exclusivity(unchecked)  // the same
     var dirty: [Peer] = []
+    /// The broadcast that goes out in pieces, if one does.
+    @exclusivity(unchecked)  // the same
+    var fanOut: FanOut?
+    /// Who isn't read because of one; each of them once, longest wait first.
+    var awaitingFanOut: [Peer] = []
     /// Peers whose socket takes nothing any more.
     var broken: [Peer] = []
     /// Peers that were closed in this round. What handles a frame doesn't
@@ -106,6 +112,8 @@ public final class Broker {
 
     private(set) var listener: Listener?
     private var hook: RoundHook?
+    /// Work that is done a piece a round.
+    private(set) var pieces: IdleHook!
     private(set) var callTimer: KernelTimer!
     var armedTick = UInt64.max
     private(set) var assemblyTimer: LoopTimer!
@@ -126,6 +134,7 @@ public final class Broker {
         self.loop = loop
         self.table = table
         self.user = user
+        pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
         frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
@@ -165,6 +174,7 @@ public final class Broker {
         }
         self.loop = loop
         user = state.user
+        pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
         frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
@@ -197,6 +207,15 @@ public final class Broker {
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
+        pieces = IdleHook(loop) { [unowned self] in self.doPieces() }
+    }
+
+    /// What takes long is done a piece a round, so that nobody waits for all of it.
+    private func doPieces() {
+        // The next one begins after what the last one kept alive is dropped.
+        if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
+        reclaimer.giveBack()
+        if fanOut == nil, awaitingFanOut.isEmpty, reclaimer.isEmpty { pieces.stop() }
     }
 
     /// Writes out what the round has produced; then goes what was kept to its end.
@@ -209,8 +228,11 @@ public final class Broker {
         if !leaving.isEmpty { dismissLeaving() }
         flushAll()
         routes.dropSpent()
-        observations.dropSpent()
-        if !gone.isEmpty { gone.removeAll() }
+        if fanOut == nil {
+            observations.dropSpent()
+            if !gone.isEmpty { gone.removeAll() }
+        }
+        if !reclaimer.isEmpty { pieces.start() }
         if isNextTried { handOver() }
     }
 
@@ -268,6 +290,7 @@ public final class Broker {
     private func closeTimers() {
         hook?.close()
         hook = nil
+        pieces.close()
         callTimer.close()
         assemblyTimer.close()
         turnTimer.close()

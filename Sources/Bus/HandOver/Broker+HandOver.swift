@@ -45,6 +45,7 @@ extension Broker {
     /// Replaces this broker now, without a trial.
     /// - Returns: why it goes on; nil where another broker of this process does.
     package func handOver(to next: any NextBroker) -> String? {
+        finishFanOut()
         do throws(StateError) {
             let state = try StateFile.write(capture())
             let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }

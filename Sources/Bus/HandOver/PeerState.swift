@@ -126,7 +126,7 @@ struct ObservationState: StatePart {
     }
 }
 
-/// `DeferredNotice`.
+/// `KeptNotice`.
 struct DeferredState: StatePart {
     var from: [UInt8] = []
     var level: [UInt8] = []

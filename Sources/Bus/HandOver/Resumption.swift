@@ -71,7 +71,7 @@ struct Resumption {
         let peer = Peer(
             number: state.number, socket: socket,
             credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid),
-            limits: broker.frameLimits, outbox: Outbox(pool: broker.pool, state.output))
+            limits: broker.frameLimits, pool: broker.pool, output: state.output)
         peer.assembler.keep(state.kept)
         peer.phase = state.phase
         peer.role = state.role
@@ -134,9 +134,9 @@ struct Resumption {
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
             if let deferred = own.deferred {
-                let body = deferred.body.withUnsafeBytes { Payload(copying: $0) }
+                let body = deferred.body.withUnsafeBytes { Payload(copying: $0, broker.reclaimer) }
                 body.hold()
-                observation.deferred = DeferredNotice(
+                observation.deferred = KeptNotice(
                     from: deferred.from, level: deferred.level, object: deferred.object?.bytes,
                     trace: deferred.trace, meta: deferred.meta, body: body, cost: deferred.cost)
                 peer.deferredBytes += deferred.cost

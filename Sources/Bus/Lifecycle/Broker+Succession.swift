@@ -42,6 +42,8 @@ extension Broker {
 
     /// It is ready: names, observations, reports and events pass to it together.
     private func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleRecord.Step) {
+        // What came before is the old one's to get.
+        finishFanOut()
         module.successor = nil
         let old = module.peer
         if let old {

@@ -40,10 +40,20 @@ extension Broker {
         }
         statistics.broadcasts += 1
         if isMonitored { monitorBroadcast(header, body, from: peer) }
-        let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body)
-        var recipients = fanOut(header.name, header, body, payload, from: peer, rank: rank)
-        if adapters.hasNotices, peer.role == .module {
-            recipients += fanOutAliases(header, body, payload, from: peer, rank: rank)
+        let list = observations.find(header.name)
+        let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
+        guard (list?.observations.count ?? 0) &+ count(aliases) <= FanOut.mostAtOnce else {
+            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank)
+            return
+        }
+        let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body, reclaimer)
+        var recipients = 0
+        if let list { recipients = deliver(header, header.name, body, payload, to: list, from: peer, rank: rank) }
+        for alias in aliases {
+            alias.withUnsafeBytes { alias in
+                guard let list = observations.find(alias) else { return }
+                recipients += deliver(header, alias, body, payload, to: list, from: peer, rank: rank)
+            }
         }
         if let payload { keep(payload) }
         statistics.notices += UInt64(recipients)
@@ -56,39 +66,51 @@ extension Broker {
         end(peer, BusError(.badHeader, "a \(header.kind.name) lacks \"name\": say what is notified"))
     }
 
-    /// Queues a notice to each observation of the name and of a later level.
-    func fanOut(
-        _ name: Header.Text, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ payload: Payload?,
-        from peer: Peer, rank: Int
+    /// How many observations some names have together.
+    private func count(_ names: [[UInt8]]) -> Int {
+        var count = 0
+        for name in names { count += name.withUnsafeBytes { observations.find($0)?.observations.count ?? 0 } }
+        return count
+    }
+
+    /// Queues a notice to each observation of a name and of a later level.
+    private func deliver(
+        _ header: borrowing Header, _ name: Header.Text, _ body: UnsafeRawBufferPointer, _ payload: Payload?,
+        to list: ObservationTable.List, from peer: Peer, rank: Int
     ) -> Int {
-        guard let list = observations.find(name) else { return 0 }
-        var recipients = 0
         levels.nameBytes[rank].withUnsafeBytes { level in
             let notice = Notice(
                 name: name, object: header.members.contains(.object) ? header.object : nil,
                 from: peer.from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
-            let cost = notice.cost
-            var number: UInt64?
-            // Ending a slow consumer takes it out of the list: a copy is
-            // walked, and costs nothing where nobody is ended.
-            for observation in list.observations {
-                observation._withUnsafeGuaranteedRef { observation in
-                    observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
-                        guard LevelTable.broadcastReaches(from: rank, to: observation.rank),
-                            observation.matches(notice.object), peer.phase == .open
-                        else { return }
-                        // Whoever was ended may have made others speak in between.
-                        if number != noticeFrame.number {
-                            number = noticeFrame.begin(notice, copiesBody: payload == nil)
-                        }
-                        if observation.keep == .latest {
-                            if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
-                        } else if fits(cost, peer) {
-                            queueNotice(observation, of: peer, notice, payload, missed: 0)
-                            recipients += 1
-                        } else {
-                            endSlowConsumer(peer, observation)
-                        }
+            return deliver(notice, payload, to: list.observations[...], rank: rank)
+        }
+    }
+
+    /// Queues a notice to each of some observations that are of a later level.
+    func deliver(_ notice: Notice, _ payload: Payload?, to some: ArraySlice<Unmanaged<Observation>>, rank: Int) -> Int {
+        var recipients = 0
+        let cost = notice.cost
+        var number: UInt64?
+        // Ending a slow consumer takes it out of the list: a copy is
+        // walked, and costs nothing where nobody is ended.
+        for observation in some {
+            observation._withUnsafeGuaranteedRef { observation in
+                guard !observation.isEnded else { return }
+                observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
+                    guard LevelTable.broadcastReaches(from: rank, to: observation.rank),
+                        observation.matches(notice.object), peer.phase == .open
+                    else { return }
+                    // Whoever was ended may have made others speak in between.
+                    if number != noticeFrame.number {
+                        number = noticeFrame.begin(notice, copiesBody: payload == nil)
+                    }
+                    if observation.keep == .latest {
+                        if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
+                    } else if fits(cost, peer) {
+                        queueNotice(observation, of: peer, notice, payload, missed: 0)
+                        recipients += 1
+                    } else {
+                        endSlowConsumer(peer, observation)
                     }
                 }
             }
@@ -143,9 +165,9 @@ extension Broker {
             endSlowConsumer(peer, observation)
             return false
         }
-        let body = payload ?? Payload(copying: notice.body)
+        let body = payload ?? Payload(copying: notice.body, reclaimer)
         body.hold()
-        observation.deferred = DeferredNotice(
+        observation.deferred = KeptNotice(
             from: Array(notice.from), level: Array(notice.level), object: notice.object.map { Array($0) },
             trace: Array(notice.trace), meta: Array(notice.meta), body: body, cost: notice.cost)
         peer.deferredBytes += notice.cost
@@ -206,8 +228,8 @@ extension Broker {
     }
 }
 
-extension DeferredNotice {
-    func withNotice(_ name: [UInt8], _ use: (Notice) -> Void) {
+extension KeptNotice {
+    func withNotice<Result>(_ name: [UInt8], _ use: (Notice) -> Result) -> Result {
         name.withUnsafeBytes { name in
             from.withUnsafeBytes { from in
                 level.withUnsafeBytes { level in

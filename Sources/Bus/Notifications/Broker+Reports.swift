@@ -104,7 +104,7 @@ extension Broker {
     ) {
         // One for all: the frame's memory may become the queue's, and nobody else may
         // borrow from it after that.
-        let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body)
+        let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
         defer {
             if let payload {
                 flushForRoom(observer)

@@ -20,7 +20,9 @@ final class Observation {
     /// How many notices the one that waits has replaced.
     var missed = 0
     /// Of `latest`: the notice that found no room; goes out when there is some.
-    var deferred: DeferredNotice?
+    var deferred: KeptNotice?
+    /// It is taken out of the table: nothing is delivered to it any more.
+    var isEnded = false
 
     init(id: UInt64, name: [UInt8], object: [UInt8]?, keep: AppTable.Keep, peer: Peer, rank: Int, isOfRow: Bool) {
         self.id = id
@@ -44,8 +46,9 @@ final class Observation {
     }
 }
 
-/// A broadcast that one observation of `latest` still has to get.
-struct DeferredNotice {
+/// A broadcast's notice whose bytes are its own: the frame that it came in is gone,
+/// and some still have to get it.
+struct KeptNotice {
     var from: [UInt8]
     var level: [UInt8]
     var object: [UInt8]?

@@ -14,12 +14,16 @@ struct ObservationTable: ~Copyable {
         fileprivate func takeOut(_ isWanted: (Observation) -> Bool) -> [Observation] {
             let out = observations.filter { isWanted($0.takeUnretainedValue()) }
             observations.removeAll { isWanted($0.takeUnretainedValue()) }
-            return out.map { $0.takeRetainedValue() }
+            return out.map { observation in
+                observation._withUnsafeGuaranteedRef { $0.isEnded = true }
+                return observation.takeRetainedValue()
+            }
         }
     }
 
     private var byName = ByteTable<List>()
-    /// Observations that were taken out in this round of the loop.
+    /// Observations that were taken out in this round of the loop, or while a
+    /// fan-out was under way.
     private var spent: [Observation] = []
 
     init() {}
@@ -28,6 +32,7 @@ struct ObservationTable: ~Copyable {
 
     mutating func add(_ observation: Observation) {
         observation.name.withUnsafeBytes { name in
+            observation.isEnded = false
             if let list = byName.find(name) {
                 list.observations.append(.passRetained(observation))
             } else {
@@ -46,7 +51,7 @@ struct ObservationTable: ~Copyable {
     mutating func remove(_ observation: Observation) { takeOut(observation.name) { $0 === observation } }
 
     /// Whoever walks a list may still meet what is taken out: it lives until
-    /// the round's end.
+    /// `dropSpent`.
     private mutating func takeOut(_ name: [UInt8], _ isWanted: (Observation) -> Bool) {
         name.withUnsafeBytes { name in
             guard let list = byName.find(name) else { return }
@@ -55,7 +60,7 @@ struct ObservationTable: ~Copyable {
         }
     }
 
-    /// The round has ended: nobody walks a list any more.
+    /// Nobody walks a list any more.
     mutating func dropSpent() {
         if !spent.isEmpty { spent.removeAll() }
     }

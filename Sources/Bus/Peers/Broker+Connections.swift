@@ -4,6 +4,8 @@ import StrataCore
 extension Broker {
     /// The last so many connections are for operators and the launcher alone.
     static let keptConnections = 16
+    /// A peer of whom more requests are open has its end in a turn of a heavy peer.
+    static let mostEndedAtOnce = 128
     /// How long the last bytes of an ended connection may take, in milliseconds.
     static let lingering: UInt64 = 2_000
 
@@ -13,8 +15,7 @@ extension Broker {
             return
         }
         let peer = Peer(
-            number: nextPeer, socket: socket, credentials: credentials, limits: frameLimits,
-            outbox: Outbox(pool: pool))
+            number: nextPeer, socket: socket, credentials: credentials, limits: frameLimits, pool: pool)
         nextPeer += 1
         peers[peer.number] = peer
         greeting += 1
@@ -100,11 +101,19 @@ extension Broker {
             if peer.phase == .closed { return }
         }
         if events.contains(.hungUp) {
-            // It isn't read for now, so its end is seen here.
-            close(peer, reason: "closed")
+            // It isn't read for now, so its end is seen here; a broadcast that
+            // only waits for its turn is sent first.
+            guard !peer.awaitsFanOut else { return }
+            peer.hasHungUp = true
+            if isHeavy(peer) { heavy.append(peer) } else { close(peer, reason: "closed") }
         } else if events.contains(.readable) {
-            if peer.pace.isHeavy, shares.isShared(at: turnTime) { heavy.append(peer) } else { read(peer) }
+            if isHeavy(peer) { heavy.append(peer) } else { read(peer) }
         }
+    }
+
+    /// Whether others come first: what it asks takes long, or its end would.
+    private func isHeavy(_ peer: Peer) -> Bool {
+        (peer.pace.isHeavy || peer.requests.count > Self.mostEndedAtOnce) && shares.isShared(at: turnTime)
     }
 
     /// Gives a turn to the heavy peer that had its last one the longest ago. The
@@ -113,7 +122,8 @@ extension Broker {
         var next = heavy[0]
         for peer in heavy where peer.pace.lastTurn < next.pace.lastTurn { next = peer }
         heavy.removeAll(keepingCapacity: true)
-        if next.phase != .closed { read(next) }
+        guard next.phase != .closed else { return }
+        if next.hasHungUp { close(next, reason: "closed") } else { read(next) }
     }
 
     /// Says to the loop what this peer waits for.
@@ -131,6 +141,8 @@ extension Broker {
     func read(_ peer: Peer) {
         guard !peer.isPaused, peer.phase != .ending else { return }
         let space = peer.assembler.space(in: buffer, most: peer.pace.room)
+        // What is read into fresh memory takes most of a heavy peer's turn.
+        let start = peer.pace.isHeavy ? Loop.nanoseconds : 0
         switch peer.socket.read(into: space) {
         case .moved(let count):
             peer.assembler.received(count)
@@ -139,7 +151,9 @@ extension Broker {
             }
             turnTime = Loop.nanoseconds
             let frames = process(peer)
-            shares.ended(&peer.pace, start: turnTime, frames: frames, bytes: count) { Loop.nanoseconds }
+            shares.ended(&peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count) {
+                Loop.nanoseconds
+            }
         case .wouldBlock:
             peer.assembler.keepRest()
         case .ended, .failed:
@@ -214,7 +228,7 @@ extension Broker {
     /// within the limit again.
     func resumeIfRoom(_ peer: Peer) {
         guard peer.phase == .open else { return }
-        if peer.isPaused, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
+        if peer.isPaused, !peer.awaitsFanOut, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
         if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
         if peer.phase == .open, peer.owesCredit { sendOwedCredit(peer) }
         if !watches.isEmpty { feedWatches() }

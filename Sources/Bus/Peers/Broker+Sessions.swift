@@ -41,20 +41,21 @@ extension Broker {
 
     /// Nobody waits for what a gone peer asked for: its callees are told.
     private func endMade(by peer: Peer) {
-        while let call = peer.firstMade {
-            failAndCancel(
-                call, BusError(.cancelled, "its caller, \(peer.displayName), is gone", ran: .maybe))
-        }
+        guard peer.firstMade != nil else { return }
+        let error = BusError(.cancelled, "its caller, \(peer.displayName), is gone", ran: .maybe)
+        while let call = peer.firstMade { failAndCancel(call, error) }
     }
 
     private func endServed(by peer: Peer, reason: String) {
+        guard peer.firstServed != nil else { return }
+        let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
+        let error = BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe)
         while let call = peer.firstServed {
             if call.pointee.kind == .notice, let report = call.pointee.parent {
                 reportTargetGone(report, peer, reason)
                 continue
             }
-            let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
-            calleeGone(call, BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe))
+            calleeGone(call, error)
         }
     }
 

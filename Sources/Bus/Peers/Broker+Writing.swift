@@ -32,6 +32,10 @@ extension Broker {
         let gone = broken
         broken = []
         for peer in gone {
+            if peer.awaitsFanOut {
+                broken.append(peer)
+                continue
+            }
             var turns = 0
             peer.pace.widen()
             while peer.phase == .open, !peer.isPaused, turns < Self.lastTurns {
@@ -40,7 +44,7 @@ extension Broker {
                 read(peer)
                 if peer.assembler.keptCount == before, turns > 1 { break }
             }
-            close(peer, reason: "closed")
+            if peer.awaitsFanOut { broken.append(peer) } else { close(peer, reason: "closed") }
         }
     }
 

@@ -67,6 +67,11 @@ final class Peer {
     /// Its input is not read for now.
     @exclusivity(unchecked)  // the same
     var isPaused = false
+    /// It has closed its side while it was paused.
+    var hasHungUp = false
+    /// It is paused because of a fan-out: its own, or one that its next broadcast
+    /// must not overtake.
+    var awaitsFanOut = false
     /// Counts against the connections that anyone may have.
     var hasCommonSeat = false
     /// Credit for calls that it serves waits for room in its outbox.
@@ -95,13 +100,14 @@ final class Peer {
     var helloID: UInt64 = 0
 
     init(
-        number: UInt64, socket: Socket, credentials: PeerCredentials, limits: FrameLimits, outbox: consuming Outbox
+        number: UInt64, socket: Socket, credentials: PeerCredentials, limits: FrameLimits, pool: OutboxPool,
+        output: Outbox.Contents? = nil
     ) {
         self.number = number
         self.socket = socket
         self.credentials = credentials
-        assembler = FrameAssembler(limits: limits)
-        self.outbox = outbox
+        assembler = FrameAssembler(limits: limits, pool.reclaimer)
+        outbox = output.map { Outbox(pool: pool, $0) } ?? Outbox(pool: pool)
     }
 
     deinit { from.deallocate() }

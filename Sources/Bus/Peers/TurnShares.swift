@@ -21,7 +21,7 @@ struct TurnShares {
     /// What is read of a heavy peer at least, in bytes.
     static let leastRead = 512
     /// What is written to a peer at once, in bytes, while somebody light is there.
-    static let mostWritten = ReadBuffer.turn
+    static let mostWritten = 16 << 10
     /// The same where room is needed for a frame.
     static let mostWrittenForRoom = 4 * mostWritten
     /// A turn of so few frames and bytes is a light peer's.

@@ -22,9 +22,15 @@ public struct FrameAssembler: ~Copyable {
     @usableFromInline var position = 0
     @usableFromInline var end = 0
 
-    public init(limits: FrameLimits) { self.limits = limits }
+    /// Where a large frame's memory goes that isn't given away; nil: it is freed at once.
+    private let reclaimer: Reclaimer?
 
-    deinit { rest?.deallocate() }
+    public init(limits: FrameLimits, _ reclaimer: Reclaimer? = nil) {
+        self.limits = limits
+        self.reclaimer = reclaimer
+    }
+
+    deinit { if let rest { reclaimer.take(rest, restCapacity) } }
 
     /// Whether bytes of an unfinished frame, or frames not asked for yet, are kept.
     public var isEmpty: Bool { restCount == 0 }
@@ -169,17 +175,18 @@ public struct FrameAssembler: ~Copyable {
     /// - Parameter part: bytes of the frame, or any other ones.
     /// - Returns: the memory, which the caller deallocates; nil where `part` stands
     ///   elsewhere, or the memory has more than the frame.
-    public mutating func giveAway(_ part: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
+    public mutating func giveAway(_ part: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer? {
         guard let rest, region == rest, position == end, let base = part.baseAddress,
             base >= UnsafeRawPointer(rest), base < UnsafeRawPointer(rest + restCapacity)
         else { return nil }
+        let memory = UnsafeMutableRawBufferPointer(start: rest, count: restCapacity)
         self.rest = nil
         restCapacity = 0
         restCount = 0
         region = nil
         position = 0
         end = 0
-        return rest
+        return memory
     }
 
     /// Forgets everything: nothing more is read.
@@ -199,7 +206,7 @@ public struct FrameAssembler: ~Copyable {
     private static func rounded(_ count: Int) -> Int { max(64, (count + 63) & ~63) }
 
     private mutating func dropRest() {
-        rest?.deallocate()
+        if let rest { reclaimer.take(rest, restCapacity) }
         rest = nil
         restCapacity = 0
         restCount = 0

@@ -190,10 +190,26 @@ public struct Outbox: ~Copyable {
     /// Takes out all that has not begun; what has begun goes on to its end.
     public mutating func removeNotBegun() {
         guard let storage else { return }
-        for index in storage.pointee.entryHead..<storage.pointee.entryTail {
-            let entry = storage.pointee.entries[index]
-            if !entry.isRemoved, entry.start >= written { markRemoved(index) }
+        skipRemoved()
+        var kept = storage.pointee.entryHead
+        var inlineLeft = 0
+        counts.pending = 0
+        counts.pendingAnswers = 0
+        irregular = 0
+        removedBytes = 0
+        if kept < storage.pointee.entryTail, storage.pointee.entries[kept].start < written {
+            let begun = storage.pointee.entries[kept]
+            inlineLeft = begun.inlineCount - min(Int(written - begun.start), begun.inlineCount)
+            counts.pending = Int(begun.end - written)
+            if begun.isAnswer { counts.pendingAnswers = begun.count }
+            if begun.payload != nil { irregular = 1 }
+            kept += 1
         }
+        if storage.pointee.holdsPayloads {
+            for index in kept..<storage.pointee.entryTail { Self.release(storage.pointee.entries[index]) }
+        }
+        storage.pointee.entryTail = kept
+        storage.pointee.tail = storage.pointee.head + inlineLeft
     }
 
     private mutating func markRemoved(_ index: Int) {

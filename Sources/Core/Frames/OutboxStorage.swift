@@ -24,9 +24,9 @@ struct OutboxStorage {
         self.entryCapacity = entryCapacity
     }
 
-    func deallocate() {
-        bytes.deallocate()
-        entries.deallocate()
+    func deallocate(_ reclaimer: Reclaimer?) {
+        reclaimer.take(bytes, capacity)
+        reclaimer.take(entries, entryCapacity * MemoryLayout<Outbox.Entry>.stride)
     }
 
     mutating func reset() {
@@ -126,10 +126,16 @@ public final class OutboxPool {
     private static let mostKept = 64
 
     private var free: [UnsafeMutablePointer<OutboxStorage>] = []
+    /// Where large blocks go that are used no more.
+    public let reclaimer: Reclaimer?
 
-    public init() { free.reserveCapacity(Self.mostKept) }
+    /// - Parameter reclaimer: nil: large blocks are freed at once.
+    public init(_ reclaimer: Reclaimer? = nil) {
+        self.reclaimer = reclaimer
+        free.reserveCapacity(Self.mostKept)
+    }
 
-    deinit { for storage in free { Self.release(storage) } }
+    deinit { for storage in free { release(storage) } }
 
     func take() -> UnsafeMutablePointer<OutboxStorage> {
         if let storage = free.popLast() { return storage }
@@ -142,15 +148,15 @@ public final class OutboxPool {
         // Grown ones are kept up to a turn's size: a busy peer grows anew in
         // each round otherwise.
         guard free.count < Self.mostKept, storage.pointee.capacity <= 4 * ReadBuffer.turn else {
-            Self.release(storage)
+            release(storage)
             return
         }
         storage.pointee.reset()
         free.append(storage)
     }
 
-    private static func release(_ storage: UnsafeMutablePointer<OutboxStorage>) {
-        storage.pointee.deallocate()
+    private func release(_ storage: UnsafeMutablePointer<OutboxStorage>) {
+        storage.pointee.deallocate(reclaimer)
         storage.deinitialize(count: 1)
         storage.deallocate()
     }

@@ -6,19 +6,26 @@
 public final class Payload {
     public private(set) var bytes: UnsafeRawBufferPointer
     /// What is given back at the end; nil where the bytes are somebody else's.
-    private var memory: UnsafeMutableRawPointer?
+    private var memory: UnsafeMutableRawBufferPointer?
+    /// Where it goes then; nil: it is freed at once.
+    private let reclaimer: Reclaimer?
 
-    public init(copying source: UnsafeRawBufferPointer) {
+    public init(copying source: UnsafeRawBufferPointer, _ reclaimer: Reclaimer? = nil) {
         bytes = source
+        self.reclaimer = reclaimer
         copy()
     }
 
     /// Refers to bytes that are valid until `own` is called.
-    public init(borrowing source: UnsafeRawBufferPointer) {
+    public init(borrowing source: UnsafeRawBufferPointer, _ reclaimer: Reclaimer? = nil) {
         bytes = source
+        self.reclaimer = reclaimer
     }
 
-    deinit { memory?.deallocate() }
+    deinit {
+        guard let memory, let start = memory.baseAddress else { return }
+        reclaimer.take(start, memory.count)
+    }
 
     /// The borrowed bytes go away: copies them where an outbox still needs
     /// them. The caller's reference is the only one otherwise.
@@ -28,7 +35,7 @@ public final class Payload {
     }
 
     /// Takes over the memory in which the borrowed bytes stand, instead of copying them.
-    public func own(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
+    public func own(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     /// So many bytes of the start are written, and nobody needs them again.
     private var discarded = 0
@@ -59,6 +66,6 @@ public final class Payload {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
         copy.copyMemory(from: bytes)
         bytes = UnsafeRawBufferPointer(copy)
-        memory = copy.baseAddress
+        memory = copy
     }
 }

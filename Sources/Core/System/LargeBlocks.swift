@@ -3,7 +3,7 @@ internal import CUV
 /// How this process gets large blocks of memory.
 public enum LargeBlocks {
     /// Blocks of this size and more have pages of their own.
-    static let least = 256 << 10
+    static let least = 64 << 10
     /// Free memory behind all smaller blocks that is kept for the next, in bytes.
     private static let kept = 4 << 20
 

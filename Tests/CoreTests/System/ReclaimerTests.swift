@@ -1,0 +1,60 @@
+import Testing
+
+@testable import StrataCore
+
+/// Large blocks go back to the system a piece at a time.
+@Suite struct ReclaimerTests {
+    private func take(_ count: Int, _ reclaimer: Reclaimer) {
+        reclaimer.take(.allocate(byteCount: count, alignment: 16), count)
+    }
+
+    @Test func aBlockGoesInPieces() {
+        let reclaimer = Reclaimer()
+        let count = 4 * Reclaimer.piece + 5
+        take(count, reclaimer)
+        for pieces in 1...4 {
+            reclaimer.giveBack()
+            #expect(reclaimer.waiting == count - pieces * Reclaimer.piece)
+            #expect(!reclaimer.isEmpty)
+        }
+        reclaimer.giveBack()
+        #expect(reclaimer.isEmpty && reclaimer.waiting == 0)
+        reclaimer.giveBack()
+    }
+
+    @Test func aPieceMayBeSeveralBlocks() {
+        let reclaimer = Reclaimer()
+        for _ in 0..<3 { take(LargeBlocks.least, reclaimer) }
+        reclaimer.giveBack()
+        #expect(reclaimer.waiting == 3 * LargeBlocks.least - Reclaimer.piece)
+    }
+
+    @Test func smallBlocksAreFreedAtOnce() {
+        let reclaimer = Reclaimer()
+        take(LargeBlocks.least - 1, reclaimer)
+        #expect(reclaimer.isEmpty)
+    }
+
+    @Test func moreThanMayWaitIsFreedAtOnce() {
+        let reclaimer = Reclaimer()
+        for _ in 0..<300 { take(1 << 20, reclaimer) }
+        #expect(reclaimer.waiting == Reclaimer.mostWaiting)
+        take(Reclaimer.mostWaiting + 1, reclaimer)
+        #expect(reclaimer.isEmpty)
+    }
+
+    /// What is given back is no memory of the process's any more, before the block is
+    /// freed.
+    @Test func thePagesGoBack() throws {
+        let reclaimer = Reclaimer()
+        let count = 8 << 20
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        block.initializeMemory(as: UInt8.self, repeating: 1)
+        let start = try #require(block.baseAddress)
+        reclaimer.take(start, count)
+        reclaimer.giveBack()
+        // A page that was given back reads as zero.
+        #expect(block[count - Reclaimer.piece / 2] == 0)
+        #expect(block[count - Reclaimer.piece - 4_096] == 1)
+    }
+}
