@@ -82,15 +82,13 @@ struct TurnShares {
             pace.widen()
             return
         }
-        weigh(&pace, taken: max(1, now() &- start), frames: frames, bytes: bytes)
+        weigh(&pace, taken: max(1, now() &- start), bytes: bytes)
     }
 
     /// Fits a peer's next turn to the budget by what this one took.
-    private func weigh(_ pace: inout Pace, taken: UInt64, frames: Int, bytes: Int) {
+    private func weigh(_ pace: inout Pace, taken: UInt64, bytes: Int) {
         pace.isHeavy = true
         if taken > Self.budget {
-            // A turn of one frame can't be a shorter one; one of a part of a frame can.
-            guard frames != 1 else { return }
             pace.room = max(Self.leastRead, Int(UInt64(min(bytes, pace.room)) * Self.budget / taken))
         } else if taken < Self.budget / 2, pace.room < ReadBuffer.turn {
             pace.room = min(ReadBuffer.turn, pace.room * 2)

@@ -100,12 +100,11 @@ struct TurnSharesTests {
         #expect(!shares.isShared(at: end))
     }
 
-    @Test mutating func oneFrameIsNoReasonToReadLess() {
+    @Test mutating func aLargeFrameIsReadInPartsToo() {
         lightTurn(at: Self.start)
-        floodTurn(at: Self.start + 1, taking: 50_000, frames: 1)
-        #expect(flood.isHeavy && flood.room == ReadBuffer.turn)
-        // A part of one is.
-        floodTurn(at: Self.start + 2, taking: 20_000, frames: 0)
+        floodTurn(at: Self.start + 1, taking: 20_000, frames: 1)
         #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 2)
+        floodTurn(at: Self.start + 2, taking: 20_000, frames: 0)
+        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 4)
     }
 }
