@@ -103,9 +103,14 @@ extension Broker {
 
     // MARK: the old one
 
+    /// Of one module so many sessions may finish what they have, beside the one that
+    /// serves; of one more the first is ended.
+    static let mostLeaving = 8
+
     /// It finishes what it has, for `stop` at most.
     private func leave(_ old: Peer, _ module: ModuleRecord) {
-        for earlier in leaving where earlier.module === module { dismiss(earlier, module) }
+        let earlier = leaving.filter { $0.module === module }
+        for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
         leaving.append(old)
         let timer = finishingTimer(of: old)
         loop.updateTime()
