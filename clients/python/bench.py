@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Round trips a second of an operator and a module in Python, one JSON value a line.
+
+    swift build -c release --product strata --product strata-broker
+    python3 clients/python/bench.py .build/release/strata [SECONDS]
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import strata
+
+MANIFEST = "app: bench\nmodules:\n  Echo: {start: manual}\n"
+
+
+def serve(socket: str) -> None:
+    """The module: `now` answers at once, `later` as a task."""
+    module = strata.Module("Echo")
+    module.action("Echo/now")(lambda call: call.params)
+
+    @module.action("Echo/later")
+    async def later(call: strata.Call) -> object:
+        return call.params
+
+    asyncio.run(module.run(socket))
+
+
+async def measure(socket: str, action: str, at_once: int, seconds: float) -> float:
+    """Round trips a second with so many calls open."""
+    async with strata.Operator(socket) as tool:
+        end = time.perf_counter() + seconds
+        params = {"text": "x" * 52}  # 64 bytes
+
+        async def ask() -> int:
+            count = 0
+            while time.perf_counter() < end:
+                await tool.call(action, params)
+                count += 1
+            return count
+
+        began = time.perf_counter()
+        counts = await asyncio.gather(*(ask() for _ in range(at_once)))
+        return sum(counts) / (time.perf_counter() - began)
+
+
+async def ready(socket: str, module: str) -> None:
+    """Waits until the module is ready."""
+    async with strata.Operator(socket) as tool:
+        async for state in tool.watch():
+            if state["module"] == module and state["state"] == "ready":
+                return
+
+
+def main() -> None:
+    """Starts broker and module, measures, ends both."""
+    if sys.argv[1] == "--serve":
+        return serve(sys.argv[2])
+    program, seconds = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 3.0
+    with tempfile.TemporaryDirectory() as folder:
+        manifest, socket = pathlib.Path(folder, "strata.yaml"), f"{folder}/bus.sock"
+        manifest.write_text(MANIFEST)
+        broker = subprocess.Popen([program, "broker", str(manifest), "--socket", socket])
+        try:
+            while not pathlib.Path(socket).exists() and broker.poll() is None:
+                time.sleep(0.01)
+            module = subprocess.Popen([sys.executable, __file__, "--serve", socket])
+            try:
+                asyncio.run(asyncio.wait_for(ready(socket, "Echo"), 30))
+                for action in ("Echo/now", "Echo/later"):
+                    for at_once in (1, 64):
+                        rate = asyncio.run(measure(socket, action, at_once, seconds))
+                        print(json.dumps({"action": action, "open": at_once, "perSecond": round(rate)}), flush=True)
+            finally:
+                broker.terminate()
+                module.wait()
+        finally:
+            broker.terminate()
+            broker.wait()
+
+
+if __name__ == "__main__":
+    main()

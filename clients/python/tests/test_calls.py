@@ -1,0 +1,321 @@
+"""Calls: values, errors, deadline, cancel, what a handler's own requests inherit."""
+
+import asyncio
+import math
+import os
+from typing import Any, List
+from unittest import mock
+
+from support import BusCase, Seen, strata, within
+
+
+class CallTests(BusCase):
+    async def test_values_go_both_ways(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+
+        @low.action("Low/echo")
+        async def echo(call: strata.Call) -> Any:
+            return call.params
+
+        @high.action("HighRouter/size")
+        def size(call: strata.Call) -> int:
+            return len(call.params)
+
+        await self.start(low)
+        await self.start(high)
+        values: List[Any] = [None, True, 0, -1.5, "caf\u00e9 \u9673\U0001f600", [], {"a": [1, {"b": None}]}, "x" * 300_000]
+        for value in values:
+            self.assertEqual(await high.call("Low/echo", value), value)
+        self.assertEqual(await low.call("High/size", [1, 2, 3]), 3)
+        self.assertEqual(await low.call("HighRouter/size", "four"), 4)
+        self.assertEqual(await low.call("Low/echo", "own"), "own")
+
+    async def test_a_call_tells_what_it_is(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen = Seen()
+        low.any_action("Proxy")(seen)
+        await self.start(low)
+        await self.start(high)
+        trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        await high.call("Proxy/anything", {"a": 1}, deadline=2.5, meta={"room": [1, "\u00e9"]}, trace=trace)
+        call = await seen.next()
+        self.assertEqual((call.interface, call.action, call.instance, call.sender), ("Proxy", "anything", None, "High"))
+        self.assertEqual((call.body, call.meta, call.trace, call.url), (b'{"a":1}', {"room": [1, "\u00e9"]}, trace, None))
+        self.assertTrue(2.0 < call.deadline <= 2.5)
+        await high.call("Proxy/endless", deadline=math.inf)
+        self.assertEqual((await seen.next()).deadline, math.inf)
+
+    async def test_64_calls_are_open_at_once(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        arrived: "asyncio.Queue[int]" = asyncio.Queue()
+        go = asyncio.Event()
+
+        @low.action("Low/wait")
+        async def wait(call: strata.Call) -> Any:
+            arrived.put_nowait(call.params)
+            await go.wait()
+            return call.params
+
+        await self.start(low)
+        await self.start(high)
+        calls = [asyncio.create_task(high.call("Low/wait", number)) for number in range(64)]
+        self.assertEqual([await within(arrived.get()) for _ in range(64)], list(range(64)))
+        go.set()
+        self.assertEqual(await within(asyncio.gather(*calls)), list(range(64)))
+
+    async def test_errors_keep_code_message_ran_and_body(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+
+        @low.action("Low/fail")
+        async def fail(call: strata.Call) -> None:
+            raise strata.BusError(call.params, "say another", ran="no", body={"tries": 2})
+
+        @low.action("Low/break")
+        def crash(call: strata.Call) -> None:
+            raise RuntimeError("no ink")
+
+        @low.action("Low/odd")
+        async def odd(call: strata.Call) -> Any:
+            return object()
+
+        @low.action("Low/pass")
+        async def forward(call: strata.Call) -> Any:
+            return await low.call(call.params)
+
+        await self.start(low)
+        await self.start(high)
+        error = await self.assertRefused(high.call("Low/fail", "Low.wrong"), "Low.wrong", "no")
+        self.assertEqual((error.message, error.body), ("say another", {"tries": 2}))
+        await self.assertRefused(high.call("Low/fail", "bad-params"), "bad-params", "no")
+        await self.assertRefused(high.call("Low/fail", "unavailable"), "failed", "no")
+        with self.assertLogs("strata", "ERROR"):
+            error = await self.assertRefused(high.call("Low/break"), "failed", "yes")
+        self.assertIn("no ink", error.message)
+        await self.assertRefused(high.call("Low/odd"), "failed", "yes")
+        await self.assertRefused(high.call("Low/none"), "unknown-action", "no")
+        await self.assertRefused(high.call("None/none"), "unknown-interface", "no")
+        await self.assertRefused(high.call(""), "unknown-interface", "no")
+        # A module's own code passes through; the bus's own say nothing of this call.
+        with self.assertLogs("strata", "ERROR"):
+            await self.assertRefused(high.call("Low/pass", "Low/break"), "failed", "yes")
+        error = await self.assertRefused(high.call("Low/pass", "None/none"), "failed", "yes")
+        self.assertIn("unknown-interface", error.message)
+
+    async def test_parameters_that_are_no_json_are_refused_before_the_handler(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen = Seen()
+        low.action("Low/see")(seen)
+        await self.start(low)
+        await self.start(high)
+        for body in (b"{", b"NaN", b"\xff", b"[" * 100_000):
+            with mock.patch.object(strata, "_params", lambda _: body):
+                await self.assertRefused(high.call("Low/see", body), "bad-params", "yes")
+        self.assertEqual(seen.rest(), [])
+
+    async def test_what_can_not_be_sent_is_refused_here(self) -> None:
+        high = await self.start(strata.Module("High"))
+        for value in (float("nan"), object(), "\ud800", {("a",): 1}):
+            await self.assertRefused(high.call("Low/echo", value), "bad-params", "no")
+        await self.assertRefused(high.call("Low/echo", "x" * (16 << 20)), "too-large", "no")
+        await self.assertRefused(high.call("Low/" + "x" * 17_000), "too-large", "no")
+        await self.assertRefused(high.call("Low/echo", meta={"a": "x" * 4_090}), "too-large", "no")
+        for meta in ({1: 1, "1": 2}, {"a": 1 << 53}, {"a": "\ud800"}):
+            await self.assertRefused(high.call("Low/echo", meta=meta), "bad-params", "no")  # type: ignore[arg-type]
+        deep: Any = 1
+        for _ in range(31):
+            deep = [deep]
+        await self.assertRefused(high.call("Low/echo", meta={"a": deep}), "bad-params", "no")
+        await self.assertRefused(high.call("Low/echo", meta={"a": deep[0]}), "unknown-interface", "no")
+        for name in ("", "x" * 257):
+            await self.assertRefused(high.emit(name), "bad-params", "no")
+        # The connection is still the first one.
+        self.assertEqual(await high.call("bus/ping"), {})
+
+    async def test_an_answer_that_is_too_large_fails(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        low.action("Low/much")(lambda call: "x" * (16 << 20))
+        await self.start(low)
+        await self.start(high)
+        error = await self.assertRefused(high.call("Low/much"), "failed", "yes")
+        self.assertIn("too-large", error.message)
+
+    async def test_the_deadline_ends_the_call_and_its_handler(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        ended = Seen()
+
+        @low.action("Low/hang")
+        async def hang(call: strata.Call) -> None:
+            try:
+                await asyncio.get_running_loop().create_future()
+            except asyncio.CancelledError:
+                ended("cancelled")
+                raise
+
+        await self.start(low)
+        await self.start(high)
+        await self.assertRefused(high.call("Low/hang", deadline=0.05), "deadline-exceeded", "maybe")
+        self.assertEqual(await ended.next(), "cancelled")
+
+    async def test_cancelling_the_task_cancels_the_call_and_its_handler(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen = Seen()
+
+        @low.action("Low/hang")
+        async def hang(call: strata.Call) -> None:
+            seen("began")
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                seen("ended")
+
+        await self.start(low)
+        await self.start(high)
+        call = asyncio.create_task(high.call("Low/hang"))
+        self.assertEqual(await seen.next(), "began")
+        call.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await within(call)
+        self.assertEqual(await seen.next(), "ended")
+        # Its last answer has come and is forgotten.
+        self.assertEqual(await high.call("bus/ping"), {})
+        assert high._connection is not None
+        self.assertEqual(high._connection.open, {})
+
+    async def test_a_handler_that_is_cancelled_by_itself_says_so(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+
+        @low.action("Low/give-up")
+        async def give_up(call: strata.Call) -> None:
+            raise asyncio.CancelledError
+
+        await self.start(low)
+        await self.start(high)
+        await self.assertRefused(high.call("Low/give-up"), "cancelled", "yes")
+
+    async def test_a_handlers_requests_end_with_it_and_carry_its_trace(self) -> None:
+        low, middle, high = strata.Module("Low"), strata.Module("Middle"), strata.Module("High")
+        seen = Seen()
+
+        @low.action("Low/hang")
+        async def hang(call: strata.Call) -> None:
+            seen((call.trace, call.deadline))
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                seen("ended")
+
+        @middle.action("Middle/pass")
+        async def forward(call: strata.Call) -> Any:
+            try:
+                return await asyncio.create_task(middle.call("Low/hang"))
+            except asyncio.CancelledError:
+                seen("cancelled")
+                raise
+
+        await self.start(low)
+        await self.start(middle)
+        await self.start(high)
+        call = asyncio.create_task(high.call("Middle/pass", deadline=5, trace="t"))
+        trace, deadline = await seen.next()
+        self.assertEqual(trace, "t")
+        self.assertTrue(4 < deadline <= 5)
+        call.cancel()
+        self.assertEqual({await seen.next(), await seen.next()}, {"ended", "cancelled"})
+
+    async def test_work_that_outlives_its_handler_is_background_work(self) -> None:
+        low = strata.Module("Low")
+        go = asyncio.Event()
+        seen = Seen()
+
+        async def ask() -> None:
+            await go.wait()
+            try:
+                seen(await low.call("bus/ping"))
+            except strata.BusError as error:
+                seen((error.code, error.ran))
+
+        @low.action("Low/begin")
+        async def begin(call: strata.Call) -> None:
+            if call.params == "task":
+                asyncio.create_task(ask())
+            else:
+                low.background(ask())
+
+        await self.start(low)
+        tool = await self.tool()
+        go.set()
+        for kind, result in (("task", ("cancelled", "no")), ("background", {})):
+            go.clear()
+            await tool.call("Low/begin", kind)
+            go.set()
+            self.assertEqual(await seen.next(), result)
+
+    async def test_a_blocking_handler_stops_nobody(self) -> None:
+        low = strata.Module("Low")
+        reader, writer = os.pipe()
+
+        @low.action("Low/read")
+        async def read(call: strata.Call) -> str:
+            return (await asyncio.to_thread(os.read, reader, 10)).decode()
+
+        low.action("Low/now")(lambda call: "now")
+        await self.start(low)
+        tool = await self.tool()
+        blocked = asyncio.create_task(tool.call("Low/read"))
+        self.assertEqual(await tool.call("Low/now"), "now")
+        os.write(writer, b"data")
+        self.assertEqual(await within(blocked), "data")
+        os.close(reader)
+        os.close(writer)
+
+
+class CallBoundTests(BusCase):
+    manifest = BusCase.manifest + "limits: {calls: 4}\n"
+
+    async def test_open_requests_have_a_bound(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        go = asyncio.Event()
+
+        @low.action("Low/wait")
+        async def wait(call: strata.Call) -> None:
+            await go.wait()
+
+        await self.start(low)
+        await self.start(high)
+        calls = [asyncio.create_task(high.call("Low/wait")) for _ in range(4)]
+        assert high._connection is not None
+        while len(high._connection.open) < 4:
+            await asyncio.sleep(0)
+        error = await self.assertRefused(high.call("Low/wait"), "overloaded", "no")
+        self.assertIn("4 requests are open", error.message)
+        go.set()
+        await within(asyncio.gather(*calls))
+        await within(high.call("Low/wait"))
+
+    async def test_handlers_have_a_bound(self) -> None:
+        low = strata.Module("Low")
+        go = asyncio.Event()
+
+        @low.action("Low/wait")
+        async def wait(call: strata.Call) -> None:
+            await go.wait()
+
+        await self.start(low)
+        tool = await self.tool()
+        with mock.patch.object(strata, "MOST_HANDLERS", 2):
+            calls = [asyncio.create_task(tool.call("Low/wait")) for _ in range(2)]
+            await asyncio.sleep(0)
+            error = await self.assertRefused(tool.call("Low/wait"), "overloaded", "no")
+            self.assertIn("2 calls", error.message)
+            go.set()
+            await within(asyncio.gather(*calls))
+            await within(tool.call("Low/wait"))
+
+    async def test_background_work_has_a_bound(self) -> None:
+        low = await self.start(strata.Module("Low"))
+        never = asyncio.Event()
+        for _ in range(strata.MOST_BACKGROUND):
+            low.background(never.wait())
+        with self.assertRaises(strata.BusError) as raised:
+            low.background(never.wait())
+        self.assertEqual(raised.exception.code, "overloaded")

@@ -1,0 +1,199 @@
+"""A lost connection: what fails, what waits, what comes back, what doesn't."""
+
+import asyncio
+import os
+from typing import List
+from unittest import mock
+
+from support import BusCase, Seen, strata, within
+
+
+class ConnectionTests(BusCase):
+    async def test_a_module_comes_back_when_the_broker_does(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        steps: List[str] = []
+        resumed, news = Seen(), Seen()
+        low.set_up(lambda context: steps.append("set up"))
+        low.initialize(lambda: steps.append("initialize"))
+        started = asyncio.Event()
+
+        @low.did_start
+        def did_start() -> None:
+            steps.append("did start")
+            started.set()
+
+        low.tear_down(lambda: steps.append("tear down"))
+        low.resumed(lambda: resumed("low"))
+        low.action("Low/add")(lambda call: sum(call.params))
+        high.resumed(lambda: resumed("high"))
+        high.observe("news")(lambda notice: news(notice.params))
+        both = asyncio.Event()
+        high.did_start(both.set)
+        await self.start(low)
+        await self.start(high)
+        await within(asyncio.gather(started.wait(), both.wait()))
+        for _ in range(3):
+            self.kill_broker()
+            await self.start_broker()
+            self.assertEqual({await resumed.next(), await resumed.next()}, {"low", "high"})
+            await self.until("Low", "ready")
+            self.assertEqual(await high.call("Low/add", [1, 2]), 3)
+            low.broadcast("news", 1)
+            self.assertEqual(await news.next(), 1)
+        self.assertEqual(steps, ["set up", "initialize", "did start"])
+
+    async def test_open_requests_die_and_handlers_are_cancelled(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        began, ended = Seen(), Seen()
+
+        @low.action("Low/hang")
+        async def hang(call: strata.Call) -> None:
+            began(True)
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                ended(True)
+
+        @low.action("Low/parts")
+        async def parts(call: strata.Call):  # type: ignore[no-untyped-def]
+            yield 1
+            await asyncio.get_running_loop().create_future()
+
+        await self.start(low)
+        await self.start(high)
+        call = asyncio.create_task(high.call("Low/hang"))
+        stream = high.stream("Low/parts")
+        self.assertEqual(await within(stream.__anext__()), 1)
+        await began.next()
+        self.kill_broker()
+        await self.assertRefused(call, "died", "maybe")
+        await self.assertRefused(stream.__anext__(), "died", "maybe")
+        await ended.next()
+        await self.start_broker()
+
+    async def test_what_had_not_left_the_process_was_not_run(self) -> None:
+        high = await self.start(strata.Module("High"))
+        # The first of a round is written at once, the second is gathered.
+        calls = [asyncio.create_task(high.call("bus/ping")) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert high._connection is not None
+        high._connection.fail(strata.BusError("closed", "a test"))
+        await self.assertRefused(calls[0], "died", "maybe")
+        await self.assertRefused(calls[1], "died", "no")
+
+    async def test_requests_wait_for_the_connection_within_their_deadline(self) -> None:
+        high = await self.start(strata.Module("High"))
+        self.kill_broker()
+        while high._connection is not None:
+            await asyncio.sleep(0)
+        waiting = asyncio.create_task(high.call("bus/ping"))
+        await self.assertRefused(high.call("bus/ping", deadline=0.02), "deadline-exceeded", "no")
+        await self.assertRefused(high.report("line", to="High"), "unavailable", "no")
+        with self.assertRaises(strata.BusError) as raised:
+            high.broadcast("news")
+        self.assertEqual(raised.exception.code, "unavailable")
+        with mock.patch.object(strata, "MOST_WAITING", 1):
+            await self.assertRefused(high.call("bus/ping"), "unavailable", "no")
+        await self.start_broker()
+        self.assertEqual(await within(waiting), {})
+
+    async def test_instances_end_with_the_connection(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        resumed, released = Seen(), Seen()
+        started = asyncio.Event()
+        carts = low.instances("Cart", lambda call: [], released=released)
+        carts.action("add")(lambda cart, call: len(cart))
+        high.did_start(started.set)
+        high.resumed(lambda: resumed(True))
+        await self.start(low)
+        await self.start(high)
+        await within(started.wait())
+        cart = await high.create("Cart")
+        await cart.call("add")
+        self.kill_broker()
+        await self.start_broker()
+        await resumed.next()
+        self.assertEqual(await released.next(), [])
+        await self.until("Low", "ready")
+        self.assertEqual((await high.create("Cart")).name, cart.name)
+        await self.assertRefused(cart.call("add"), "unknown-instance", "no")
+        await cart.release()
+
+    async def test_it_gives_up_when_the_bus_does_not_come_back(self) -> None:
+        high = await self.start(strata.Module("High"))
+        self._connected.remove(high)
+        with mock.patch.object(strata, "PATIENCE", 0.1):
+            self.kill_broker()
+            assert high._keeper is not None
+            error = await self.assertRefused(high._keeper, "unavailable", "no")
+        self.assertIn("wasn't back within", error.message)
+        await self.assertRefused(high.call("bus/ping"), "unavailable", "no")
+
+    async def test_the_pauses_grow(self) -> None:
+        high = await self.start(strata.Module("High"))
+        self._connected.remove(high)
+        pauses: List[float] = []
+        clock = asyncio.get_running_loop().time
+        real = asyncio.sleep
+
+        async def sleep(seconds: float) -> None:
+            pauses.append(seconds)
+            await real(0)
+
+        now = clock()
+        with mock.patch.object(asyncio, "sleep", sleep), mock.patch.object(
+            asyncio.get_running_loop(), "time", lambda: now + sum(pauses)
+        ):
+            self.kill_broker()
+            assert high._keeper is not None
+            await asyncio.wait({high._keeper})
+        self.assertIsNotNone(high._keeper.exception())
+        self.assertEqual([round(pause * 1000) for pause in pauses[:9]], [10, 20, 40, 80, 160, 320, 640, 1000, 1000])
+        self.assertTrue(29 < sum(pauses) <= 30)
+
+    async def test_a_name_that_is_taken_is_waited_for(self) -> None:
+        first = await self.start(strata.Module("High"))
+        second = strata.Module("High")
+        second.action("High/who")(lambda call: "the second")
+        self._connected.append(second)
+        connecting = asyncio.create_task(second.connect(self.socket))
+        tool = await self.tool()
+        await self.assertRefused(tool.call("High/who"), "unknown-interface", "no")
+        await within(first.close())
+        await within(connecting)
+        await self.until("High", "ready")
+        self.assertEqual(await tool.call("High/who"), "the second")
+
+    async def test_refusals_that_can_not_mend_are_raised(self) -> None:
+        await self.assertRefused(strata.Module("Low", level="topout").run(self.socket), "level-mismatch", "no")
+        module = strata.Module("High")
+        module.url("item", "/a", to="Other/b")
+        await self.assertRefused(module.run(self.socket), "bad-params", "no")
+        await self.assertRefused(strata.Module("Low").run(str(self.folder / "none")), "unavailable", "no")
+        await self.assertRefused(strata.Module("Low").run("/" + "x" * 107), "unavailable", "no")
+        with mock.patch.dict(os.environ, clear=True):
+            await self.assertRefused(strata.Module("Low").run(), "unavailable", "no")
+
+    async def test_the_limits_of_hello_count(self) -> None:
+        (self.folder / "strata.yaml").write_text(self.manifest + "limits: {frame: 64KiB, header: 2KiB, calls: 7}\n")
+        await self.end_broker()
+        await self.start_broker()
+        high = await self.start(strata.Module("High"))
+        connection = high._connection
+        assert connection is not None
+        self.assertEqual((connection._decoder.frame, connection._decoder.header), (66_560, 3_072))
+        self.assertEqual(connection.limits["calls"], 7)
+        await self.assertRefused(high.call("bus/ping", "x" * 65_500), "too-large", "no")
+        await self.assertRefused(high.call("bus/ping" + "x" * 2_048), "too-large", "no")
+
+    async def test_a_frame_that_the_broker_made_larger_is_taken(self) -> None:
+        # Names of 64 bytes, a URL: what the broker adds makes the header larger than its limit.
+        low, high = strata.Module("Low"), strata.Module("High")
+        low.action("Low/len")(lambda call: len(call.body))
+        await self.start(low)
+        await self.start(high)
+        connection = high._connection
+        assert connection is not None
+        head = len(b'{"kind":"call","id":100,"to":"Low/len"}')
+        params = "x" * (connection.limits["frame"] - 4 - head - 2)
+        self.assertEqual(await within(high.call("Low/len", params)), len(params) + 2)

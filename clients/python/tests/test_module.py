@@ -1,0 +1,261 @@
+"""What a module is beside calls: its life cycle, events, URLs, instances, hello."""
+
+import asyncio
+from typing import Any, List
+
+from support import BusCase, Seen, strata, within
+
+
+class ModuleTests(BusCase):
+    async def test_the_life_cycle_has_its_order(self) -> None:
+        steps: List[Any] = []
+        started = asyncio.Event()
+        low = strata.Module("Low", level="basic")
+
+        @low.set_up
+        async def set_up(context: strata.Context) -> None:
+            await low.call("bus/ping")
+            steps.append(("set up", context.app, context.env, context.settings, context.launch_options, context.rank))
+
+        @low.initialize
+        def initialize() -> None:
+            steps.append("initialize")
+
+        @low.did_start
+        async def did_start() -> None:
+            steps.append("did start")
+            started.set()
+
+        @low.tear_down
+        async def tear_down() -> None:
+            await low.call("bus/ping")
+            steps.append("tear down")
+
+        await self.start(low)
+        await within(started.wait())
+        await self.end_broker()
+        assert low._keeper is not None
+        await within(low._keeper)
+        self.assertEqual(steps, [
+            ("set up", "python-tests", "release", {"greeting": "hello"}, {"option": "one"}, 0),
+            "initialize", "did start", "tear down",
+        ])  # fmt: skip
+        await self.assertRefused(low.call("bus/ping"), "unavailable", "no")
+
+    async def test_a_step_that_raises_is_a_failed_start(self) -> None:
+        low = strata.Module("Low")
+
+        @low.set_up
+        async def set_up(context: strata.Context) -> None:
+            raise strata.BusError("Low.no-disk", "there is no disk")
+
+        await self.assertRefused(low.run(self.socket), "failed", "no")
+
+    async def test_set_up_may_not_wait_for_who_is_not_ready(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen = Seen()
+
+        @low.set_up
+        async def set_up(context: strata.Context) -> None:
+            seen("in set up")
+            await go.wait()
+
+        go = asyncio.Event()
+        low.action("Low/now")(lambda call: 1)
+
+        @high.set_up
+        async def ask(context: strata.Context) -> None:
+            try:
+                await high.call("Low/now")
+            except strata.BusError as error:
+                seen((error.code, error.ran))
+
+        self._connected.append(low)
+        await within(low.connect(self.socket))
+        self.assertEqual(await seen.next(), "in set up")
+        await self.start(high)
+        self.assertEqual(await seen.next(), ("unavailable", "no"))
+        go.set()
+
+    async def test_handlers_may_end_before_tear_down(self) -> None:
+        low = strata.Module("Low")
+        go, began = asyncio.Event(), asyncio.Event()
+        order: List[str] = []
+
+        @low.action("Low/work")
+        async def work(call: strata.Call) -> str:
+            began.set()
+            await go.wait()
+            order.append("worked")
+            return "done"
+
+        @low.action("Low/background")
+        async def begin(call: strata.Call) -> None:
+            async def wait() -> None:
+                try:
+                    await asyncio.get_running_loop().create_future()
+                finally:
+                    order.append("background ended")
+                    go.set()
+
+            low.background(wait())
+
+        low.tear_down(lambda: order.append("torn down"))
+        await self.start(low)
+        tool = await self.tool()
+        await tool.call("Low/background")
+        call = asyncio.create_task(tool.call("Low/work"))
+        await within(began.wait())
+        assert self.broker is not None
+        self.broker.terminate()
+        self.assertEqual(await within(call), "done")
+        assert low._keeper is not None
+        await within(low._keeper)
+        self.assertEqual(order, ["background ended", "worked", "torn down"])
+
+    async def test_events_are_answered(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        low.event("lid.closed")(lambda call: call.params["answer"])
+
+        @high.event("lid.closed")
+        async def closed(call: strata.Call) -> None:
+            self.assertEqual(call.name, "lid.closed")
+
+        await self.start(low)
+        await self.start(high)
+        yes, no = {"answer": True}, {"answer": False}
+        self.assertEqual((await high.emit("lid.closed", yes, policy="all"))["answer"], True)
+        answer = await high.emit("lid.closed", no, policy="all")
+        self.assertEqual(answer, {"answer": False, "answers": [
+            {"module": "Low", "answer": False}, {"module": "High", "answer": True}]})  # fmt: skip
+        self.assertEqual((await high.emit("lid.closed", no, policy="any"))["answer"], True)
+        self.assertEqual(await high.emit("lid.opened", policy="all"), {"answer": True, "answers": []})
+        await self.assertRefused(low.emit("lid.closed"), "forbidden", "no")
+        await self.assertRefused(high.emit("lid.closed", policy="some"), "bad-params", "no")
+
+    async def test_urls_are_opened(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        low.action("Item/show")(lambda call: [call.params, call.url, call.sender])
+        low.url("item", "/show/:id", to="Item/show")
+
+        @low.action("Item/pages")
+        async def pages(call: strata.Call) -> Any:
+            yield call.params["from"]
+
+        low.url("item", "/pages", to="Item/pages")
+        await self.start(low)
+        await self.start(high)
+        url = "tests://item/show/7%2F8?tag=a&tag=b"
+        self.assertEqual(await high.open(url), [{"id": "7/8", "tag": ["a", "b"]}, url, "High"])
+        self.assertEqual([part async for part in high.open_stream("tests://item/pages?from=3")], ["3"])
+        self.assertTrue(await high.can_open(url))
+        self.assertFalse(await high.can_open("tests://item/hide"))
+        await self.assertRefused(high.open("tests://item/hide"), "unknown-path", "no")
+        await self.assertRefused(high.open("other://item/show/1"), "unknown-scheme", "no")
+
+    async def test_each_user_has_instances_of_its_own(self) -> None:
+        class Cart:
+            def __init__(self, call: strata.Call) -> None:
+                self.user = call.sender
+                self.things: List[str] = []
+
+        low, middle, high = strata.Module("Low"), strata.Module("Middle"), strata.Module("High")
+        released = Seen()
+        carts = low.instances("Cart", Cart, released=released, most=2)
+
+        @carts.action("add")
+        async def add(cart: Cart, call: strata.Call) -> int:
+            cart.things.append(call.params)
+            return len(cart.things)
+
+        carts.action("owner")(lambda cart, call: cart.user)
+
+        @carts.action("things")
+        async def things(cart: Cart, call: strata.Call) -> Any:
+            for thing in cart.things:
+                yield thing
+
+        low.action("Low/plain")(lambda call: "plain")
+        for module in (low, middle, high):
+            await self.start(module)
+        first, second = await high.create("Cart"), await middle.create("CartRouter")
+        self.assertEqual([await first.call("add", "hat"), await first.call("add", "shoe")], [1, 2])
+        self.assertEqual((await second.call("add", "coat"), await second.call("owner")), (1, "Middle"))
+        self.assertEqual([thing async for thing in first.stream("things")], ["hat", "shoe"])
+        self.assertEqual(len(carts), 2)
+        async with await high.create("Cart") as third:
+            await self.assertRefused(third.call("add", "glove"), "overloaded", "no")
+        await self.assertRefused(high.call("Cart/add", "x"), "unknown-instance", "no")
+        await self.assertRefused(high.call(f"{second.name}/add", "x"), "unknown-instance", "no")
+        await self.assertRefused(first.call("sell"), "unknown-action", "no")
+        await first.release()
+        self.assertEqual((await released.next()).things, ["hat", "shoe"])
+        await self.assertRefused(first.call("add", "x"), "unknown-instance", "no")
+        await within(middle.close())
+        self.assertEqual((await released.next()).user, "Middle")
+        self.assertEqual(len(carts), 0)
+        # A provider may have none: then it is the interface itself.
+        plain = await high.create("Low")
+        self.assertEqual((plain.name, await plain.call("plain")), ("Low", "plain"))
+        await plain.release()
+        self.assertEqual(await plain.call("plain"), "plain")
+
+    async def test_hello_says_what_is_offered(self) -> None:
+        module = strata.Module("Shop", level="topout")
+        module.action("ShopRouter/buy", auth=True)(print)
+        module.action("Shop/list")(print)
+        module.any_action("Proxy")(print)
+        module.instances("Cart", print).action("add", auth=True)(lambda cart, call: None)
+        module.url("shop", "/list", to="Shop/list")
+        module.observe("a")(print)
+        module.observe("b", object="1", keep="latest")(print)
+        module.event("app.reload")(print)
+        module.requires("Bank")
+        module.broadcasts("shop.sold")
+        module.reports("Log", "line")
+        self.assertEqual(module.describe(), {
+            "protocol": 1, "module": "Shop", "runtime": "python 0.1", "level": "topout",
+            "interfaces": {
+                "Shop": {"instances": "single", "actions": {"buy": {"auth": True}, "list": {}}},
+                "Proxy": {"instances": "single"},
+                "Cart": {"instances": "multiple", "actions": {"add": {"auth": True}}},
+            },
+            "urls": [{"host": "shop", "path": "/list", "to": "Shop/list"}],
+            "observes": [{"name": "a"}, {"name": "b", "object": "1", "keep": "latest"}],
+            "broadcasts": ["shop.sold"], "reports": {"Log": ["line"]}, "events": ["app.reload"], "requires": ["Bank"],
+        })  # fmt: skip
+
+    async def test_mistakes_of_the_programmer_are_raised_at_once(self) -> None:
+        module = strata.Module("Shop")
+        module.action("Shop/buy")(print)
+        module.event("e")(print)
+        module.set_up(print)
+        for mistake in (
+            lambda: module.action("Shop/buy")(print), lambda: module.action("Shop"), lambda: module.action("1/2"),
+            lambda: module.any_action("Shop")(print), lambda: module.instances("Shop", print),
+            lambda: module.event("e")(print), lambda: module.set_up(print), lambda: module.observe("n", keep="some"),
+        ):  # fmt: skip
+            with self.assertRaises(ValueError):
+                mistake()
+
+
+class AuthTests(BusCase):
+    manifest = BusCase.manifest.replace("Low: {", "Low: {trusted: true, provides: [Guard], ") + "authorizer: Guard\n"
+
+    async def test_the_authorizer_is_asked(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+
+        @low.action("Guard/authorize")
+        def authorize(call: strata.Call) -> Any:
+            assert call.meta is not None
+            self.assertEqual((call.sender, call.meta["to"], call.meta["from"]), ("bus", "Shop/buy", "High"))
+            return {"allow": call.params == "please", "reason": "say please"}
+
+        high.action("Shop/buy", auth=True)(lambda call: "bought")
+        await self.start(low)
+        await self.start(high)
+        self.assertEqual(await high.call("Shop/buy", "please"), "bought")
+        error = await self.assertRefused(high.call("Shop/buy"), "unauthorized", "no")
+        self.assertEqual(error.message, "say please")
+        self.assertEqual(await low.call("Shop/buy", skip_auth=True), "bought")
+        await self.assertRefused(high.call("Shop/buy", skip_auth=True), "forbidden", "no")

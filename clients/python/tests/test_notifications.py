@@ -1,0 +1,233 @@
+"""Broadcasts and reports: the level rule, objects, what a slow observer gets."""
+
+import asyncio
+from typing import Any, List
+from unittest import mock
+
+from support import BusCase, Seen, strata, within
+
+HALTING = """
+import sys, strata
+module = strata.Module("High")
+@module.observe("state", keep="latest")
+def observe(notice):
+    if notice.params[0] == 0:
+        sys.stdin.read(1)  # the whole process stands still
+    print(notice.params[0], notice.missed)
+module.main()
+"""
+
+
+class NotificationTests(BusCase):
+    async def observer(self, name: str, *observations: str, **options: Any) -> Seen:
+        """A module that observes: what it saw, as (name, params, missed)."""
+        module, seen = strata.Module(name), Seen()
+
+        def see(notice: strata.Notice) -> None:
+            seen((notice.name, notice.params, notice.missed, notice.sender, notice.level, notice.via, notice.object))
+
+        for observation in observations:
+            module.observe(observation, **options)(see)
+        await self.start(module)
+        setattr(self, name, module)
+        return seen
+
+    async def test_broadcasts_reach_later_levels_only(self) -> None:
+        low = await self.observer("Low", "news")
+        middle = await self.observer("Middle", "news")
+        high = await self.observer("High", "news")
+        sender: strata.Module = getattr(self, "Middle")
+        self.assertEqual(await sender.broadcast_and_count("news", {"a": 1}), 1)
+        sender.broadcast("news", 2, object="x")
+        self.assertEqual(await high.next(), ("news", {"a": 1}, 0, "Middle", "middle", "broadcast", None))
+        self.assertEqual(await high.next(), ("news", 2, 0, "Middle", "middle", "broadcast", "x"))
+        await sender.call("bus/ping")
+        self.assertEqual((low.rest(), middle.rest()), ([], []))
+
+    async def test_objects_filter(self) -> None:
+        seen = await self.observer("High", "item", object="7")
+        low = await self.start(strata.Module("Low"))
+        self.assertEqual(await low.broadcast_and_count("item", 1), 0)
+        self.assertEqual(await low.broadcast_and_count("item", 2, object="8"), 0)
+        self.assertEqual(await low.broadcast_and_count("item", 3, object="7"), 1)
+        self.assertEqual((await seen.next())[1], 3)
+
+    async def test_reports_go_up_the_table_and_wait_for_their_observers(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        go = asyncio.Event()
+        seen = Seen()
+
+        @low.observe("done")
+        async def first(notice: strata.Notice) -> None:
+            seen((notice.params, notice.via, notice.sender))
+            await go.wait()
+
+        @low.observe("done")
+        def second(notice: strata.Notice) -> None:
+            pass
+
+        @low.observe("bad")
+        async def third(notice: strata.Notice) -> None:
+            raise strata.BusError("Low.refused", "no")
+
+        await self.start(low)
+        await self.start(high)
+        report = asyncio.create_task(high.report("done", [1], to="Low"))
+        self.assertEqual(await seen.next(), ([1], "report", "High"))
+        await high.call("bus/ping")
+        self.assertFalse(report.done())
+        go.set()
+        self.assertEqual(await within(report), 2)
+        self.assertEqual(await high.report("unheard", to="Low"), 0)
+        await self.assertRefused(high.report("bad", to="Low"), "Low.refused", "yes")
+        await self.assertRefused(low.report("done", to="High"), "level-violation", "no")
+        await self.assertRefused(low.report("done", to="Nobody"), "unknown-module", "no")
+
+    async def test_what_an_observer_of_a_report_asks_for_ends_with_it(self) -> None:
+        low, middle, high = strata.Module("Low"), strata.Module("Middle"), strata.Module("High")
+        seen = Seen()
+
+        @middle.action("Middle/hang")
+        async def hang(call: strata.Call) -> None:
+            seen((call.trace, call.deadline))
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                seen("ended")
+
+        @low.observe("done")
+        async def observe(notice: strata.Notice) -> None:
+            await low.call("Middle/hang")
+
+        for module in (low, middle, high):
+            await self.start(module)
+        report = asyncio.create_task(high.report("done", to="Low", trace="t", deadline=5))
+        trace, deadline = await seen.next()
+        self.assertEqual(trace, "t")
+        self.assertTrue(4 < deadline <= 5)
+        report.cancel()
+        self.assertEqual(await seen.next(), "ended")
+
+    async def test_one_that_keeps_the_latest_is_told_what_it_missed(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen, go = Seen(), asyncio.Semaphore(0)
+
+        @high.observe("state", keep="latest")
+        async def observe(notice: strata.Notice) -> None:
+            seen((notice.params, notice.missed))
+            await go.acquire()
+
+        await self.start(low)
+        await self.start(high)
+        for number in range(10):
+            low.broadcast("state", number)
+        # Behind the broadcasts, in both connections.
+        await low.call("bus/ping")
+        await high.call("bus/ping")
+        go.release()
+        go.release()
+        self.assertEqual([await seen.next(), await seen.next()], [(0, 0), (9, 8)])
+        low.broadcast("state", 10)
+        self.assertEqual(await seen.next(), (10, 0))
+        go.release()
+
+    async def test_what_the_broker_replaced_is_told_too(self) -> None:
+        low = await self.start(strata.Module("Low"))
+        process = self.process(HALTING)
+        assert process.stdin is not None and process.stdout is not None
+        await self.until("High", "ready")
+        for number in range(200):
+            await low.broadcast_and_count("state", [number, "x" * 50_000])
+        tool = await self.tool()
+        self.assertGreater((await tool.call("bus/stats"))["counters"]["replaced"], 0)
+        process.stdin.write("x")
+        process.stdin.flush()
+        counted, newest = 0, 0
+        while newest < 199:
+            newest, missed = map(int, (await within(asyncio.to_thread(process.stdout.readline))).split())
+            counted += 1 + missed
+        self.assertEqual(counted, 200)
+
+    async def test_observers_have_a_bound_and_the_rest_waits_in_order(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen, go, at_work = Seen(), asyncio.Event(), [0, 0]
+
+        @high.observe("news")
+        async def observe(notice: strata.Notice) -> None:
+            at_work[0] += 1
+            at_work[1] = max(at_work)
+            await go.wait()
+            at_work[0] -= 1
+            seen(notice.params)
+
+        await self.start(low)
+        await self.start(high)
+        with mock.patch.object(strata, "MOST_OBSERVERS", 3):
+            for number in range(10):
+                low.broadcast("news", number)
+            await low.call("bus/ping")
+            await high.call("bus/ping")
+            go.set()
+            self.assertEqual([await seen.next() for _ in range(10)], list(range(10)))
+        self.assertEqual(at_work, [0, 3])
+
+    async def test_an_observer_that_raises_stops_nothing(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen = Seen()
+
+        @high.observe("news")
+        async def observe(notice: strata.Notice) -> None:
+            seen(notice.params)
+            raise RuntimeError("no")
+
+        await self.start(low)
+        await self.start(high)
+        with self.assertLogs("strata", "ERROR"):
+            low.broadcast("news", 1)
+            low.broadcast("news", 2)
+            self.assertEqual([await seen.next(), await seen.next()], [1, 2])
+            await high.call("bus/ping")
+
+    async def test_a_broadcast_that_is_refused_is_a_remark(self) -> None:
+        low = await self.start(strata.Module("Low"))
+        with self.assertRaises(strata.BusError) as raised:
+            low.broadcast("x" * 257)
+        self.assertEqual(raised.exception.code, "bad-params")
+        connection = low._connection
+        assert connection is not None
+        with self.assertLogs("strata", "WARNING"):
+            connection.send(strata.encode_frame(b'{"kind":"nonsense"}'))
+            await low.call("bus/ping")
+        self.assertIs(low._connection, connection)
+
+
+class SlowObserverTests(BusCase):
+    manifest = BusCase.manifest + "limits: {queue: 64KiB}\n"
+
+    async def test_own_observers_that_fall_behind_cost_the_connection_and_it_comes_back(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        resumed, held = Seen(), asyncio.Event()
+
+        @high.observe("news")
+        async def observe(notice: strata.Notice) -> None:
+            await held.wait()
+
+        high.resumed(lambda: resumed(True))
+        await self.start(low)
+        await self.start(high)
+        with mock.patch.object(strata, "MOST_OBSERVERS", 1):
+            for _ in range(10):
+                await low.broadcast_and_count("news", "x" * 10_000)
+            self.assertTrue(await resumed.next())
+        self.assertEqual(await high.call("bus/ping"), {})
+
+    async def test_a_full_queue_refuses_broadcasts(self) -> None:
+        low = await self.start(strata.Module("Low"))
+        codes: List[str] = []
+        try:
+            for _ in range(1_000):
+                low.broadcast("news", "x" * 60_000)
+        except strata.BusError as error:
+            codes.append(error.code)
+        self.assertEqual(codes, ["overloaded"])
+        await within(low.call("bus/ping"))

@@ -1,0 +1,140 @@
+"""A module as a process of its own: how it ends, what it prints, with a launcher."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+
+from support import BusCase, PATIENCE, environment, strata, strata_program, within
+
+SCRIPT = """
+import strata
+module = strata.Module("Low")
+
+@module.action("Low/add")
+async def add(call):
+    return sum(call.params)
+
+@module.set_up
+def set_up(context):
+    if context.arguments == ["fail"]:
+        raise strata.BusError("Low.no-disk", "there is no disk")
+
+@module.did_start
+def did_start():
+    print("started", module.context.arguments)
+
+@module.tear_down
+async def tear_down():
+    print("torn down")
+
+module.main()
+"""
+
+
+class ProcessTests(BusCase):
+    async def line(self, process: "subprocess.Popen[str]") -> str:
+        assert process.stdout is not None
+        return (await within(asyncio.to_thread(process.stdout.readline))).strip()
+
+    async def test_it_ends_with_the_app(self) -> None:
+        process = self.process(SCRIPT, "a", "b")
+        self.assertEqual(await self.line(process), "started ['a', 'b']")
+        await self.end_broker()
+        output, errors = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, output, errors), (0, "torn down\n", ""))
+
+    async def test_signals_end_it_in_order(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process = self.process(SCRIPT)
+            await self.line(process)
+            process.send_signal(number)
+            output, errors = process.communicate(timeout=PATIENCE)
+            self.assertEqual((process.returncode, output, errors), (0, "torn down\n", ""))
+
+    async def test_it_ends_when_the_launcher_is_gone(self) -> None:
+        reader, writer = os.pipe()
+        path = self.folder / "module.py"
+        path.write_text(SCRIPT)
+        process = subprocess.Popen(
+            [sys.executable, str(path)], env=environment(STRATA_SOCKET=self.socket, STRATA_LIFELINE=str(reader)),
+            pass_fds=[reader], stdout=subprocess.PIPE, text=True)
+        self._processes.append(process)
+        os.close(reader)
+        await self.line(process)
+        os.close(writer)
+        self.assertEqual((process.communicate(timeout=PATIENCE)[0], process.returncode), ("torn down\n", 0))
+
+    async def test_a_refusal_that_can_not_mend_is_one_line_and_exit_1(self) -> None:
+        for arguments, name, start in ((["fail"], "Low", "Low: failed: "), ([], "bus", "bus: bad-params: ")):
+            process = self.process(SCRIPT, *arguments, STRATA_MODULE=name)
+            output, errors = process.communicate(timeout=PATIENCE)
+            self.assertEqual((process.returncode, output, errors.count("\n")), (1, "", 1), errors)
+            self.assertTrue(errors.startswith(start), errors)
+
+    async def test_no_bus_is_one_line_and_exit_1(self) -> None:
+        for socket in ("", "/nowhere/bus.sock"):
+            process = self.process(SCRIPT, STRATA_SOCKET_=socket)
+            process.kill()
+            process.communicate()
+            process = subprocess.Popen(
+                [sys.executable, str(self.folder / "module.py")], env=environment(STRATA_SOCKET=socket),
+                stderr=subprocess.PIPE, text=True)
+            self._processes.append(process)
+            errors = process.communicate(timeout=PATIENCE)[1]
+            self.assertEqual((process.returncode, errors.count("\n")), (1, 1), errors)
+            self.assertTrue(errors.startswith("Low: unavailable: "), errors)
+
+    async def test_describe_prints_hello_without_a_bus(self) -> None:
+        process = self.process(SCRIPT, "--describe", STRATA_MODULE="Other", STRATA_TOKEN="secret")
+        output, errors = process.communicate(timeout=PATIENCE)
+        self.assertEqual((process.returncode, errors), (0, ""))
+        self.assertEqual(output, '{"protocol":1,"module":"Other","runtime":"python 0.1",'
+                         '"interfaces":{"Low":{"instances":"single","actions":{"add":{}}}}}\n')  # fmt: skip
+
+
+class LaunchedTests(BusCase):
+    """Under `strata up`: tokens, restarts, the end."""
+
+    async def test_the_launcher_starts_restarts_and_ends_it(self) -> None:
+        await self.end_broker()
+        program = self.folder / "my module.py"
+        program.write_text(f"#!{sys.executable}\n{SCRIPT}")
+        program.chmod(0o755)
+        (self.folder / "strata.yaml").write_text(
+            "app: launched\nmodules:\n  Low: {run: [my module.py, x], provides: [Low], backoff: {first: 10ms}}\n")
+        checked = subprocess.run(
+            [strata_program(), "check", str(self.folder / "strata.yaml")], env=environment(), capture_output=True,
+            text=True, timeout=PATIENCE)  # fmt: skip
+        self.assertEqual((checked.returncode, json.loads(checked.stdout)["modules"]), (0, 1), checked.stderr)
+        up = subprocess.Popen(
+            [strata_program(), "up", str(self.folder / "strata.yaml"), "--socket", self.socket], env=environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
+        self._processes.append(up)
+        self.broker, broker = up, self.broker  # type: ignore[assignment]
+        while True:
+            try:
+                await self.until("Low", "ready")
+                break
+            except strata.BusError:
+                self.assertIsNone(up.poll())
+                await asyncio.sleep(0.005)
+        tool = await self.tool()
+        self.assertEqual(await within(tool.call("Low/add", [1, 2])), 3)
+        [row] = (await tool.call("bus/modules"))["modules"]
+        os.kill(row["pid"], signal.SIGKILL)
+        while True:
+            try:
+                self.assertEqual(await within(tool.call("Low/add", [2, 3])), 5)
+                break
+            except strata.BusError as error:
+                self.assertEqual(error.code, "died")
+        await within(tool.close())
+        up.send_signal(signal.SIGINT)
+        output = up.communicate(timeout=PATIENCE)[0]
+        self.assertEqual(up.returncode, 0, output)
+        self.assertIn("torn down", output)
+        self.assertIn("started ['x']", output)
+        del broker
