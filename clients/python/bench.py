@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Round trips a second of an operator and a module in Python, one JSON value a line.
 
-    swift build -c release --product strata --product strata-broker
+    swift build -c release --product strata && swift build -c release --product strata-broker
     python3 clients/python/bench.py .build/release/strata [SECONDS]
 """
 

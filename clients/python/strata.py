@@ -84,6 +84,8 @@ FIRST_DELAY, MOST_DELAY, PATIENCE = 0.010, 1.0, 30.0
 """Seconds: the first pause before connecting again, the longest, and all together."""
 HELLO = 30.0
 """Seconds for hello's answer: the broker itself gives up before."""
+LAST = 2.0
+"""Seconds for what was sent to go out, when this end closes."""
 STOP = 5.0
 """Seconds for `tear_down` where no call says how long it may take."""
 
@@ -226,7 +228,7 @@ class FrameDecoder:
             raise BusError("too-large", f"a frame has {length} bytes, at most {self.frame} are taken", ran="no")
         if head > self.header:
             raise BusError("too-large", f"a header has {head} bytes, at most {self.header} are taken", ran="no")
-        if length < 4 or head > length - 4:
+        if head > length - 4:
             raise BusError("bad-frame", f"a frame of {length} bytes can't have a header of {head}", ran="no")
 
     @staticmethod
@@ -482,7 +484,12 @@ class Stream(AsyncIterator[Any]):
         self._end()
 
     def __del__(self) -> None:
-        self._end()
+        request = self._request
+        if request is not None and self._parts.final is None and self._parts.error is None:
+            try:  # any thread may collect garbage
+                request[0].loop.call_soon_threadsafe(request[0].cancel, request[1])
+            except RuntimeError:  # the loop is closed
+                pass
 
     def _end(self) -> None:
         self._ended = True
@@ -669,7 +676,7 @@ class _Connection(asyncio.Protocol):
         return number, answer
 
     def cancel(self, number: int) -> None:
-        if number in self.open and self.alive and not self.loop.is_closed():
+        if number in self.open:
             self.send(encode_frame(b'{"kind":"cancel","id":%d}' % number))
 
     def add_credit(self, number: int, credit: int) -> None:
@@ -709,6 +716,7 @@ class _Connection(asyncio.Protocol):
             self._flush()
             self._reason = BusError("closed", "this end closed it", ran="maybe")
             self._transport.close()
+            self._timer = self.loop.call_later(LAST, self._transport.abort)
 
     # -- in
 
@@ -1260,6 +1268,7 @@ class Module(Bus):
         self._keeper: Optional[asyncio.Task[None]] = None
         self._socket = ""
         self._token: Optional[str] = None
+        self._tearing: Optional[asyncio.Task[None]] = None
         self._ending = False
 
     # -- what it offers
@@ -1547,10 +1556,7 @@ class Module(Bus):
         if self._ending:
             return
         self._ending = True
-        try:
-            await asyncio.wait_for(self._tear_down(STOP, None), STOP)
-        except Exception as error:
-            logger.error("tear_down failed: %s", error or type(error).__name__)
+        await self._torn_down()
         if self._connection is not None:
             self._connection.close()
         if self._keeper is not None:
@@ -1561,7 +1567,11 @@ class Module(Bus):
         """Connects, and again, until the end."""
         over = BusError("unavailable", "the module has ended", ran="no")
         try:
-            await self._keep_connected()
+            try:
+                await self._keep_connected()
+            finally:
+                if not self._ending:
+                    await self._torn_down()
         except BusError as error:
             over = error
             raise
@@ -1591,8 +1601,6 @@ class Module(Bus):
             except BusError as error:
                 reached, reason = True, error
             if reason.code == "shutting-down" or self._ending:
-                if not self._ending:
-                    await self._torn_down()
                 return
             if reason.code not in _RESUMING:
                 raise reason
@@ -1604,6 +1612,7 @@ class Module(Bus):
             delay = min(delay * 2, MOST_DELAY)
 
     async def _torn_down(self) -> None:
+        """Tears down within a time; what fails then is only told."""
         try:
             await asyncio.wait_for(self._tear_down(STOP, None), STOP)
         except Exception as error:
@@ -1639,7 +1648,7 @@ class Module(Bus):
         if handler is None:
             connection.refuse(number, BusError("unknown-action", f"{self.name} has no {to}", ran="no"))
             return
-        if len(connection.served) >= MOST_HANDLERS and not to.startswith("module/"):
+        if len(connection.served) >= MOST_HANDLERS and (to == "module/event" or not to.startswith("module/")):
             connection.refuse(
                 number, BusError("overloaded", f"{self.name} serves {MOST_HANDLERS} calls, as many as it may", ran="no"))
             return
@@ -1691,7 +1700,14 @@ class Module(Bus):
         await self._tear_down(STOP if call.deadline == math.inf else call.deadline, _serving.get())
 
     async def _tear_down(self, limit: float, own: Optional[_Served]) -> None:
-        """Ends background work, lets handlers end for half of the time, tears down."""
+        """Ends background work, lets handlers end for half of the time, tears down:
+        once, whoever asks, and though the first who asked has gone.
+        """
+        if self._tearing is None:
+            self._tearing = asyncio.get_running_loop().create_task(self._tear(limit, own))
+        await asyncio.shield(self._tearing)
+
+    async def _tear(self, limit: float, own: Optional[_Served]) -> None:
         for task in self._background:
             task.cancel()
         connection = self._connection
@@ -1702,10 +1718,8 @@ class Module(Bus):
             }  # fmt: skip
             if tasks:
                 await asyncio.wait(tasks, timeout=limit / 2)
-        if "setUp" in self._done and "tearDown" not in self._done:
-            self._done.add("tearDown")
-            if "tearDown" in self._steps:
-                await _awaited(self._steps["tearDown"])
+        if "setUp" in self._done and "tearDown" in self._steps:
+            await _awaited(self._steps["tearDown"])
 
     # -- notices
 

@@ -71,7 +71,7 @@ class Seen:
 
 def environment(**more: str) -> Dict[str, str]:
     """The test's environment without anything of a bus."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("STRATA")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("STRATA", "PYTHON"))}
     return {**kept, "PYTHONPATH": str(CLIENT), **more}
 
 

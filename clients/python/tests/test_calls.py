@@ -74,6 +74,14 @@ class CallTests(BusCase):
         def crash(call: strata.Call) -> None:
             raise RuntimeError("no ink")
 
+        @low.action("Low/picky")
+        async def picky(call: strata.Call) -> None:
+            raise strata.BusError("bad-params", "no")
+
+        @low.action("Low/own")
+        async def own(call: strata.Call) -> None:
+            raise strata.BusError("Low.own", "no", ran="no")
+
         @low.action("Low/odd")
         async def odd(call: strata.Call) -> Any:
             return object()
@@ -98,6 +106,8 @@ class CallTests(BusCase):
         # A module's own code passes through; the bus's own say nothing of this call.
         with self.assertLogs("strata", "ERROR"):
             await self.assertRefused(high.call("Low/pass", "Low/break"), "failed", "yes")
+        await self.assertRefused(high.call("Low/pass", "Low/picky"), "failed", "yes")
+        await self.assertRefused(high.call("Low/pass", "Low/own"), "Low.own", "yes")
         error = await self.assertRefused(high.call("Low/pass", "None/none"), "failed", "yes")
         self.assertIn("unknown-interface", error.message)
 
@@ -180,6 +190,22 @@ class CallTests(BusCase):
         self.assertEqual(await high.call("bus/ping"), {})
         assert high._connection is not None
         self.assertEqual(high._connection.open, {})
+
+    async def test_a_call_that_is_taken_back_at_once_leaves_nothing(self) -> None:
+        low = strata.Module("Low")
+        seen = Seen()
+
+        @low.action("Low/see")
+        async def see(call: strata.Call) -> None:
+            seen("ran")
+
+        await self.start(low)
+        connection = low._connection
+        assert connection is not None
+        call = strata.encode_frame(b'{"kind":"call","id":999,"to":"Low/see"}')
+        connection.data_received(call + strata.encode_frame(b'{"kind":"cancel","id":999}'))
+        await low.call("bus/ping")
+        self.assertEqual((connection.served, seen.rest()), ({}, []))
 
     async def test_a_handler_that_is_cancelled_by_itself_says_so(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")

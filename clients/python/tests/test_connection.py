@@ -32,6 +32,10 @@ class ConnectionTests(BusCase):
         await self.start(low)
         await self.start(high)
         await within(asyncio.gather(started.wait(), both.wait()))
+        again = Seen()
+        self.assertNotIn("resumed", strata.Module("Low")._hello())
+        for module in (low, high):
+            module._set_up = again  # type: ignore[method-assign,assignment]
         for _ in range(3):
             self.kill_broker()
             await self.start_broker()
@@ -41,6 +45,7 @@ class ConnectionTests(BusCase):
             low.broadcast("news", 1)
             self.assertEqual(await news.next(), 1)
         self.assertEqual(steps, ["set up", "initialize", "did start"])
+        self.assertEqual(again.rest(), [], "the bus asked for the start again")
 
     async def test_open_requests_die_and_handlers_are_cancelled(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")
@@ -120,13 +125,17 @@ class ConnectionTests(BusCase):
         await cart.release()
 
     async def test_it_gives_up_when_the_bus_does_not_come_back(self) -> None:
-        high = await self.start(strata.Module("High"))
+        high = strata.Module("High")
+        seen = Seen()
+        high.tear_down(lambda: seen("torn down"))
+        await self.start(high)
         self._connected.remove(high)
         with mock.patch.object(strata, "PATIENCE", 0.1):
             self.kill_broker()
             assert high._keeper is not None
             error = await self.assertRefused(high._keeper, "unavailable", "no")
         self.assertIn("wasn't back within", error.message)
+        self.assertEqual(seen.rest(), ["torn down"])
         await self.assertRefused(high.call("bus/ping"), "unavailable", "no")
 
     async def test_the_pauses_grow(self) -> None:
@@ -170,7 +179,8 @@ class ConnectionTests(BusCase):
         module.url("item", "/a", to="Other/b")
         await self.assertRefused(module.run(self.socket), "bad-params", "no")
         await self.assertRefused(strata.Module("Low").run(str(self.folder / "none")), "unavailable", "no")
-        await self.assertRefused(strata.Module("Low").run("/" + "x" * 107), "unavailable", "no")
+        error = await self.assertRefused(strata.Module("Low").run("/" + "x" * 107), "unavailable", "no")
+        self.assertIn("107 at most", error.message)
         with mock.patch.dict(os.environ, clear=True):
             await self.assertRefused(strata.Module("Low").run(), "unavailable", "no")
 

@@ -113,6 +113,26 @@ class ModuleTests(BusCase):
         await within(low._keeper)
         self.assertEqual(order, ["background ended", "worked", "torn down"])
 
+    async def test_tear_down_is_not_cut_off_by_the_bus(self) -> None:
+        (self.folder / "strata.yaml").write_text(self.manifest.replace("Low: {", "Low: {stop: 10ms, "))
+        await self.end_broker()
+        await self.start_broker()
+        low = strata.Module("Low")
+        seen = Seen()
+
+        @low.tear_down
+        async def tear_down() -> None:
+            seen("begins")
+            while low._connection is not None:
+                await asyncio.sleep(0.001)
+            seen("ends")
+
+        await self.start(low)
+        await self.end_broker()
+        assert low._keeper is not None
+        await within(low._keeper)
+        self.assertEqual(seen.rest(), ["begins", "ends"])
+
     async def test_events_are_answered(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")
         low.event("lid.closed")(lambda call: call.params["answer"])

@@ -22,7 +22,10 @@ final class CatalogApp {
         let folder = folder
         var manifest = try Self.read(Self.root + "/strata.yaml") + adapters
         let modules = try BuiltExecutable.path("Storage").dropLast("Storage".count)
-        let all = [".build/release/": String(modules), "/var/lib/dpkg/status": folder.path + "/status"]
+        let all = [
+            ".build/release/": String(modules), "Sources/Modules/": Self.root + "/Sources/Modules/",
+            "/var/lib/dpkg/status": folder.path + "/status",
+        ]
         for (old, new) in all.merging(changes, uniquingKeysWith: { $1 }) {
             try #require(manifest.contains(old), "the manifest has no \(old)")
             manifest.replace(old, with: new)

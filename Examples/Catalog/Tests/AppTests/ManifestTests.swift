@@ -7,7 +7,7 @@ import Testing
 struct ManifestTests {
     @Test func checkFindsNothing() throws {
         let app = try CatalogApp()
-        #expect(try JSON(parsing: Array(try app.check().utf8))["modules"] == 7)
+        #expect(try JSON(parsing: Array(try app.check().utf8))["modules"] == 8)
         try app.end()
     }
 
@@ -15,7 +15,7 @@ struct ManifestTests {
         let app = try CatalogApp()
         let levels = try app.tool.asked("bus/levels")["levels"]?.array ?? []
         let modules = levels.map { $0["modules"]?.array?.compactMap(\.string) ?? [] }
-        #expect(modules == [["Storage", "Log"], ["Session"], ["Catalog", "Notes", "Finder", "Export"]])
+        #expect(modules == [["Storage", "Log"], ["Session"], ["Catalog", "Notes", "Finder", "Export", "Suggest"]])
         try app.end()
     }
 }
