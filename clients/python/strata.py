@@ -41,7 +41,7 @@ from typing import List, NoReturn, Optional, Sequence, Set, Tuple, TypeVar, Unio
 
 __all__ = [
     "BusError", "Call", "Context", "FrameDecoder", "Instance", "Instances", "Last", "Module",
-    "Notice", "Operator", "Stream", "encode_frame",
+    "Notice", "Observation", "Operator", "Stream", "encode_frame",
 ]  # fmt: skip
 
 VERSION = "0.1"
@@ -373,7 +373,7 @@ _S = TypeVar("_S", bound=Callable[..., Any])
 class _Served:
     """A call or notice that a handler runs for: what its requests are made for."""
 
-    __slots__ = ("connection", "id", "trace", "open", "task", "credit", "wake", "begun", "cancelled", "bounded")
+    __slots__ = ("connection", "id", "trace", "open", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
 
     def __init__(self, connection: _Connection, header: Dict[str, Any]) -> None:
         self.connection = connection
@@ -386,6 +386,7 @@ class _Served:
         self.begun = False
         self.cancelled = False
         self.bounded: bool = header.get("deadline", 0) != 0
+        self.latest: Optional[_Observation] = None
 
     def cancel(self) -> None:
         """Ends the handler: nobody wants its answer any more."""
@@ -522,6 +523,7 @@ class _Connection(asyncio.Protocol):
         self.held: Deque[Tuple[_Observation, Dict[str, Any], bytes]] = collections.deque()
         self.held_bytes = 0
         self.observations: Dict[int, _Observation] = {}
+        self.hooks: Dict[int, Callable[[bytes], None]] = {}  # what has to happen before the next frame
         self.paused = False
         self.welcome: asyncio.Future[Dict[str, Any]] = self.loop.create_future()
         self.ended: asyncio.Future[BusError] = self.loop.create_future()
@@ -565,8 +567,10 @@ class _Connection(asyncio.Protocol):
                 self._take(header, body)
         except BusError as error:
             self.fail(BusError(error.code, f"the bus sent what can't be read: {error.message}", ran="no"))
-        except (KeyError, TypeError) as error:
-            self.fail(BusError("bad-header", f"the bus sent a header that lacks or mistypes {error}", ran="no"))
+        except Exception as error:
+            logger.debug("a frame can't be taken", exc_info=error)
+            what = f"{type(error).__name__}: {error}"
+            self.fail(BusError("bad-header", f"the bus sent a header that lacks or mistypes members: {what}", ran="no"))
 
     def connection_lost(self, _: Optional[Exception]) -> None:
         if self._reason is None:
@@ -737,6 +741,8 @@ class _Connection(asyncio.Protocol):
                     self.add_credit(number, 1)
             else:
                 del self.open[number]
+                if number in self.hooks:
+                    self.hooks.pop(number)(body)
                 if isinstance(request, _Parts):
                     request.final = body
                     request.awake()
@@ -775,6 +781,7 @@ class _Connection(asyncio.Protocol):
             logger.warning("the bus remarks: %s", error)
         else:
             request = self.open.pop(number, None)
+            self.hooks.pop(number, None)
             if request is not None:
                 self._settle(request, error)
 
@@ -1129,6 +1136,10 @@ class _Observation:
     """An observation as it was registered, and what waits of one that keeps `latest`."""
 
     def __init__(self, name: str, object: Optional[str], keep: str, handler: NoticeHandler) -> None:
+        if keep not in ("all", "latest"):
+            raise ValueError(f"keep is {keep!r}: say all or latest")
+        _checked_name(name)
+        self.ended = False
         self.name = name
         self.object = object
         self.keep = keep
@@ -1143,6 +1154,24 @@ class _Observation:
         if self.keep != "all":
             described["keep"] = self.keep
         return described
+
+
+class Observation:
+    """An observation that `Module.observe_now` made."""
+
+    def __init__(self, module: Module, observation: _Observation) -> None:
+        self._module = module
+        self._observation = observation
+
+    async def end(self) -> None:
+        """Ends it: the handler isn't called any more."""
+        await self._module._unobserve(self._observation)
+
+    async def __aenter__(self) -> Observation:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end()
 
 
 class Instance:
@@ -1258,6 +1287,7 @@ class Module(Bus):
         self._instances: Dict[str, Instances] = {}
         self._urls: List[Dict[str, str]] = []
         self._observations: List[_Observation] = []
+        self._told: List[_Observation] = []  # by the last hello
         self._events: Dict[str, CallHandler] = {}
         self._broadcasts: List[str] = []
         self._reports: Dict[str, List[str]] = {}
@@ -1330,9 +1360,7 @@ class Module(Bus):
         With `keep="latest"` one handler runs at a time, and one notice waits: the
         newest, which says in `missed` how many it replaced.
         """
-        if keep not in ("all", "latest"):
-            raise ValueError(f"keep is {keep!r}: say all or latest")
-        _checked_name(name)
+        _Observation(name, object, keep, _nothing)  # a mistake is raised here
 
         def register(handler: _N) -> _N:
             self._observations.append(_Observation(name, object, keep, handler))
@@ -1422,6 +1450,44 @@ class Module(Bus):
         if object is not None:
             header["object"] = object
         return int((await self._ask(header, params, None, meta, trace))["recipients"])
+
+    async def observe_now(
+        self, name: str, handler: NoticeHandler, *, object: Optional[str] = None, keep: str = "all"
+    ) -> Observation:
+        """Observes from now on, until `end`; after a lost connection, too."""
+        observation = _Observation(name, object, keep, handler)
+        header: Dict[str, Any] = {"kind": "call", "id": 0, "to": "bus/observe"}
+        connection, number, answer = await self._send(header, observation.described(), None, None, None, None)
+        assert isinstance(answer, asyncio.Future)
+
+        def told(body: bytes) -> None:  # its first notice may be right behind
+            connection.observations[_answer(body)["subscription"]] = observation
+            self._observations.append(observation)
+
+        connection.hooks[number] = told
+        try:
+            await answer
+        except asyncio.CancelledError:
+            # The answer may be there: then it is taken back, else it never counts.
+            connection.hooks.pop(number, None)
+            if observation in self._observations:
+                self.background(self._unobserve(observation), "taking an observation back")
+            else:
+                connection.hooks[number] = lambda body: self.background(
+                    self.call("bus/unobserve", _answer(body)), "taking an observation back")
+            raise
+        return Observation(self, observation)
+
+    async def _unobserve(self, observation: _Observation) -> None:
+        observation.ended = True
+        if observation in self._observations:
+            self._observations.remove(observation)
+        connection = self._connection
+        if connection is not None:
+            for number, other in list(connection.observations.items()):
+                if other is observation:
+                    await self.call("bus/unobserve", {"subscription": number})
+                    connection.observations.pop(number, None)
 
     async def create(self, interface: str) -> Instance:
         """Creates an instance. Of an interface that is `single` it is the interface
@@ -1620,6 +1686,7 @@ class Module(Bus):
 
     def _hello(self) -> Dict[str, Any]:
         hello = self.describe()
+        self._told = list(self._observations)
         if self._token:
             hello["token"] = self._token
         if "didStart" in self._done:
@@ -1629,8 +1696,11 @@ class Module(Bus):
     # -- what comes in
 
     def _opened(self, connection: _Connection, hello: Dict[str, Any]) -> None:
-        connection.observations = dict(zip(hello["subscriptions"], self._observations))
+        connection.observations = dict(zip(hello["subscriptions"], self._told))
         super()._opened(connection, hello)
+        for observation in self._told:
+            if observation.ended:  # meanwhile
+                self.background(self._unobserve(observation), "ending an observation")
         if "didStart" in self._done and "resumed" in self._steps:
             self.background(_awaited(self._steps["resumed"]), "resumed")
 
@@ -1638,7 +1708,7 @@ class Module(Bus):
         super()._closed(connection)
         for instances in self._instances.values():
             instances._release_all()
-        for observation in self._observations:
+        for observation in connection.observations.values():
             observation.busy = observation.waiting = None
 
     def _called(self, connection: _Connection, header: Dict[str, Any], body: bytes) -> None:
@@ -1725,7 +1795,7 @@ class Module(Bus):
 
     def _noticed(self, connection: _Connection, header: Dict[str, Any], body: bytes) -> None:
         observation = connection.observations.get(header["subscription"])
-        if observation is None:  # the row's own, which nobody here has asked for
+        if observation is None or observation.ended:  # or the row's own, which nobody here has asked for
             super()._noticed(connection, header, body)
             return
         if observation.keep == "latest" and "id" not in header:
@@ -1761,7 +1831,7 @@ class Module(Bus):
         if served.open:
             connection.observing.add(served)
             if observation.keep == "latest" and served.id is None:
-                observation.busy = served
+                observation.busy, served.latest = served, observation
 
     def _observed(self, served: _Served) -> None:
         """An observer is done: what has waited for that goes on."""
@@ -1769,13 +1839,13 @@ class Module(Bus):
         connection.observing.discard(served)
         if not connection.alive:
             return
-        for observation in self._observations:
-            if observation.busy is served:
-                observation.busy = None
-                while observation.busy is None and observation.waiting is not None:
-                    header, body, missed = observation.waiting
-                    observation.waiting = None
-                    self._observe(connection, observation, header, body, missed)
+        latest = served.latest
+        if latest is not None and latest.busy is served:
+            latest.busy = None
+            while latest.busy is None and latest.waiting is not None:
+                header, body, missed = latest.waiting
+                latest.waiting = None
+                self._observe(connection, latest, header, body, missed)
         while connection.held and len(connection.observing) < MOST_OBSERVERS:
             observation, header, body = connection.held.popleft()
             connection.held_bytes -= len(body) + 256
@@ -1872,7 +1942,7 @@ class Module(Bus):
             logger.error("an observer failed: %s", error)
 
 
-def _nothing(call: Call) -> Dict[str, Any]:
+def _nothing(_: Any) -> Dict[str, Any]:
     return {}
 
 

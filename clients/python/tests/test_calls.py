@@ -37,11 +37,11 @@ class CallTests(BusCase):
         await self.start(low)
         await self.start(high)
         trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        await high.call("Proxy/anything", {"a": 1}, deadline=2.5, meta={"room": [1, "\u00e9"]}, trace=trace)
+        await high.call("Proxy/anything", {"a": 1}, deadline=100, meta={"room": [1, "\u00e9"]}, trace=trace)
         call = await seen.next()
         self.assertEqual((call.interface, call.action, call.instance, call.sender), ("Proxy", "anything", None, "High"))
         self.assertEqual((call.body, call.meta, call.trace, call.url), (b'{"a":1}', {"room": [1, "\u00e9"]}, trace, None))
-        self.assertTrue(2.0 < call.deadline <= 2.5)
+        self.assertTrue(50 < call.deadline <= 100)
         await high.call("Proxy/endless", deadline=math.inf)
         self.assertEqual((await seen.next()).deadline, math.inf)
 
@@ -163,7 +163,7 @@ class CallTests(BusCase):
 
         await self.start(low)
         await self.start(high)
-        await self.assertRefused(high.call("Low/hang", deadline=0.05), "deadline-exceeded", "maybe")
+        await self.assertRefused(high.call("Low/hang", deadline=1), "deadline-exceeded", "maybe")
         self.assertEqual(await ended.next(), "cancelled")
 
     async def test_cancelling_the_task_cancels_the_call_and_its_handler(self) -> None:
@@ -241,10 +241,10 @@ class CallTests(BusCase):
         await self.start(low)
         await self.start(middle)
         await self.start(high)
-        call = asyncio.create_task(high.call("Middle/pass", deadline=5, trace="t"))
+        call = asyncio.create_task(high.call("Middle/pass", deadline=50, trace="t"))
         trace, deadline = await seen.next()
         self.assertEqual(trace, "t")
-        self.assertTrue(4 < deadline <= 5)
+        self.assertTrue(20 < deadline <= 50)
         call.cancel()
         self.assertEqual({await seen.next(), await seen.next()}, {"ended", "cancelled"})
 

@@ -2,10 +2,14 @@
 
 import asyncio
 import os
+import tempfile
+import unittest
 from typing import List
 from unittest import mock
 
 from support import BusCase, Seen, strata, within
+
+HELLO = b'{"limits":{},"subscriptions":[]}'
 
 
 class ConnectionTests(BusCase):
@@ -207,3 +211,84 @@ class ConnectionTests(BusCase):
         head = len(b'{"kind":"call","id":100,"to":"Low/len"}')
         params = "x" * (connection.limits["frame"] - 4 - head - 2)
         self.assertEqual(await within(high.call("Low/len", params)), len(params) + 2)
+
+
+class FakeBusTests(unittest.IsolatedAsyncioTestCase):
+    """A bus that answers what the test says."""
+
+    async def asyncSetUp(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="strata python ")
+        self.socket = self._folder.name + "/bus.sock"
+        self.answers: List[bytes] = []
+        self.connections = 0
+        self.reads = True
+        self.closed = asyncio.Event()
+        self.server = await asyncio.start_unix_server(self._serve, self.socket)
+
+    async def asyncTearDown(self) -> None:
+        self.server.close()
+        self._folder.cleanup()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        writer.write(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
+        while self.reads and await reader.read(65_536):
+            pass
+        if not self.reads:
+            await self.closed.wait()
+        writer.close()
+
+    async def ends(self, *answers: bytes) -> strata.BusError:
+        """With what a module ends."""
+        self.answers = list(answers)
+        with self.assertRaises(strata.BusError) as raised:
+            await within(strata.Module("Low").run(self.socket))
+        return raised.exception
+
+    @staticmethod
+    def error(code: str, members: str = "") -> bytes:
+        header = f'{{"kind":"error"{members},"code":"{code}","message":"so it is"}}'
+        return strata.encode_frame(header.encode())
+
+    async def test_what_can_not_be_read_ends_the_module(self) -> None:
+        hello = strata.encode_frame(b'{"kind":"reply","id":1}', HELLO)
+        self.assertEqual((await self.ends(b"\xff" * 8)).code, "too-large")
+        self.assertEqual((await self.ends(b"\0\0\0\1")).code, "bad-frame")
+        for header in (b"[]", b'{"kind":"call"}', b'{"kind":"call","id":1}', b'{"kind":"reply"}',
+                       b'{"kind":"notice"}', b'{"kind":"call","id":1,"to":1}', b'{"kind":"cancel"}'):  # fmt: skip
+            error = await self.ends(hello + strata.encode_frame(header))
+            self.assertEqual(error.code, "bad-header", header)
+        self.assertEqual((await self.ends(strata.encode_frame(b'{"kind":"reply","id":1}', b"[]"))).code, "bad-header")
+        self.assertEqual(self.connections, 10)
+
+    async def test_refusals_of_hello_have_an_id_or_none(self) -> None:
+        self.assertEqual((await self.ends(self.error("forbidden", ',"id":1'))).code, "forbidden")
+        self.assertEqual((await self.ends(self.error("not-registered"))).code, "not-registered")
+        self.assertEqual(self.connections, 2)
+
+    async def test_overload_is_waited_for_and_shutting_down_is_the_end(self) -> None:
+        self.answers = [self.error("overloaded"), self.error("slow-consumer"), self.error("shutting-down", ',"id":1')]
+        await within(strata.Module("Low").run(self.socket))
+        self.assertEqual(self.connections, 3)
+
+    async def test_closing_waits_for_a_bus_that_reads_nothing_only_so_long(self) -> None:
+        self.answers, self.reads = [strata.encode_frame(b'{"kind":"reply","id":1}', HELLO)], False
+        tool = strata.Operator(self.socket)
+        await within(tool.connect())
+        call = asyncio.create_task(tool.call("Low/much", "x" * (8 << 20)))
+        await asyncio.sleep(0)
+        with mock.patch.object(strata, "LAST", 0.01):
+            await asyncio.wait_for(tool.close(), 5)
+        with self.assertRaises(strata.BusError):
+            await call
+        self.closed.set()
+
+    async def test_kinds_and_members_that_are_not_known_are_passed_over(self) -> None:
+        self.answers = [
+            strata.encode_frame(b'{"kind":"reply","id":1,"later":{"a":[]}}', HELLO)
+            + strata.encode_frame(b'{"kind":"later"}') + strata.encode_frame(b'{"kind":"reply","id":77}')
+            + strata.encode_frame(b'{"kind":"credit","id":77,"credit":1}')
+            + strata.encode_frame(b'{"kind":"cancel","id":77}') + self.error("shutting-down"),
+        ]  # fmt: skip
+        await within(strata.Module("Low").run(self.socket))
+        self.assertEqual(self.connections, 1)

@@ -44,6 +44,96 @@ class NotificationTests(BusCase):
         await sender.call("bus/ping")
         self.assertEqual((low.rest(), middle.rest()), ([], []))
 
+    async def test_observations_begin_and_end_at_run_time(self) -> None:
+        low, high = await self.start(strata.Module("Low")), await self.start(strata.Module("High"))
+        seen = Seen()
+        self.assertEqual(await low.broadcast_and_count("item", 0, object="7"), 0)
+        observing = asyncio.create_task(high.observe_now("item", lambda notice: seen(notice.params), object="7"))
+        # Its first notice comes in one piece with the answer, or nearly so.
+        while not await low.broadcast_and_count("item", 1, object="7"):
+            pass
+        observation = await within(observing)
+        self.assertEqual(await seen.next(), 1)
+        # The next connection has it, too.
+        lost = high._connection
+        assert lost is not None
+        self.assertEqual(high.describe()["observes"], [{"name": "item", "object": "7"}])
+        lost.fail(strata.BusError("closed", "a test"))
+        while high._connection in (lost, None):
+            await asyncio.sleep(0.001)
+        self.assertEqual(await low.broadcast_and_count("item", 2, object="7"), 1)
+        self.assertEqual(await seen.next(), 2)
+        await observation.end()
+        self.assertEqual(await low.broadcast_and_count("item", 3, object="7"), 0)
+        async with await high.observe_now("item", lambda notice: seen(notice.params), keep="latest"):
+            self.assertEqual(await low.broadcast_and_count("item", 4), 1)
+            self.assertEqual(await seen.next(), 4)
+        self.assertEqual(await low.broadcast_and_count("item", 5), 0)
+        self.assertNotIn("observes", high.describe())
+        await self.assertRefused(high.observe_now("x" * 257, print), "bad-params", "no")
+        with self.assertRaises(ValueError):
+            await high.observe_now("item", print, keep="some")
+
+    async def test_one_that_ends_while_hello_is_on_its_way_has_ended(self) -> None:
+        low, high = await self.start(strata.Module("Low")), await self.start(strata.Module("High"))
+        observation = await high.observe_now("item", print)
+        ending: List["asyncio.Task[None]"] = []
+
+        def hello() -> Any:
+            ending.append(asyncio.create_task(observation.end()))
+            return strata.Module._hello(high)
+
+        lost = high._connection
+        assert lost is not None
+        with mock.patch.object(high, "_hello", hello):
+            lost.fail(strata.BusError("closed", "a test"))
+            while high._connection in (lost, None):
+                await asyncio.sleep(0.001)
+        await within(ending[0])
+        await high.call("bus/ping")
+        self.assertEqual(await low.broadcast_and_count("item"), 0)
+
+    async def test_notices_right_behind_the_answer_of_observe_are_taken(self) -> None:
+        high = await self.start(strata.Module("High"))
+        seen = Seen()
+        connection = high._connection
+        assert connection is not None
+        observing = asyncio.create_task(high.observe_now("item", lambda notice: seen(notice.params)))
+        while not connection.hooks:
+            await asyncio.sleep(0)
+        [number] = connection.hooks
+        reply = strata.encode_frame(b'{"kind":"reply","id":%d}' % number, b'{"subscription":99}')
+        notice = strata.encode_frame(b'{"kind":"notice","name":"item","via":"broadcast","subscription":99}', b"1")
+        connection.data_received(reply + notice)
+        await within(observing)
+        self.assertEqual(await seen.next(), 1)
+
+    async def test_one_that_gives_up_observing_gets_nothing(self) -> None:
+        low, high = await self.start(strata.Module("Low")), await self.start(strata.Module("High"))
+        seen = Seen()
+        connection = high._connection
+        assert connection is not None
+        for moment in ("before", "asked", "answered"):
+            observing = asyncio.create_task(high.observe_now("item", seen))
+            if moment == "before":
+                observing.cancel()
+            else:
+                while not connection.hooks:
+                    await asyncio.sleep(0)
+                [(number, told)] = connection.hooks.items()
+                if moment == "asked":
+                    observing.cancel()
+                else:
+                    connection.hooks[number] = lambda body: (told(body), observing.cancel())  # type: ignore
+            with self.assertRaises(asyncio.CancelledError):
+                await within(observing)
+        async def unheard() -> None:
+            while await low.broadcast_and_count("item"):
+                await high.call("bus/ping")
+
+        await within(unheard())
+        self.assertNotIn("observes", high.describe())
+
     async def test_objects_filter(self) -> None:
         seen = await self.observer("High", "item", object="7")
         low = await self.start(strata.Module("Low"))
@@ -101,10 +191,10 @@ class NotificationTests(BusCase):
 
         for module in (low, middle, high):
             await self.start(module)
-        report = asyncio.create_task(high.report("done", to="Low", trace="t", deadline=5))
+        report = asyncio.create_task(high.report("done", to="Low", trace="t", deadline=50))
         trace, deadline = await seen.next()
         self.assertEqual(trace, "t")
-        self.assertTrue(4 < deadline <= 5)
+        self.assertTrue(20 < deadline <= 50)
         report.cancel()
         self.assertEqual(await seen.next(), "ended")
 
@@ -202,6 +292,25 @@ class NotificationTests(BusCase):
 
 class SlowObserverTests(BusCase):
     manifest = BusCase.manifest + "limits: {queue: 64KiB}\n"
+
+    async def test_one_that_the_bus_ended_as_slow_comes_back(self) -> None:
+        low = await self.start(strata.Module("Low"))
+        process = self.process(HALTING.replace(', keep="latest"', "").replace(
+            "module.main()", 'module.resumed(lambda: print("resumed"))\nmodule.main()'))
+        assert process.stdin is not None and process.stdout is not None
+        await self.until("High", "ready")
+        tool = await self.tool()
+        number = 0
+        while not (await tool.call("bus/stats"))["counters"]["slowConsumers"]:
+            await low.broadcast_and_count("state", [number, "x" * 50_000])
+            number += 1
+        process.stdin.write("x")
+        process.stdin.flush()
+        while "resumed" not in (line := await within(asyncio.to_thread(process.stdout.readline))):
+            self.assertTrue(line, "the module has ended")
+        self.assertEqual(await low.broadcast_and_count("state", [number, ""]), 1)
+        while str(number) not in await within(asyncio.to_thread(process.stdout.readline)):
+            pass
 
     async def test_own_observers_that_fall_behind_cost_the_connection_and_it_comes_back(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")

@@ -114,7 +114,7 @@ class StreamTests(BusCase):
     async def test_a_stream_may_have_no_deadline(self) -> None:
         stream = self.high.stream("Low/count", 3, deadline=math.inf)
         self.assertEqual([part async for part in stream], [0, 1, 2])
-        short = self.high.stream("Low/count", 100, deadline=0.05, credit=1)
+        short = self.high.stream("Low/count", 100, deadline=1, credit=1)
         await within(short.__anext__())
         # The part that is ahead is there; then nobody takes one for too long.
         with self.assertRaises(strata.BusError) as raised:
