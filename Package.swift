@@ -83,11 +83,14 @@ let package = Package(
             name: "ModuleProcessTests",
             dependencies: [
                 "StrataCore", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "SystemTests",
-            dependencies: ["StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand"],
+            dependencies: [
+                "StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand", "TestSupport",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

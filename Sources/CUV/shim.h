@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,45 @@ static inline int strata_unix_connect(int fd, const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strncpy(address.sun_path, path, sizeof address.sun_path - 1);
     return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+}
+
+/// Sends one datagram, without waiting, to a socket of the file system, or, where
+/// the path begins with @, to one without a file. Returns 0, or an errno.
+static inline int strata_unix_datagram(const char *path, const void *bytes, size_t count) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof address.sun_path) return ENAMETOOLONG;
+    memcpy(address.sun_path, path, length);
+    if (path[0] == '@') address.sun_path[0] = 0;
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return errno;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] != '@'));
+    ssize_t sent = sendto(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address, size);
+    int code = sent == (ssize_t)count ? 0 : sent < 0 ? errno : EMSGSIZE;
+    close(fd);
+    return code;
+}
+
+/// Whether a descriptor is a Unix stream socket that listens; 1 is yes.
+static inline int strata_listens(int fd) {
+    int domain = 0, type = 0, listening = 0;
+    socklen_t size = sizeof(int);
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0) return 0;
+    size = sizeof(int);
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return 0;
+    size = sizeof(int);
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) != 0) return 0;
+    return domain == AF_UNIX && type == SOCK_STREAM && listening;
+}
+
+/// The path that a socket is bound to, with its end; empty where it has none in the
+/// file system.
+static inline void strata_bound_path(int fd, char *path, size_t room) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof address - 1;
+    path[0] = 0;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0 || size <= offsetof(struct sockaddr_un, sun_path)) return;
+    if (strlen(address.sun_path) < room) strcpy(path, address.sun_path);
 }
 
 static inline int strata_unix_socket(void) {

@@ -127,10 +127,12 @@ public final class Broker {
     /// - Parameters:
     ///   - path: where; at most 107 bytes. A dead socket there is replaced; a
     ///     live broker, or anything that is no socket, makes this throw.
+    ///   - listening: a socket that listens there already, and whose file is somebody
+    ///     else's: a service manager's.
     ///   - user: the user whose tools are operators.
-    public init(_ loop: Loop, table: AppTable, path: String, user: UInt32 = Broker.processUser)
-        throws(BrokerStartError)
-    {
+    public init(
+        _ loop: Loop, table: AppTable, path: String, listening: Int32? = nil, user: UInt32 = Broker.processUser
+    ) throws(BrokerStartError) {
         self.loop = loop
         self.table = table
         self.user = user
@@ -149,7 +151,7 @@ public final class Broker {
             throw .noTimer(error)
         }
         do {
-            try listen(path)
+            if let listening { try listen(path, on: listening) } else { try listen(path) }
         } catch {
             callTimer.close()
             throw error
@@ -191,9 +193,9 @@ public final class Broker {
         wheel = TimerWheel(now: min(loop.now, max(earliest, 1) - 1))
         do throws(SystemError) {
             callTimer = try KernelTimer(loop) { [unowned self] in self.deadlinesPassed() }
-            listener = try Listener(loop, path: state.path, descriptor: state.listener) { [unowned self] socket in
-                self.accepted(socket)
-            }
+            listener = try Listener(
+                loop, path: state.path, descriptor: state.listener, removesFile: state.removesFile
+            ) { [unowned self] socket in self.accepted(socket) }
         } catch {
             throw .noTimer(error)
         }
@@ -268,6 +270,16 @@ public final class Broker {
             listener = try Listener(
                 loop, path: path, mode: table.group == nil ? 0o600 : 0o660, group: table.group
             ) { [unowned self] socket in self.accepted(socket) }
+        } catch {
+            throw .unusablePath("\(error)")
+        }
+    }
+
+    private func listen(_ path: String, on descriptor: Int32) throws(BrokerStartError) {
+        do {
+            listener = try Listener(loop, path: path, descriptor: descriptor, removesFile: false) {
+                [unowned self] socket in self.accepted(socket)
+            }
         } catch {
             throw .unusablePath("\(error)")
         }

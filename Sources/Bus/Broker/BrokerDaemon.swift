@@ -1,15 +1,17 @@
 internal import Glibc
 import StrataCore
 
-/// The broker as a program: `strata-broker --table FD --socket PATH`.
+/// The broker as a program: `strata-broker --table FD --socket PATH [--listen FD]`.
 ///
-/// The table is JSON in the file behind the descriptor. Exit codes: 0 after an
+/// The table is JSON in the file behind the descriptor. With `--listen` the socket
+/// listens already, and its file is a service manager's. One that runs without a
+/// launcher tells such a manager how it is (`ServiceManager`). Exit codes: 0 after an
 /// orderly end, 2 for bad usage, a bad table or an unusable path, 3 where a
 /// broker is live on the path. `--resume FD` and `--try FD` are a running
 /// broker's own ways to be replaced: see `NextProgram`.
 public enum BrokerDaemon {
     private enum Order {
-        case begin(table: Int32, path: String)
+        case begin(table: Int32, path: String, listening: Int32?)
         /// Go on with the state behind the descriptor.
         case resume(Int32)
         /// Only say whether that could be.
@@ -21,11 +23,11 @@ public enum BrokerDaemon {
         do {
             switch try order() {
             case .tryOut(let state): try Broker.tryOut(state)
-            case .begin(let descriptor, let path):
+            case .begin(let descriptor, let path, let listening):
                 let table = try readTable(descriptor)
                 let loop = try Loop()
                 raiseLimit(table)
-                try run(try Broker(loop, table: table, path: path), on: loop)
+                try run(try Broker(loop, table: table, path: path, listening: listening), on: loop)
             case .resume(let state):
                 let loop = try Loop()
                 let broker = try Broker(loop, resuming: state)
@@ -60,7 +62,9 @@ public enum BrokerDaemon {
     private static func run(_ broker: Broker, on loop: Loop) throws(SystemError) {
         signal(SIGPIPE, SIG_IGN)
         var handles: [Handle] = []
+        let manager = ServiceManager(environment: environment)
         let end = {
+            manager.tell(.stopping)
             broker.shutDown {
                 for handle in handles { handle.close() }
                 handles = []
@@ -75,20 +79,38 @@ public enum BrokerDaemon {
         }
         let next = NextProgram(loop, path: NextProgram.ownPath, lifeline: lifeline)
         broker.next = next
+        manager.tell(.ready, .status("\(broker.table.app) on \(broker.listener?.path ?? "")"))
+        if let interval = manager.aliveInterval {
+            let timer = LoopTimer(loop) { manager.tell(.alive) }
+            timer.start(after: interval, every: interval)
+            handles.append(timer)
+        }
         withExtendedLifetime(next) { loop.run() }
+    }
+
+    private static var environment: [String: String] {
+        Dictionary(
+            uniqueKeysWithValues: ServiceManager.names.compactMap { name in
+                getenv(name).map { (name, String(cString: $0)) }
+            })
     }
 
     private static func order() throws(UsageError) -> Order {
         let words = CommandLine.arguments.dropFirst()
         switch (words.first, words.count) {
         case ("--table", 4) where words[3] == "--socket":
-            if let descriptor = Int32(words[2]) { return .begin(table: descriptor, path: words[4]) }
+            if let descriptor = Int32(words[2]) { return .begin(table: descriptor, path: words[4], listening: nil) }
+        case ("--table", 6) where words[3] == "--socket" && words[5] == "--listen":
+            if let descriptor = Int32(words[2]), let listening = Int32(words[6]) {
+                return .begin(table: descriptor, path: words[4], listening: listening)
+            }
         case ("--resume", 2): if let descriptor = Int32(words[2]) { return .resume(descriptor) }
         case ("--try", 2): if let descriptor = Int32(words[2]) { return .tryOut(descriptor) }
         default: break
         }
         throw UsageError(
-            "usage: strata-broker --table FD --socket PATH; it is started by `strata broker MANIFEST` and `strata up`")
+            "usage: strata-broker --table FD --socket PATH [--listen FD]; it is started by `strata broker MANIFEST` and `strata up`"
+        )
     }
 
     /// A table may be so large, in bytes.

@@ -8,6 +8,7 @@ extension Broker {
         state.table = table.json().encoded()
         state.path = listener?.path ?? ""
         state.listener = listener?.descriptor ?? -1
+        state.removesFile = listener?.removesFile ?? true
         state.user = user
         captureModules(into: &state)
         state.peers = peers.values.sorted { $0.number < $1.number }.map(capture)

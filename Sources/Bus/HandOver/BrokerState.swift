@@ -11,6 +11,8 @@ struct BrokerState: StatePart {
     var table: [UInt8] = []
     var path = ""
     var listener: Int32 = -1
+    /// Whether the socket's file is the broker's own.
+    var removesFile = true
     var user: UInt32 = 0
 
     var modules: [ModuleState] = []
@@ -54,6 +56,7 @@ struct BrokerState: StatePart {
         try file.bytes(&table)
         try file(&path)
         try file(&listener)
+        try file(&removesFile)
         try file(&user)
         try file(&modules)
         try file(&nextModule)

@@ -12,6 +12,8 @@ public final class Listener: Handle {
     /// Given up for a moment where the process has no descriptor left, so that
     /// a waiting connection can be taken and closed instead of spinning on it.
     private var spare: Int32
+    /// Whether the socket's file is its own.
+    public let removesFile: Bool
     private var onConnection: (Socket) -> Void
 
     /// Binds and listens. The path is free, or this throws; see
@@ -41,11 +43,15 @@ public final class Listener: Handle {
     }
 
     /// Takes over a socket that listens already.
-    /// - Parameter path: where, for the end.
+    /// - Parameters:
+    ///   - path: where it lies.
+    ///   - removesFile: whether the socket's file goes with it: it isn't somebody else's.
     public init(
-        _ loop: Loop, path: String, descriptor: Int32, onConnection: @escaping (Socket) -> Void
+        _ loop: Loop, path: String, descriptor: Int32, removesFile: Bool = true,
+        onConnection: @escaping (Socket) -> Void
     ) throws(SystemError) {
         self.path = path
+        self.removesFile = removesFile
         self.loop = loop
         self.descriptor = descriptor
         self.onConnection = onConnection
@@ -83,11 +89,11 @@ public final class Listener: Handle {
         }
     }
 
-    /// Ends listening and removes the socket's file.
+    /// Ends listening and removes the socket's file, where that is its own.
     public override func close() {
         guard !isClosed else { return }
         letGo()
-        unlink(path)
+        if removesFile { unlink(path) }
         Glibc.close(descriptor)
     }
 

@@ -25,6 +25,18 @@ public enum SocketAddress {
         case unknown(Int32)
     }
 
+    /// Whether a path leads to a socket's file, of whatever kind.
+    public static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Sends one datagram, without waiting.
+    /// - Returns: 0, or an errno: EAGAIN where its receiver has no room.
+    public static func send(datagram bytes: [UInt8], to path: String) -> Int32 {
+        strata_unix_datagram(path, bytes, bytes.count)
+    }
+
     /// Looks at a path, and tries a connection where a socket is.
     public static func occupant(_ path: String) -> Occupant {
         var status = stat()

@@ -22,12 +22,17 @@ extension Launcher {
         let ready = expected.filter(\.machine.isReady)
         let time = seconds(loop.now - startedAt)
         if ready.count == expected.count {
-            console.say("all \(ready.count) modules are ready after \(time)")
+            tellReady("all \(ready.count) modules are ready after \(time)")
         } else {
             let others = expected.filter { !$0.machine.isReady }.map(\.name)
-            console.say("\(ready.count) of \(expected.count) modules are ready after \(time); not \(list(others))")
+            tellReady("\(ready.count) of \(expected.count) modules are ready after \(time); not \(list(others))")
         }
         sayWhatToTry()
+    }
+
+    private func tellReady(_ status: String) {
+        console.say(status)
+        settings.manager.tell(.ready, .status(status))
     }
 
     private func sayWhatToTry() {

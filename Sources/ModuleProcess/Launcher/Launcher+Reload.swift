@@ -24,6 +24,8 @@ extension Launcher {
     }
 
     private func readAgain() -> Result<Manifest, BusError> {
+        settings.manager.tell(.reloading)
+        defer { settings.manager.tell(.ready) }
         guard let reload = settings.reload else {
             return .failure(BusError(.unavailable, "this launcher has no manifest's file to read again"))
         }

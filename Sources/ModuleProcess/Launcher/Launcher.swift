@@ -28,6 +28,11 @@ public final class Launcher {
         /// leave behind, gives up gaining privileges, takes signals as orders,
         /// and kills every child that is left at the end.
         public var ownsProcess = true
+        /// A socket that listens at `socket` already: a service manager's, whose file
+        /// stays. Handed to each broker that the launcher starts.
+        public var passedSocket: Int32?
+        /// Who is told how the app is.
+        public var manager = ServiceManager(environment: [:])
         /// Reads the manifest again.
         public var reload: (() -> Result<Manifest, LaunchError>)?
         /// How to put `strata` on PATH, and say which socket; shown at the start.
@@ -99,6 +104,7 @@ public final class Launcher {
     private var signals: [SignalWatcher] = []
     private var orderTimer: LoopTimer?
     private var tick: LoopTimer?
+    private var aliveTimer: LoopTimer?
     var endTimer: LoopTimer?
 
     public init(_ loop: Loop, _ settings: Settings, console: Console) throws(SystemError) {
@@ -138,7 +144,8 @@ public final class Launcher {
         watchPressure()
         if case .program(let path) = settings.broker {
             let keeper = BrokerKeeper(
-                loop, console, executable: path, table: settings.manifest.table, surroundings: surroundings)
+                loop, console, executable: path, table: settings.manifest.table, surroundings: surroundings,
+                listening: settings.passedSocket)
             keeper.onEnd = { [unowned self] in self.brokerEnded($0) }
             keeper.onGaveUp = { [unowned self] in self.brokerGaveUp($0) }
             keeper.onStopped = { [unowned self] in self.brokerStopped() }
@@ -146,6 +153,19 @@ public final class Launcher {
             keeper.start()
         }
         if case .running = phase { link.connect() }
+        keepTellingManager()
+    }
+
+    /// A manager that wants to know whether the app is alive is told so as long as
+    /// the broker answers.
+    private func keepTellingManager() {
+        guard let interval = settings.manager.aliveInterval else { return }
+        aliveTimer = LoopTimer(loop) { [unowned self] in
+            link.call("ping", deadline: interval) { [weak self] answer in
+                if case .success = answer { self?.settings.manager.tell(.alive) }
+            }
+        }
+        aliveTimer?.start(after: interval, every: interval)
     }
 
     func supervisor(_ name: String) -> Supervisor? { supervisors.first { $0.name == name } }
@@ -222,8 +242,8 @@ public final class Launcher {
     func closeAll() {
         for watcher in signals { watcher.close() }
         signals = []
-        for timer in [orderTimer, tick, endTimer] { timer?.close() }
-        (orderTimer, tick, endTimer) = (nil, nil, nil)
+        for timer in [orderTimer, tick, aliveTimer, endTimer] { timer?.close() }
+        (orderTimer, tick, aliveTimer, endTimer) = (nil, nil, nil, nil)
         pressureWatcher?.close()
         pressureWatcher = nil
         link.close()

@@ -45,25 +45,32 @@ final class RunningApp {
     /// - Parameters:
     ///   - environment: further variables, `NAME=value` each. Whether the machine
     ///     lacks memory is no test's affair but where this says so.
+    ///   - passed: a service manager's socket: its descriptor 3.
     ///   - terminal: what becomes its controlling terminal; else it has none.
     func start(
         _ command: String = "up", _ more: [String] = [], socket: String? = nil, environment: [String] = [],
-        terminal: PseudoTerminal? = nil
+        passed: Int32? = nil, terminal: PseudoTerminal? = nil
     ) throws {
         let program = try #require(realpath("/proc/self/exe", nil))
         defer { free(program) }
         let path = String(cString: program)
         let executable = path[..<(path.lastIndex(of: "/") ?? path.endIndex)] + "/strata"
-        let place = standardSocket == nil || socket != nil ? ["--socket", socket ?? self.socket] : []
+        let place =
+            (standardSocket == nil && passed == nil) || socket != nil ? ["--socket", socket ?? self.socket] : []
         var words = [String(executable), command, manifest] + place + more
         // Who leads a session and opens a terminal has it.
         if let terminal { words = ["/bin/sh", "-c", "exec <>\(terminal.path); exec \"$0\" \"$@\""] + words }
+        // Whom a socket is meant for is said by the process's number.
+        if passed != nil {
+            words = ["/bin/sh", "-c", "LISTEN_FDS=${LISTEN_FDS-1} LISTEN_PID=$$ exec \"$0\" \"$@\""] + words
+        }
         var command = ChildProcess.Command(
             arguments: words,
             environment: ["PATH=/usr/bin:/bin", "HOME=/tmp", "MEMORY_PRESSURE_WATCH=/dev/null"] + environment,
             folder: folder)
         let (output, errors) = (try Pipe(), try Pipe())
         command.descriptors = [nil, output.writing, errors.writing]
+        if let passed { command.descriptors.append(passed) }
         exit = nil
         child = try ChildProcess(loop, command) { [unowned self] in self.exit = $0 }
         for pipe in [output, errors] {

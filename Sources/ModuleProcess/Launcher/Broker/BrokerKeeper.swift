@@ -31,6 +31,8 @@ final class BrokerKeeper {
     private let console: Console
     private let executable: String
     private let surroundings: Surroundings
+    /// A service manager's socket.
+    private let listening: Int32?
     var table: AppTable
     private var child: ChildProcess?
     private var outputs: [ProcessOutput] = []
@@ -44,7 +46,11 @@ final class BrokerKeeper {
     private var wasUp = false
     private var isStopping = false
 
-    init(_ loop: Loop, _ console: Console, executable: String, table: AppTable, surroundings: Surroundings) {
+    init(
+        _ loop: Loop, _ console: Console, executable: String, table: AppTable, surroundings: Surroundings,
+        listening: Int32? = nil
+    ) {
+        self.listening = listening
         self.loop = loop
         self.console = console
         self.executable = executable
@@ -117,6 +123,10 @@ final class BrokerKeeper {
             arguments: [executable, "--table", "\(number + 1)", "--socket", surroundings.socket],
             environment: environment.map { "\($0.key)=\($0.value)" }, folder: "/")
         command.descriptors = [nil, output.writing, errors.writing, lifeline, memory]
+        if let listening {
+            command.arguments += ["--listen", "\(number + 2)"]
+            command.descriptors.append(listening)
+        }
         do throws(SystemError) {
             child = try ChildProcess(loop, command) { [unowned self] exit in self.ended(exit) }
         } catch {

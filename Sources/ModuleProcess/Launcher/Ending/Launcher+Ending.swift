@@ -30,6 +30,7 @@ extension Launcher {
     public func end(_ ending: Ending) {
         guard case .running = phase else { return }
         endStartedAt = loop.now
+        settings.manager.tell(.stopping, .status("the app ends: \(ending.message)"))
         phase = .announcing(ending)
         armEnd(Self.announcedBy)
         emit("terminate", ["reason": .string(ending.message)], within: Self.announcedBy) { [weak self] in
@@ -90,7 +91,9 @@ extension Launcher {
     }
 
     private func sweep(_ ending: Ending) {
-        if keeper != nil, SocketAddress.occupant(settings.socket) == .dead { unlink(settings.socket) }
+        if keeper != nil, settings.passedSocket == nil, SocketAddress.occupant(settings.socket) == .dead {
+            unlink(settings.socket)
+        }
         phase = .sweeping(ending)
         loop.updateTime()
         sweepStartedAt = loop.now

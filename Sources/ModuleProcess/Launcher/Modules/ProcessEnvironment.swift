@@ -1,11 +1,13 @@
 import Glibc
+import StrataCore
 import StrataManifest
 
 /// The environment of the processes that the launcher starts.
 enum ProcessEnvironment {
-    /// The launcher's own, without what is meant for one process of a bus.
+    /// The launcher's own, without what is meant for one process: of a bus, or of a
+    /// service manager.
     static func inherited(_ environment: [String: String]) -> [String: String] {
-        environment.filter { !$0.key.hasPrefix("STRATA_") }
+        environment.filter { !$0.key.hasPrefix("STRATA_") && !ServiceManager.names.contains($0.key) }
     }
 
     /// A module's: what is inherited, what its user makes of it, what its row

@@ -19,7 +19,7 @@ public final class Console {
     /// A line of the launcher itself.
     public func say(_ text: String) {
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            write("strata", colour: "1", " ", Array(line.utf8))
+            write("strata", colour: "1", isApp: true, " ", Array(line.utf8))
         }
     }
 
@@ -36,10 +36,15 @@ public final class Console {
     /// A line without a name before it: something to be copied.
     public func plain(_ text: String) { sink.write(line: Array(text.utf8)) }
 
-    private func write(_ name: String, colour: String, _ mark: String, _ bytes: [UInt8]) {
+    private func write(_ name: String, colour: String, isApp: Bool = false, _ mark: String, _ bytes: [UInt8]) {
+        sink.write(
+            of: isApp ? nil : name, isOutput: mark == "|", bytes, line: head(name, colour: colour, mark) + bytes)
+    }
+
+    private func head(_ name: String, colour: String, _ mark: String) -> [UInt8] {
         let padding = String(repeating: " ", count: max(0, width - name.utf8.count))
-        let head = isColoured ? "\u{1B}[\(colour)m\(name)\(padding)\u{1B}[0m \(mark) " : "\(name)\(padding) \(mark) "
-        sink.write(line: Array(head.utf8) + bytes)
+        return Array(
+            (isColoured ? "\u{1B}[\(colour)m\(name)\(padding)\u{1B}[0m \(mark) " : "\(name)\(padding) \(mark) ").utf8)
     }
 
     /// The same name has the same colour in each run.

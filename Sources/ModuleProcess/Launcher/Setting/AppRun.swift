@@ -35,7 +35,8 @@ public enum AppRun {
     ) throws(LaunchError) -> Launcher.Ending {
         let manifest = try manifest(path, options: options, environment: environment)
         let table = manifest.table
-        let socket = try SocketChoice(table, given: given)
+        let manager = ServiceManager(environment: environment)
+        let socket = try SocketChoice(table, given: given, keepsBroker ? manager : nil)
         if keepsBroker {
             try socket.prepare(table)
         } else if SocketAddress.occupant(socket.path) != .live {
@@ -47,6 +48,8 @@ public enum AppRun {
         var settings = Launcher.Settings(
             manifest: manifest, socket: socket.path, broker: keepsBroker ? .program(try Programs.broker()) : .running,
             environment: environment)
+        settings.passedSocket = socket.passed
+        settings.manager = manager
         settings.hints = Programs.hints(socket, path: environment["PATH"])
         settings.reload = {
             do throws(LaunchError) {
@@ -61,7 +64,8 @@ public enum AppRun {
     private static func run(_ settings: Launcher.Settings) throws(LaunchError) -> Launcher.Ending {
         // Who reads the output may go; the app stays.
         signal(SIGPIPE, SIG_IGN)
-        let sink = DescriptorSink(descriptor: STDOUT_FILENO)
+        let journal = JournalSink.connected(STDOUT_FILENO, app: settings.manifest.table.app, settings.environment)
+        let sink: any LineSink = journal ?? DescriptorSink(descriptor: STDOUT_FILENO)
         let isTerminal = isatty(STDOUT_FILENO) == 1
         let refused = settings.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         let console = Console(sink, isColoured: isTerminal && !refused && settings.environment["TERM"] != "dumb")
@@ -89,7 +93,7 @@ public enum AppRun {
         _ path: String, socket given: String?, environment: [String: String]
     ) throws(LaunchError) -> Never {
         let table = try manifest(path, environment: environment).table
-        let socket = try SocketChoice(table, given: given)
+        let socket = try SocketChoice(table, given: given, ServiceManager(environment: environment))
         let program = try Programs.broker()
         try socket.prepare(table)
         let memory: Int32
@@ -100,7 +104,11 @@ public enum AppRun {
         }
         // It is nobody's module, and its launcher is none of its ancestors.
         for name in environment.keys where name.hasPrefix("STRATA_") { unsetenv(name) }
-        let words = [program, "--table", "\(memory)", "--socket", socket.path]
+        var words = [program, "--table", "\(memory)", "--socket", socket.path]
+        if let passed = socket.passed {
+            do throws(SystemError) { try Descriptors.hand(passed, on: true) } catch { throw LaunchError(1, "\(error)") }
+            words += ["--listen", "\(passed)"]
+        }
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
         arguments.append(nil)
         execv(program, arguments)

@@ -7,10 +7,28 @@ public struct SocketChoice: Sendable, Equatable {
     public let path: String
     /// It is the path where clients look by themselves.
     public let isStandard: Bool
+    /// The socket that a service manager listens on; nil: the broker makes its own.
+    public let passed: Int32?
 
-    /// - Parameter given: what `--socket` said.
-    public init(_ table: AppTable, given: String?) throws(LaunchError) {
-        if let given {
+    /// - Parameters:
+    ///   - given: what `--socket` said.
+    ///   - manager: a socket of its is taken.
+    public init(_ table: AppTable, given: String?, _ manager: ServiceManager? = nil) throws(LaunchError) {
+        let socket: ServiceManager.PassedSocket?
+        do throws(PassedSocketError) { socket = try manager?.passedSocket() } catch {
+            throw LaunchError(2, error.description)
+        }
+        passed = socket?.descriptor
+        if let socket {
+            if let given, given != socket.path {
+                throw LaunchError(
+                    2,
+                    "--socket says \(given), and the service manager passed a socket on \(socket.path): leave --socket out"
+                )
+            }
+            path = socket.path
+            isStandard = path == SocketPath.standard(app: table.app, hasGroup: table.group != nil)
+        } else if let given {
             path = given.hasPrefix("/") ? given : Self.currentFolder + "/" + given
             isStandard = false
         } else {
@@ -22,6 +40,7 @@ public struct SocketChoice: Sendable, Equatable {
 
     /// Makes the folder of a default path, and looks who is there already.
     public func prepare(_ table: AppTable) throws(LaunchError) {
+        guard passed == nil else { return }
         if isStandard {
             do {
                 try SocketPath.prepareFolder(SocketPath.folder(of: path), group: table.group)

@@ -1,0 +1,67 @@
+import Glibc
+import StrataCore
+
+/// Writes lines to systemd's journal by its own protocol, so that each has its
+/// module as a field: `journalctl STRATA_MODULE=Notes`.
+///
+/// The protocol is systemd's "Native Journal Protocol": one datagram an entry.
+final class JournalSink: LineSink {
+    static let standardPath = "/run/systemd/journal/socket"
+    /// Bytes of a line that are kept: a datagram has a bound.
+    private static let longestLine = 48 << 10
+
+    private let path: String
+    private let app: String
+    private var dropped = 0
+
+    init(path: String, app: String) {
+        self.path = path
+        self.app = app
+    }
+
+    /// The journal, where a descriptor is what a service manager connected to it.
+    /// - Parameter environment: has JOURNAL_STREAM, the descriptor's device and inode.
+    static func connected(
+        _ descriptor: Int32, app: String, _ environment: [String: String], path: String = standardPath
+    ) -> JournalSink? {
+        let numbers = (environment["JOURNAL_STREAM"] ?? "").split(separator: ":").compactMap { UInt64($0) }
+        var status = stat()
+        guard numbers.count == 2, fstat(descriptor, &status) == 0, UInt64(status.st_dev) == numbers[0],
+            UInt64(status.st_ino) == numbers[1], SocketAddress.isSocket(path)
+        else { return nil }
+        return JournalSink(path: path, app: app)
+    }
+
+    func write(line: [UInt8]) { write(of: nil, isOutput: false, line, line: line) }
+
+    func write(of name: String?, isOutput: Bool, _ text: [UInt8], line: @autoclosure () -> [UInt8]) {
+        if dropped > 0, send(nil, false, Array("\(dropped) lines were dropped here: the journal took no more".utf8)) {
+            dropped = 0
+        }
+        if !send(name, isOutput, text) { dropped += 1 }
+    }
+
+    private func send(_ name: String?, _ isOutput: Bool, _ text: [UInt8]) -> Bool {
+        var entry: [UInt8] = []
+        Self.add("PRIORITY", Array("6".utf8), to: &entry)
+        Self.add("SYSLOG_IDENTIFIER", Array((name.map { "\(app)/\($0)" } ?? app).utf8), to: &entry)
+        Self.add("STRATA_APP", Array(app.utf8), to: &entry)
+        if let name { Self.add("STRATA_MODULE", Array(name.utf8), to: &entry) }
+        if isOutput { Self.add("STRATA_OUTPUT", Array("1".utf8), to: &entry) }
+        Self.add("MESSAGE", Array(text.prefix(Self.longestLine)), to: &entry)
+        return SocketAddress.send(datagram: entry, to: path) == 0
+    }
+
+    /// A field: as a line where it is one, else with its length before it.
+    private static func add(_ name: String, _ value: [UInt8], to entry: inout [UInt8]) {
+        entry += name.utf8
+        if value.contains(UInt8(ascii: "\n")) {
+            entry.append(UInt8(ascii: "\n"))
+            withUnsafeBytes(of: UInt64(value.count).littleEndian) { entry += $0 }
+        } else {
+            entry.append(UInt8(ascii: "="))
+        }
+        entry += value
+        entry.append(UInt8(ascii: "\n"))
+    }
+}

@@ -1,0 +1,154 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import TestSupport
+import Testing
+
+/// `strata up` and `strata broker` under a service manager, with a stand-in for
+/// systemd: what they tell it, and the socket that it passes.
+@Suite(.timeLimit(.minutes(1)))
+struct ServiceManagerTests {
+    /// An app whose one module prints its environment when it is started.
+    private func makeApp() throws -> RunningApp {
+        try RunningApp(
+            "{app: test, modules: {A: {run: [a.sh], start: async, stop: 100ms}}}",
+            scripts: ["a.sh": "echo \"env: $(env | tr '\\n' ' ')\"\nexec cat <&3"])
+    }
+
+    /// The manager hears what is told; answers when a condition holds of all of it.
+    private func hear(
+        _ manager: DatagramServer, _ app: RunningApp, _ heard: inout [String], until condition: ([String]) -> Bool,
+        _ location: SourceLocation = #_sourceLocation
+    ) throws {
+        try app.until(
+            {
+                while let news = manager.next() { heard.append(news) }
+                return condition(heard)
+            }, location)
+    }
+
+    @Test func theManagerHearsOfReadinessReloadAndEnd() throws {
+        let app = try RunningApp("{app: test, modules: {A: {start: on-demand, run: [a.sh], provides: [A]}}}")
+        defer { app.cleanUp() }
+        let manager = try #require(DatagramServer(path: app.folder + "/notify"))
+        try app.start(environment: ["NOTIFY_SOCKET=\(manager.path)"])
+        var heard: [String] = []
+        try hear(manager, app, &heard) { !$0.isEmpty }
+        #expect(heard.count == 1 && heard[0].hasPrefix("READY=1\nSTATUS=all 0 modules are ready after "), "\(heard)")
+        app.signal(SIGHUP)
+        try hear(manager, app, &heard) { $0.count >= 3 }
+        #expect(heard[1].wholeMatch(of: /RELOADING=1\nMONOTONIC_USEC=[0-9]+/) != nil, "\(heard[1])")
+        #expect(heard[2] == "READY=1")
+        app.signal(SIGTERM)
+        #expect(try app.ended() == .code(0))
+        try hear(manager, app, &heard) { $0.count >= 4 }
+        #expect(heard[3...] == ["STOPPING=1\nSTATUS=the app ends: SIGTERM"])
+    }
+
+    @Test func theWatchdogHearsAsLongAsTheBrokerAnswers() throws {
+        let app = try makeApp()
+        defer { app.cleanUp() }
+        let manager = try #require(DatagramServer(path: app.folder + "/notify"))
+        try app.start(environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=40000"])
+        var heard: [String] = []
+        try hear(manager, app, &heard) { $0.filter { $0 == "WATCHDOG=1" }.count >= 3 }
+        // A broker that stands still answers no ping: after those that were open
+        // nothing is told any more, until it goes on.
+        let broker = try app.broker()
+        kill(broker, SIGSTOP)
+        try app.until { RunningApp.state(of: broker) == "T" }
+        let first = app.loop.now
+        try hear(manager, app, &heard) { _ in app.loop.now >= first + 100 }
+        let before = heard.count
+        let second = app.loop.now
+        try hear(manager, app, &heard) { _ in app.loop.now >= second + 200 }
+        #expect(heard.count == before)
+        kill(broker, SIGCONT)
+        try hear(manager, app, &heard) { $0.count > before }
+        app.signal(SIGTERM)
+        #expect(try app.ended() == .code(0))
+    }
+
+    /// What is meant for the launcher reaches no process that it starts.
+    @Test func modulesHearNothingOfTheManager() throws {
+        let app = try makeApp()
+        defer { app.cleanUp() }
+        let manager = try #require(DatagramServer(path: app.folder + "/notify"))
+        let listening = DatagramServer.listener(path: app.socket)
+        defer { close(listening) }
+        try app.start(
+            environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=40000", "LISTEN_FDNAMES=bus"],
+            passed: listening)
+        try app.until { app.said("| env: ") }
+        let line = try #require(app.lines.first { $0.contains("| env: ") })
+        for name in ServiceManager.names { #expect(!line.contains(name), "\(line)") }
+        #expect(line.contains("STRATA_SOCKET=\(app.socket)"))
+        app.signal(SIGTERM)
+        #expect(try app.ended() == .code(0))
+    }
+
+    @Test func aPassedSocketIsServedByEachBrokerAndStays() throws {
+        let app = try makeApp()
+        defer { app.cleanUp() }
+        let listening = DatagramServer.listener(path: app.socket)
+        defer { close(listening) }
+        // A client that is there before the app waits for it.
+        let early = try ChildProgram(
+            try BuiltExecutable.path("strata"), ["ps", "--json"], environment: ["STRATA_SOCKET": app.socket])
+        try app.start(passed: listening)
+        try app.until { app.said("test on \(app.socket)") && app.said("| env: ") }
+        #expect(try early.wait(within: .seconds(30)) == .exit(0))
+        #expect(early.outputText.contains("\"A\""), "\(early.outputText)")
+        let old = try app.broker()
+        kill(old, SIGKILL)
+        // Nobody finds the path without a listener in between.
+        #expect(try app.strata("levels", "--json").end == .exit(0))
+        #expect(try app.broker() != old)
+        let replacing = try app.strata("restart", "--broker")
+        #expect(replacing.end == .exit(0), "\(replacing.output)")
+        app.signal(SIGTERM)
+        #expect(try app.ended() == .code(0))
+        #expect(app.isThere(app.socket))
+        #expect(SocketAddress.occupant(app.socket) == .live)
+    }
+
+    @Test func theBrokerAloneDoesAsMuch() throws {
+        let app = try makeApp()
+        defer { app.cleanUp() }
+        let manager = try #require(DatagramServer(path: app.folder + "/notify"))
+        let listening = DatagramServer.listener(path: app.socket)
+        defer { close(listening) }
+        try app.start(
+            "broker", environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=40000"], passed: listening)
+        var heard: [String] = []
+        try hear(manager, app, &heard) { $0.filter { $0 == "WATCHDOG=1" }.count >= 2 }
+        #expect(heard[0] == "READY=1\nSTATUS=test on \(app.socket)")
+        #expect(try app.strata("levels", "--json").end == .exit(0))
+        app.signal(SIGTERM)
+        #expect(try app.ended() == .code(0))
+        try hear(manager, app, &heard) { $0.contains("STOPPING=1") }
+        #expect(app.isThere(app.socket))
+    }
+
+    @Test(
+        arguments: [
+            ("2", true, nil, "passed 2 sockets (LISTEN_FDS), and a bus has one: give its unit one ListenStream="),
+            ("1", false, nil, "is no listening Unix stream socket: give its unit ListenStream= with a path"),
+            ("1", true, "/tmp/other.sock", "--socket says /tmp/other.sock, and the service manager passed a socket on"),
+        ] as [(String, Bool, String?, String)])
+    func whatCannotBeTheBussSocketIsRefused(count: String, listens: Bool, given: String?, message: String) throws {
+        let app = try makeApp()
+        defer { app.cleanUp() }
+        let path = app.folder + "/passed.sock"
+        let manager = listens ? nil : DatagramServer(path: path)
+        let passed = listens ? DatagramServer.listener(path: path) : open("/dev/null", O_RDONLY)
+        defer {
+            close(passed)
+            unlink(path)
+        }
+        try app.start(socket: given, environment: ["LISTEN_FDS=\(count)"], passed: passed)
+        #expect(try app.ended() == .code(2))
+        #expect(app.said(message), "\(app.lines)")
+        withExtendedLifetime(manager) {}
+    }
+}
