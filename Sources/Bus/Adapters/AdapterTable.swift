@@ -1,7 +1,7 @@
 import StrataCore
 
 /// Required interfaces met by other, provided ones (after ZIKRouter's required
-/// and provided interfaces). Chains are followed once, when the table is made.
+/// and provided interfaces), with what is renamed on the way.
 struct AdapterTable {
     /// What becomes of a call to a required interface's action.
     struct Target {
@@ -58,31 +58,18 @@ struct AdapterTable {
         var adapter: String
     }
 
-    private let adapters: [String: AppTable.Adapter]
+    private let chains: AdapterChains
     /// By the provider's name of the notification.
     private var aliases: [String: [NoticeAlias]] = [:]
 
-    var names: [String] { adapters.keys.sorted() }
-    var isEmpty: Bool { adapters.isEmpty }
+    var names: [String] { chains.names }
     var hasNotices: Bool { !aliases.isEmpty }
 
     init(_ list: [AppTable.Adapter]) {
-        adapters = Dictionary(list.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        for adapter in list {
-            // The adapter's names of notices, and the provider's that they stand for.
-            var known = adapter.notices.map { (old: $0.from, new: $0.to) }
-            var step = adapter
-            var seen: Set<String> = [adapter.name]
-            while let next = adapters[step.to], seen.insert(next.name).inserted {
-                known = known.map { pair in
-                    (next.notices.first { $0.to == pair.old }?.from ?? pair.old, pair.new)
-                }
-                step = next
-            }
-            for pair in known {
-                aliases[pair.old, default: []].append(
-                    NoticeAlias(provider: step.to, name: Array(pair.new.utf8), adapter: adapter.name))
-            }
+        chains = AdapterChains(list)
+        for alias in chains.noticeAliases {
+            aliases[alias.original, default: []].append(
+                NoticeAlias(provider: alias.provider, name: Array(alias.name.utf8), adapter: alias.adapter))
         }
     }
 
@@ -90,21 +77,14 @@ struct AdapterTable {
     /// - Parameter isProvided: whether a module provides an interface itself,
     ///   which beats an adapter.
     func target(_ interface: String, _ action: String, isProvided: (String) -> Bool) -> Target? {
-        guard !adapters.isEmpty, var adapter = adapters[interface] else { return nil }
-        var (action, params, result) = (action, [MemberRenaming](), [MemberRenaming]())
-        var seen: Set<String> = []
-        while seen.insert(adapter.name).inserted {
-            if let adapted = adapter.actions.first(where: { $0.name == action }) {
-                action = adapted.to
-                params.append(MemberRenaming(adapted.params))
-                // The caller's names stand first there too.
-                result.insert(MemberRenaming(adapted.result).reversed, at: 0)
-            }
-            guard !isProvided(adapter.to), let next = adapters[adapter.to] else { break }
-            adapter = next
-        }
+        guard let chain = chains.chain(interface, action, isProvided: isProvided) else { return nil }
+        let actions = chain.steps.compactMap(\.action)
         return Target(
-            interface: adapter.to, action: action, adaptation: Adaptation(params: params, result: result))
+            interface: chain.interface, action: chain.action,
+            adaptation: Adaptation(
+                params: actions.map { MemberRenaming($0.params) },
+                // The caller's names stand first there too.
+                result: actions.reversed().map { MemberRenaming($0.result).reversed }))
     }
 
     func noticeAliases(_ name: String) -> [NoticeAlias] { aliases[name] ?? [] }

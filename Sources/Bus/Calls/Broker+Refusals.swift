@@ -74,20 +74,23 @@ extension Broker {
                 "\(peer.displayName) said auth: skip, and its row isn't trusted: call without it, or set trusted: true")
         }
         guard let caller = peer.module, caller !== interface.owner, table.calls != .any else { return nil }
-        if !LevelTable.callMayGo(from: peer.rank, to: interface.owner.rank) {
+        let refusal = table.calls.refusal(
+            ofCallFrom: peer.rank, to: interface.owner.rank,
+            isDeclared: caller.row?.requires.contains(required ?? interface.name) == true)
+        switch refusal {
+        case nil: return nil
+        case .level:
             return BusError(
                 .levelViolation,
                 "\(caller.name) of level \(levels.names[peer.rank]) called \(interface.name) of the later level "
                     + "\(levels.names[interface.owner.rank]), and calls are \(table.calls.rawValue): broadcast "
                     + "it, or open a URL")
-        }
-        if table.calls == .declared, caller.row?.requires.contains(required ?? interface.name) != true {
+        case .undeclared:
             return BusError(
                 .undeclared,
                 "\(caller.name) of level \(levels.names[peer.rank]) called \(required ?? interface.name) of level "
                     + "\(levels.names[interface.owner.rank]) without requiring it: add it to requires of its row")
         }
-        return nil
     }
 
     /// Section 11: a request made for `module/setUp` would wait for a module

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// The app's levels, foundation first, and the two rules that they make.
+/// The app's levels, foundation first. The rules that they make are `LevelRule`.
 struct LevelTable {
     let names: [String]
     /// The names' bytes, for headers.
@@ -16,13 +16,4 @@ struct LevelTable {
     }
 
     func rank(_ name: String) -> Int? { names.firstIndex(of: name) }
-
-    /// A broadcast goes down the table: to later levels only.
-    static func broadcastReaches(from sender: Int, to observer: Int) -> Bool { observer > sender }
-
-    /// A report goes up the table: to its own level or an earlier one.
-    static func reportMayGo(from sender: Int, to target: Int) -> Bool { target <= sender }
-
-    /// Under `calls: layered`, a module calls its own level or an earlier one.
-    static func callMayGo(from caller: Int, to owner: Int) -> Bool { owner <= caller }
 }

@@ -29,7 +29,9 @@ extension Broker {
             refuse(peer, header.id, BusError(.forbidden, "the launcher broadcasts nothing"))
             return
         }
-        if table.calls == .declared, let module = peer.module, !module.declaredBroadcasts.contains(header.name.text) {
+        if let module = peer.module,
+            table.calls.refusal(ofBroadcast: module.declaredBroadcasts.contains(header.name.text)) != nil
+        {
             refuse(
                 peer, header.id,
                 BusError(
@@ -97,7 +99,7 @@ extension Broker {
             observation._withUnsafeGuaranteedRef { observation in
                 guard !observation.isEnded else { return }
                 observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
-                    guard LevelTable.broadcastReaches(from: rank, to: observation.rank),
+                    guard LevelRule.broadcastReaches(from: rank, to: observation.rank),
                         observation.matches(notice.object), peer.phase == .open
                     else { return }
                     // Whoever was ended may have made others speak in between.

@@ -49,19 +49,22 @@ extension Broker {
         _ header: borrowing Header, from sender: ModuleRecord, of rank: Int, to target: ModuleRecord
     ) -> BusError? {
         let (own, other) = (levels.names[rank], levels.names[target.rank])
-        guard LevelTable.reportMayGo(from: rank, to: target.rank) else {
+        let refusal = table.calls.refusal(
+            ofReportFrom: rank, to: target.rank,
+            isDeclared: sender.declaredReports[target.name]?.contains(header.name.text) == true)
+        switch refusal {
+        case nil: return nil
+        case .level:
             return BusError(
                 .levelViolation,
                 "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of the later level "
                     + "\(other): reports go to the same or an earlier level; broadcast it instead")
-        }
-        if table.calls == .declared, sender.declaredReports[target.name]?.contains(header.name.text) != true {
+        case .undeclared:
             return BusError(
                 .undeclared,
                 "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of level \(other), and its "
                     + "row's reports don't have it: add it there")
         }
-        return nil
     }
 
     /// Queues a notice with a number to each observation of the target's.

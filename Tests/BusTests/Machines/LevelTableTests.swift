@@ -4,16 +4,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)))
 struct LevelTableTests {
-    @Test func broadcastsGoToLaterLevelsReportsAndCallsToTheSameOrEarlierOnes() {
-        for one in 0..<3 {
-            for other in 0..<3 {
-                #expect(LevelTable.broadcastReaches(from: one, to: other) == (one < other))
-                #expect(LevelTable.reportMayGo(from: one, to: other) == (one >= other))
-                #expect(LevelTable.callMayGo(from: one, to: other) == (one >= other))
-            }
-        }
-    }
-
     @Test func aLevelsPlaceIsItsRank() {
         let table = LevelTable(["basic", "middle", "topout"])
         for (rank, name) in ["basic", "middle", "topout"].enumerated() {
