@@ -15,9 +15,15 @@ public struct Manifest: Sendable, Equatable {
     /// What the launcher needs, a process for each of the table's rows, in the
     /// same order.
     public var processes: [ModuleProcess]
+    /// Where in the file each of its values stands.
+    public var places: ManifestPlaces
 
     /// A manifest that was read elsewhere, or is made for a test; nothing is judged.
-    public init(path: String, folder: String, table: AppTable, processes: [ModuleProcess]) {
+    public init(
+        path: String, folder: String, table: AppTable, processes: [ModuleProcess],
+        places: ManifestPlaces = ManifestPlaces()
+    ) {
+        self.places = places
         self.path = path
         self.folder = folder
         self.table = table
@@ -46,6 +52,8 @@ public struct Manifest: Sendable, Equatable {
         let reader = ManifestReader(file: path, folder: file.folder)
         reader.app(Field(node: root, path: ""), environment: environment)
         guard reader.errors.isEmpty else { throw ManifestErrors(reader.errors) }
-        return Manifest(path: path, folder: file.folder, table: reader.table, processes: reader.processes)
+        return Manifest(
+            path: path, folder: file.folder, table: reader.table, processes: reader.processes,
+            places: ManifestPlaces(root))
     }
 }

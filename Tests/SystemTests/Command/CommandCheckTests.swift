@@ -23,7 +23,7 @@ struct CommandCheckTests {
         #expect(whole.error.contains("modules.X.run"))
         let still = try await CommandRun.of(["check", path, "--static"])
         #expect(still.status == 0)
-        #expect(still.output == "{\"file\":\"\(path)\",\"app\":\"moments\",\"modules\":1}\n")
+        #expect(still.output == "{\"file\":\"\(path)\",\"app\":\"moments\",\"modules\":1,\"errors\":0,\"advice\":0}\n")
         let missing = try await CommandRun.of(["check", "\(folder.path)/none.yaml"])
         #expect(missing.status == 2)
     }
@@ -47,16 +47,45 @@ struct CommandCheckTests {
         let free = try await CommandRun.of(["check", any, "--static"])
         #expect(
             free.error.split(separator: "\n").map(String.init) == [
-                "\(any): modules.Storage.reports: Notes is in the later level middle, and Storage in basic; "
+                "\(any):4: modules.Storage.requires[0]: advice: NoteLogin is of Notes in the later level middle, and Storage "
+                    + "in basic depends on it; calls: any lets it, and layered would not: open a URL, or move one of them",
+                "\(any):4: modules.Storage.reports.Notes: Notes is in the later level middle, and Storage in basic; "
                     + "reports go to the same or an earlier level: broadcast, or move one of them",
-                "\(any): modules.Log.requires: no row provides Storrage, and there are no guests; did you mean Storage?",
+                "\(any):5: modules.Log.requires[0]: no row provides Storrage, and there are no guests; did you mean Storage?",
             ])
         #expect(free.status == 2)
         let strict = try await CommandRun.of(["check", layered, "--static"])
-        #expect(strict.error.contains("modules.Storage.requires: NoteLogin is of Notes in the later level middle"))
-        #expect(strict.lines.count == 3)
+        #expect(strict.error.contains("modules.Storage.requires[0]: NoteLogin is of Notes in the later level middle"))
+        #expect(strict.lines.count == 4)
         let guests = Self.rows.replacing("CALLS", with: "any\nguests: {level: topout, most: 1}")
         let open = try await CommandRun.of(["check", try folder.file("guests.yaml", guests), "--static"])
-        #expect(open.lines.count == 1)
+        #expect(open.lines.filter { $0.contains("\"class\":\"error\"") }.count == 1)
+    }
+
+    @Test func eachFindingIsALineOfJSONThenTheAppsOwn() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("any.yaml", Self.rows.replacing("CALLS", with: "any"))
+        let run = try await CommandRun.of(["check", path, "--static"])
+        #expect(run.lines.count == 4)
+        #expect(
+            run.lines[1].hasPrefix(
+                #"{"file":"\#(path)","line":4,"column":91,"key":"modules.Storage.reports.Notes","class":"error","message":""#
+            ))
+        #expect(run.lines[3] == #"{"file":"\#(path)","app":"moments","modules":3,"errors":2,"advice":1}"#)
+    }
+
+    /// Advice is shown, and is no failure.
+    @Test func adviceDoesNotChangeTheExitCode() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("app.yaml", "app: moments\nmodules:\n  A: {observes: [x]}\n")
+        let run = try await CommandRun.of(["check", path])
+        #expect(run.status == 0)
+        #expect(run.error.hasPrefix("\(path):3: modules.A.observes[0]: advice: no row broadcasts x"))
+        let person = try await CommandRun.of(["check", path], output: .terminal(columns: 100))
+        #expect(person.status == 0 && person.error == "")
+        let plain = person.output.replacing(/\u{1B}\[[0-9]*m/, with: "")
+        #expect(plain.hasPrefix("LINE  CLASS   KEY"))
+        #expect(plain.contains("3:18  advice  modules.A.observes[0]  no row broadcasts x"))
+        #expect(plain.contains(": moments, 1 module: no errors, advice: 1"))
     }
 }

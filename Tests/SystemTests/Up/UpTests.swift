@@ -156,8 +156,8 @@ struct UpTests {
         try app.start(command)
         #expect(try app.ended() == .code(2))
         #expect(app.lines.count == 2)
-        #expect(app.said("modules.A.requires: B is of B in the later level middle"))
-        #expect(app.said("modules.A.reports: B is in the later level middle"))
+        #expect(app.said(":4: modules.A.requires[0]: B is of B in the later level middle"))
+        #expect(app.said(":4: modules.A.reports.B: B is in the later level middle"))
         #expect(!app.isThere(app.socket))
     }
 
@@ -168,7 +168,7 @@ struct UpTests {
         defer { app.cleanUp() }
         try app.start()
         try app.until { app.said("A      | here") }
-        #expect(app.said("modules.A.requires: no row provides B, and there are no guests"))
+        #expect(app.said(":1: modules.A.requires[0]: no row provides B, and there are no guests"))
         app.signal(SIGINT)
         #expect(try app.ended() == .code(0))
     }

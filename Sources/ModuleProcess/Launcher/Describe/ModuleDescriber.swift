@@ -31,13 +31,21 @@ public struct ModuleDescriber {
 
     /// One after another, in the order of the rows; rows without a program are
     /// left out.
-    public func describeAll() throws(SystemError) -> [(name: String, result: Result<ModuleDescription, Failure>)] {
+    /// - Parameters:
+    ///   - names: the rows that are asked; all where there are none.
+    ///   - asking: gets each row's name before it is asked, and nil at the end, with
+    ///     the loop that runs meanwhile.
+    public func describe(
+        _ names: Set<String>? = nil, asking: (Loop, String?) -> Void = { _, _ in }
+    ) throws(SystemError) -> [(name: String, result: Result<ModuleDescription, Failure>)] {
         let loop = try Loop()
         var results: [(name: String, result: Result<ModuleDescription, Failure>)] = []
         for (row, process) in zip(manifest.table.modules, manifest.processes) {
-            guard let executable = process.executable else { continue }
+            guard let executable = process.executable, names?.contains(row.name) ?? true else { continue }
+            asking(loop, row.name)
             results.append((row.name, Result { () throws(Failure) in try describe(row, process, executable, loop) }))
         }
+        asking(loop, nil)
         return results
     }
 

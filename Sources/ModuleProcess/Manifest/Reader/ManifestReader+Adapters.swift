@@ -59,6 +59,7 @@ extension ManifestReader {
     /// also where an adapter has its name.
     private func chains() {
         let next = Dictionary(adapterPlaces.map { ($0.name, $0.to) }, uniquingKeysWith: { first, _ in first })
+        let known = providers.keys.sorted() + adapterPlaces.map(\.name)
         var ends: Set<String> = []
         for (name, to, field) in adapterPlaces where providers[name] == nil {
             var chain = [name]
@@ -73,7 +74,8 @@ extension ManifestReader {
             if providers[current] == nil, next[current] != nil, !ends.contains(current) {
                 fail(field, "expected an end; found the cycle \((chain + [current]).joined(separator: " to "))")
             } else if current == to, providers[to] == nil, next[to] == nil {
-                expected("an interface that a row provides, or another adapter", field)
+                expected(
+                    "an interface that a row provides, or another adapter", field, among: known.filter { $0 != name })
             }
             ends.formUnion(chain)
         }

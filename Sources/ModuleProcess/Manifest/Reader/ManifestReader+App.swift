@@ -118,14 +118,14 @@ extension ManifestReader {
     private func authorizer(_ field: Field?) {
         guard let field, let name = interface(field) else { return }
         table.authorizer = name
-        if providers[name] == nil { expected("an interface that a row provides", field) }
+        if providers[name] == nil { expected("an interface that a row provides", field, among: providers.keys) }
     }
 
     private func reports() {
         let rows = table.modules.map(\.name)
         for (name, place) in reportTargets where !rows.contains(name) {
-            let nearest = nearestNames(to: name, in: rows).first.map { "; did you mean \($0)?" } ?? ""
-            fail(key: place, "expected a module of this manifest; found \(JSON.string(name))\(nearest)")
+            let near = ManifestReview.hint(name, rows)
+            fail(key: place, "expected a module of this manifest; found \(JSON.string(name))\(near)")
         }
     }
 }

@@ -37,7 +37,8 @@ extension ManifestReader {
             return nil
         }
         guard row.provides.contains(interface) else {
-            expected("an interface that \(row.name) provides", field)
+            let known = row.provides.map { "\($0)/\(parts[1])" }
+            expected("an interface that \(row.name) provides", field, among: known)
             return nil
         }
         return "\(interface)/\(parts[1])"

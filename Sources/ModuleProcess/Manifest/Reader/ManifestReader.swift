@@ -37,6 +37,12 @@ final class ManifestReader {
         fail(field, "expected \(what); found \(field.node.found)")
     }
 
+    /// An error about a name that is none of those that are known.
+    func expected(_ what: String, _ field: Field, among known: some Sequence<String>) {
+        guard case .scalar(let text, _) = field.node.content else { return expected(what, field) }
+        fail(field, "expected \(what); found \(field.node.found)\(ManifestReview.hint(text, known))")
+    }
+
     func expected(_ what: String, key entry: Field.Entry) {
         fail(key: entry, "expected \(what); found \(JSON.string(entry.key))")
     }

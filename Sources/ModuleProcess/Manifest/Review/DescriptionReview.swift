@@ -3,24 +3,13 @@ import StrataCore
 /// Where modules' own descriptions and the rows of a manifest contradict each
 /// other, so that the bus would refuse a hello, or what a module does later.
 public struct DescriptionReview {
-    private let manifest: Manifest
-    private let descriptions: [String: ModuleDescription]
+    let manifest: Manifest
+    let descriptions: [String: ModuleDescription]
 
     /// - Parameter descriptions: by the row's name; some may lack one.
     public init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription]) {
         self.manifest = manifest
         self.descriptions = descriptions
-    }
-
-    /// The manifest, its rows with what their modules add to them: for the
-    /// review of what is between the rows.
-    public var completed: Manifest {
-        var manifest = manifest
-        for index in manifest.table.modules.indices {
-            guard let description = descriptions[manifest.table.modules[index].name] else { continue }
-            manifest.table.modules[index].add(description)
-        }
-        return manifest
     }
 
     /// In the order of the rows.
@@ -44,7 +33,7 @@ public struct DescriptionReview {
     private func place(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         let level = manifest.table.levels[row.rank]
         guard let stated = description.level, stated != level else { return [] }
-        return [error(row, "level", "the row says \(level), and the module \(stated): mend one of them")]
+        return [error(row, ["level"], "the row says \(level), and the module \(stated): mend one of them")]
     }
 
     private func interfaces(
@@ -52,14 +41,16 @@ public struct DescriptionReview {
     ) -> [ManifestError] {
         let brought = description.interfaces.map(\.name)
         var errors: [ManifestError] = []
-        for interface in row.provides where !brought.contains(interface) {
+        for (place, interface) in row.provides.enumerated() where !brought.contains(interface) {
             let found = brought.isEmpty ? "none" : brought.joined(separator: ", ")
-            errors.append(error(row, "provides", "the module lacks the interface \(interface); it has \(found)"))
+            errors.append(
+                error(
+                    row, ["provides", .at(place)], "the module lacks the interface \(interface); it has \(found)"))
         }
         for interface in brought {
             if let owner = owners[interface], owner != row.name {
                 errors.append(
-                    error(row, "provides", "the module brings the interface \(interface), which is \(owner)'s"))
+                    error(row, ["provides"], "the module brings the interface \(interface), which is \(owner)'s"))
             }
             owners[interface] = owners[interface] ?? row.name
         }
@@ -68,8 +59,10 @@ public struct DescriptionReview {
 
     /// The row's URLs lead to actions that the module has.
     private func rowURLs(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
-        row.urls.compactMap { url in
-            problem(url, description).map { error(row, "urls", "\(url.host)\(url.path) leads to \(url.to), \($0)") }
+        row.urls.enumerated().compactMap { place, url in
+            problem(url, description).map {
+                error(row, ["urls", .at(place)], "\(url.host)\(url.path) leads to \(url.to), \($0)")
+            }
         }
     }
 
@@ -80,14 +73,14 @@ public struct DescriptionReview {
         for url in description.urls {
             let text = "the module's URL \(url.host)\(url.path)"
             if let problem = problem(url, description) {
-                errors.append(error(row, "urls", "\(text) leads to \(url.to), \(problem)"))
+                errors.append(error(row, ["urls"], "\(text) leads to \(url.to), \(problem)"))
             }
             guard let pattern = try? URLPattern(url.path) else {
-                errors.append(error(row, "urls", "\(text) has no valid path"))
+                errors.append(error(row, ["urls"], "\(text) has no valid path"))
                 continue
             }
             if let owner = urls.value(of: pattern, host: url.host), owner != row.name {
-                errors.append(error(row, "urls", "\(text) is \(owner)'s: choose another path"))
+                errors.append(error(row, ["urls"], "\(text) is \(owner)'s: choose another path"))
             }
         }
         add(description.urls, of: row, to: &urls)
@@ -98,19 +91,19 @@ public struct DescriptionReview {
         let parts = url.to.split(separator: "/", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return "which is no Interface/action" }
         let name = Name.withoutRouterSuffix(parts[0])
-        guard let interface = description.interfaces.first(where: { $0.name == name }) else {
+        guard let interface = description.interface(name) else {
             return "and the module has no interface \(name)"
         }
         if interface.isMultiple { return "which has instances: multiple" }
-        guard let actions = interface.actions, !actions.contains(parts[1]) else { return nil }
-        let near = nearestNames(to: parts[1], in: actions).first.map { "; did you mean \($0)?" } ?? ""
-        return "and the module has no such action\(near)"
+        guard !interface.has(parts[1]) else { return nil }
+        return
+            "and the module has no such action\(ManifestReview.hint(parts[1], (interface.actions ?? []).map(\.name)))"
     }
 
     /// Under `calls: declared` only what stands in the row counts.
     private func undeclared(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         func missing(_ key: String, _ what: String) -> ManifestError {
-            error(row, key, "the module declares \(what), and under calls: declared its row must too: add it")
+            error(row, [.key(key)], "the module declares \(what), and under calls: declared its row must too: add it")
         }
         var errors = description.requires.filter { !row.requires.contains($0) }.map { missing("requires", $0) }
         errors += description.broadcasts.filter { !row.broadcasts.contains($0) }.map { missing("broadcasts", $0) }
@@ -131,17 +124,7 @@ public struct DescriptionReview {
         }
     }
 
-    private func error(_ row: AppTable.Row, _ key: String, _ message: String) -> ManifestError {
-        ManifestError(file: manifest.path, line: nil, column: nil, key: "modules.\(row.name).\(key)", message: message)
-    }
-}
-
-extension AppTable.Row {
-    fileprivate mutating func add(_ description: ModuleDescription) {
-        provides += description.interfaces.map(\.name).filter { !provides.contains($0) }
-        requires += description.requires.filter { !requires.contains($0) }
-        for report in description.reports where !reports.contains(where: { $0.module == report.module }) {
-            reports.append(report)
-        }
+    func error(_ row: AppTable.Row, _ steps: [ManifestPlaces.Step], _ message: String) -> ManifestError {
+        manifest.problem(["modules", .key(row.name)] + steps, message)
     }
 }

@@ -3,77 +3,98 @@ import StrataCore
 /// What is wrong between the rows of a manifest that is right in itself: who
 /// requires what nobody provides, and who would speak to a later level.
 ///
-/// It takes rows at their word; `DescriptionReview` completes them by what their
-/// executables declare.
+/// It takes rows at their word; `Manifest.completed(by:)` adds what their
+/// modules declare.
 public struct ManifestReview {
-    private let file: String
-    private let table: AppTable
-    private var providers: [String: AppTable.Row] = [:]
-    private var adapters: [String: String] = [:]
+    private let manifest: Manifest
+    private let index: TableIndex
+    private var table: AppTable { index.table }
 
     public init(_ manifest: Manifest) {
-        file = manifest.path
-        table = manifest.table
-        for row in table.modules {
-            for interface in row.provides { providers[interface] = row }
-        }
-        for adapter in table.adapters { adapters[adapter.name] = adapter.to }
+        self.manifest = manifest
+        index = TableIndex(manifest.table)
     }
 
     /// What the bus would refuse for certain, in the order of the rows.
     public var errors: [ManifestError] {
         table.modules.flatMap { row in
-            row.requires.compactMap { call(to: $0, by: row) } + row.reports.compactMap { report($0.module, by: row) }
+            requirements(of: row) { name, owner in
+                table.calls.refusal(ofCallFrom: row.rank, to: owner.rank, isDeclared: true) == .level
+                    ? "\(name) is of \(owner.name) in the later level \(index.level(owner)), which calls: "
+                        + "\(table.calls.rawValue) keeps \(row.name) in \(index.level(row)) from calling; open a URL, "
+                        + "or move one of them"
+                    : nil
+            } + row.reports.compactMap { report($0.module, by: row) }
         }
     }
 
-    /// Requirements that no row meets, in the order of the rows. A module may
-    /// bring interfaces that its row doesn't name, so they may be met after all.
-    public var unmet: [ManifestError] {
-        // A guest may provide what no row names.
-        guard table.guests == nil else { return [] }
-        let known = Array(providers.keys) + adapters.keys
-        return table.modules.flatMap { row in
-            row.requires.filter { provider(of: $0) == nil }.map { interface in
-                let near = nearestNames(to: interface, in: known).first.map { "; did you mean \($0)?" } ?? ""
-                return error(row, "requires", "no row provides \(interface), and there are no guests\(near)")
+    /// Requirements that no row meets, in the order of the rows; none where
+    /// guests may meet them. A module may bring interfaces that its row doesn't
+    /// name, so they may be met after all.
+    public var unmet: [ManifestError] { table.guests == nil ? unprovided("and there are no guests") : [] }
+
+    /// What works, and may not be meant so: calls that only `calls: any` lets
+    /// pass, requirements that only a guest can meet, adapters that nobody
+    /// passes, URLs without a scheme.
+    public var advice: [ManifestError] {
+        var advice = table.guests == nil ? [] : unprovided("so that only a guest can")
+        if table.calls == .any {
+            advice += table.modules.flatMap { row in
+                requirements(of: row) { name, owner in
+                    LevelRule.callMayGo(from: row.rank, to: owner.rank)
+                        ? nil
+                        : "\(name) is of \(owner.name) in the later level \(index.level(owner)), and \(row.name) in "
+                            + "\(index.level(row)) depends on it; calls: any lets it, and layered would not: open a "
+                            + "URL, or move one of them"
+                }
+            }
+        }
+        for (place, adapter) in table.adapters.enumerated() {
+            guard let owner = index.providers[adapter.name] else { continue }
+            advice.append(
+                manifest.problem(
+                    ["adapters", .at(place)],
+                    "\(owner.name) provides \(adapter.name) itself, which beats the adapter: it is never used"))
+        }
+        if table.schemes.isEmpty, let row = table.modules.first(where: { !$0.urls.isEmpty }) {
+            advice.append(
+                manifest.problem(
+                    ["modules", .key(row.name), "urls"],
+                    "the app has no URL scheme, so that none of its URLs can be opened: list one in schemes"))
+        }
+        return advice
+    }
+
+    private func unprovided(_ reason: String) -> [ManifestError] {
+        table.modules.flatMap { row in
+            row.requires.enumerated().filter { index.provider(of: $0.element) == nil }.map { place, name in
+                manifest.problem(
+                    ["modules", .key(row.name), "requires", .at(place)],
+                    "no row provides \(name), \(reason)\(Self.hint(name, index.interfaces))")
             }
         }
     }
 
-    private func call(to interface: String, by row: AppTable.Row) -> ManifestError? {
-        guard let provider = provider(of: interface) else { return nil }
-        guard table.calls != .any, provider.rank > row.rank else { return nil }
-        return error(
-            row, "requires",
-            "\(interface) is of \(provider.name) in the later level \(level(provider)), which calls: \(table.calls.rawValue) "
-                + "keeps \(row.name) in \(level(row)) from calling; open a URL, or move one of them")
+    /// What is said against a row's requirements that some row meets.
+    private func requirements(
+        of row: AppTable.Row, _ judge: (_ name: String, _ owner: AppTable.Row) -> String?
+    ) -> [ManifestError] {
+        row.requires.enumerated().compactMap { place, name in
+            guard let owner = index.provider(of: name), let message = judge(name, owner) else { return nil }
+            return manifest.problem(["modules", .key(row.name), "requires", .at(place)], message)
+        }
     }
 
     private func report(_ target: String, by row: AppTable.Row) -> ManifestError? {
-        guard let other = table.modules.first(where: { $0.name == target }), other.rank > row.rank else { return nil }
-        return error(
-            row, "reports",
-            "\(target) is in the later level \(level(other)), and \(row.name) in \(level(row)); reports go to the same or "
-                + "an earlier level: broadcast, or move one of them")
+        guard let other = index.row(target), !LevelRule.reportMayGo(from: row.rank, to: other.rank) else { return nil }
+        return manifest.problem(
+            ["modules", .key(row.name), "reports", .key(target)],
+            "\(target) is in the later level \(index.level(other)), and \(row.name) in \(index.level(row)); reports go "
+                + "to the same or an earlier level: broadcast, or move one of them")
     }
 
-    /// Who answers calls to an interface: the row that provides it, else the
-    /// one at the end of its adapters.
-    private func provider(of interface: String) -> AppTable.Row? {
-        var interface = interface
-        // The manifest's reader refuses cycles; there are no more steps than adapters.
-        for _ in 0...adapters.count {
-            if let row = providers[interface] { return row }
-            guard let next = adapters[interface] else { return nil }
-            interface = next
-        }
-        return nil
-    }
-
-    private func level(_ row: AppTable.Row) -> String { table.levels[row.rank] }
-
-    private func error(_ row: AppTable.Row, _ key: String, _ message: String) -> ManifestError {
-        ManifestError(file: file, line: nil, column: nil, key: "modules.\(row.name).\(key)", message: message)
+    /// `; did you mean Storage?`, or nothing.
+    static func hint(_ name: String, _ known: some Sequence<String>) -> String {
+        nearestNames(to: name, in: known).first { $0 != name }.map { "; did you mean \($0)?" } ?? ""
     }
 }

@@ -8,15 +8,38 @@ public struct ModuleDescription: Sendable, Equatable {
         public var name: String
         public var isMultiple: Bool
         /// Nil where it lists none: then all pass.
-        public var actions: [String]?
+        public var actions: [Action]?
+
+        public init(name: String, isMultiple: Bool = false, actions: [Action]? = nil) {
+            self.name = name
+            self.isMultiple = isMultiple
+            self.actions = actions
+        }
+
+        /// Whether a call of this action passes.
+        public func has(_ action: String) -> Bool { actions?.contains { $0.name == action } ?? true }
+    }
+
+    /// An action that an interface lists.
+    public struct Action: Sendable, Equatable {
+        public var name: String
+        public var needsAuthorization: Bool
+
+        public init(_ name: String, needsAuthorization: Bool = false) {
+            self.name = name
+            self.needsAuthorization = needsAuthorization
+        }
     }
 
     public var level: String?
     public var interfaces: [Interface] = []
     public var urls: [AppTable.URLMapping] = []
     public var requires: [String] = []
+    public var observes: [AppTable.Observed] = []
     public var broadcasts: [String] = []
     public var reports: [AppTable.Reported] = []
+    /// The events that it is called for.
+    public var events: [String] = []
 
     public init() {}
 
@@ -36,20 +59,35 @@ public struct ModuleDescription: Sendable, Equatable {
                 Interface(
                     name: Name.withoutRouterSuffix(member.name),
                     isMultiple: member.value["instances"]?.string == "multiple",
-                    actions: member.value["actions"]?.object?.map(\.name)))
+                    actions: member.value["actions"]?.object?.map {
+                        Action($0.name, needsAuthorization: $0.value["auth"]?.bool == true)
+                    }))
         }
         for url in try Self.array(hello, "urls") {
             guard let host = url["host"]?.string, let path = url["path"]?.string, let to = url["to"]?.string else {
                 throw Malformed(message: "one of its urls lacks host, path or to")
             }
-            urls.append(.init(host: host, path: path, to: to))
+            urls.append(.init(host: host.lowercased(), path: path, to: to))
         }
         requires = try Self.names(hello, "requires").map(Name.withoutRouterSuffix)
+        for observed in try Self.array(hello, "observes") {
+            guard let name = observed.string ?? observed["name"]?.string else {
+                throw Malformed(message: "one of its observes lacks a name")
+            }
+            observes.append(
+                .init(
+                    name: name, object: observed["object"]?.string,
+                    keep: observed["keep"]?.string == "latest" ? .latest : .all))
+        }
         broadcasts = try Self.names(hello, "broadcasts")
+        events = try Self.names(hello, "events")
         for member in try Self.object(hello, "reports") {
             reports.append(.init(module: member.name, names: try Self.names(hello["reports"] ?? .null, member.name)))
         }
     }
+
+    /// The interface of a name.
+    public func interface(_ name: String) -> Interface? { interfaces.first { $0.name == name } }
 
     /// Why a text is no description.
     public struct Malformed: Error, Equatable {

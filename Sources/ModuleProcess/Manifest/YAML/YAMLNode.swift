@@ -1,14 +1,14 @@
 /// A node of the manifest's tree, with its place in the file. Aliases are
 /// replaced by what they stand for; a key that is there twice is still twice.
-struct YAMLNode: Sendable {
-    enum Content: Sendable {
+struct YAMLNode: Sendable, Equatable {
+    enum Content: Sendable, Equatable {
         /// Plain is what stands without quotes and may be more than a string.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         case mapping([Pair])
     }
 
-    struct Pair: Sendable {
+    struct Pair: Sendable, Equatable {
         var key: String
         var line: Int
         var column: Int

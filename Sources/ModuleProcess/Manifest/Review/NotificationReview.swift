@@ -1,0 +1,153 @@
+import StrataCore
+
+/// Notifications that never arrive: observed ones that nobody sends from where
+/// they could reach the observer, sent ones that nobody observes; and modules
+/// that report where they had better broadcast.
+struct NotificationReview {
+    /// A row that reports to as many modules of its own level had better broadcast.
+    static let manyPeers = 3
+
+    private let manifest: Manifest
+    private let index: TableIndex
+    private let descriptions: [String: ModuleDescription]
+    /// Who reports a name to whom.
+    private var reporters: [String: [Reporter]] = [:]
+    /// What is observed and nobody sends.
+    private let unsent: [String]
+    /// The rank of the last level with a row that may observe more than is known;
+    /// -1 where there is none.
+    private let lastUndescribed: Int
+    private var table: AppTable { index.table }
+
+    init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription]) {
+        self.manifest = manifest
+        self.descriptions = descriptions
+        index = TableIndex(manifest.table)
+        for row in manifest.table.modules {
+            for report in row.reports {
+                for name in report.names {
+                    reporters[name, default: []].append(Reporter(sender: row.name, target: report.module))
+                }
+            }
+        }
+        unsent = Set(index.observers.keys).subtracting(index.sentNames).sorted()
+        lastUndescribed = manifest.table.modules.filter { descriptions[$0.name] == nil }.map(\.rank).max() ?? -1
+    }
+
+    private struct Reporter {
+        var sender: String
+        var target: String
+    }
+
+    var findings: [Finding] {
+        table.modules.flatMap { row in
+            row.observes.enumerated().compactMap { unreached($1, at: $0, of: row) }
+                + row.broadcasts.enumerated().compactMap { unheard($1, at: $0, of: row) }
+                + row.reports.flatMap { unheard($0, of: row) } + peers(of: row)
+        }
+    }
+
+    // MARK: Observed
+
+    private func unreached(_ observed: AppTable.Observed, at place: Int, of row: AppTable.Row) -> Finding? {
+        let name = observed.name
+        let reporters = reporters[name] ?? []
+        guard !reporters.contains(where: { $0.target == row.name }) else { return nil }
+        let sources = index.sources(of: name)
+        guard !sources.contains(where: { LevelRule.broadcastReaches(from: $0.row.rank, to: row.rank) }) else {
+            return nil
+        }
+        // Under `declared` a guest sends nothing; else one may broadcast from an
+        // earlier level, or report from another.
+        guard table.guests == nil || table.calls == .declared else { return nil }
+        let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "observes", .at(place)]
+        guard let source = sources.first else {
+            return Finding(.advice, manifest.problem(steps, nobodySends(name, row, reporters)))
+        }
+        let called = source.adapter.map { " (as \(source.name), which the adapter \($0) renames)" } ?? ""
+        let relation =
+            source.row.name == row.name
+            ? "\(row.name) itself"
+            : "\(source.row.name) in \(Self.relation(source.row, row)) \(index.level(source.row))"
+        return Finding(
+            .error,
+            manifest.problem(
+                steps,
+                "\(name) is broadcast by \(relation)\(called), and broadcasts reach later levels only: \(row.name) in "
+                    + "\(index.level(row)) never gets it; report it, or move one of them"))
+    }
+
+    private func nobodySends(_ name: String, _ row: AppTable.Row, _ reporters: [Reporter]) -> String {
+        let others = reporters.map { "\($0.sender) reports it to \($0.target)" }
+        let known = others.isEmpty ? ManifestReview.hint(name, index.sentNames) : "; \(others.joined(separator: ", "))"
+        return "no row broadcasts \(name), or reports it to \(row.name), so that only an operator sends it"
+            + " (strata notify)\(known)"
+    }
+
+    private static func relation(_ sender: AppTable.Row, _ observer: AppTable.Row) -> String {
+        sender.rank == observer.rank ? "the same level" : "the later level"
+    }
+
+    // MARK: Sent
+
+    private func unheard(_ name: String, at place: Int, of row: AppTable.Row) -> Finding? {
+        let names = index.names(ofBroadcast: name, by: row)
+        // An observer that it can't reach has a finding of its own.
+        guard names.allSatisfy({ index.observers[$0] == nil }) else { return nil }
+        let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "broadcasts", .at(place)]
+        if row.rank == table.levels.count - 1 {
+            return Finding(
+                .advice,
+                manifest.problem(
+                    steps,
+                    "\(row.name) is in the last level, \(index.level(row)), from where a broadcast reaches nobody: report "
+                        + "it, or move \(row.name) to an earlier one"))
+        }
+        guard row.rank >= lastUndescribed, !mayHaveGuest(after: row.rank) else { return nil }
+        return Finding(
+            .advice,
+            manifest.problem(
+                steps, "no module of a level after \(index.level(row)) observes \(name)\(observedHint(name))"))
+    }
+
+    private func mayHaveGuest(after rank: Int) -> Bool {
+        table.guests.map { LevelRule.broadcastReaches(from: rank, to: $0.rank) } ?? false
+    }
+
+    private func unheard(_ report: AppTable.Reported, of row: AppTable.Row) -> [Finding] {
+        guard let target = index.row(report.module), descriptions[target.name] != nil,
+            LevelRule.reportMayGo(from: row.rank, to: target.rank)
+        else { return [] }
+        return report.names.enumerated().compactMap { place, name in
+            guard !target.observes.contains(where: { $0.name == name }) else { return nil }
+            return Finding(
+                .advice,
+                manifest.problem(
+                    ["modules", .key(row.name), "reports", .key(target.name), .at(place)],
+                    "\(target.name) doesn't observe \(name), so that the report reaches nobody"
+                        + ManifestReview.hint(name, target.observes.map(\.name))))
+        }
+    }
+
+    /// What is observed and nobody sends may be what was meant.
+    private func observedHint(_ name: String) -> String {
+        ManifestReview.hint(name, unsent)
+    }
+
+    // MARK: Reports to many
+
+    private func peers(of row: AppTable.Row) -> [Finding] {
+        let peers = row.reports.filter { $0.module != row.name && index.row($0.module)?.rank == row.rank }.map(\.module)
+        guard peers.count >= Self.manyPeers else { return [] }
+        let advice =
+            row.rank == 0 ? "move those to a later level" : "move \(row.name) to an earlier level"
+        return [
+            Finding(
+                .advice,
+                manifest.problem(
+                    ["modules", .key(row.name), "reports"],
+                    "\(row.name) reports to \(peers.count) modules of its own level, \(index.level(row)) "
+                        + "(\(peers.joined(separator: ", "))): \(advice), and one broadcast reaches all"))
+        ]
+    }
+}

@@ -1,0 +1,78 @@
+import StrataCore
+import StrataManifest
+
+/// Findings about a manifest: a table for a person; for a program a line of JSON
+/// each, and the same as text on stderr, for those who read along.
+struct FindingList {
+    let findings: [Finding]
+
+    var errors: Int { findings.count { $0.severity == .error } }
+    var advice: Int { findings.count - errors }
+
+    func show(_ answer: Answer) throws(Failure) {
+        if answer.isForPrograms {
+            for finding in findings { try answer.show(finding.json) }
+            if !StandardOutput.isTerminal {
+                for finding in findings { StandardError.write(finding.description) }
+            }
+            return
+        }
+        guard !findings.isEmpty else { return }
+        var table = Table(columns: [
+            .init("LINE", isRight: true), .init("CLASS"), .init("KEY", isFlexible: true),
+            .init("FINDING", isFlexible: true),
+        ])
+        for finding in findings {
+            let problem = finding.problem
+            table.add([
+                .init(problem.lineAndColumn, .dim), .init(finding.severity.rawValue, finding.severity.colour),
+                .init(problem.key, .bold), .init(problem.message),
+            ])
+        }
+        table.print(answer.painter)
+    }
+
+    /// `2 errors, advice: 1`, coloured.
+    func summary(_ painter: Painter) -> String {
+        var text =
+            errors == 0
+            ? painter.paint("no errors", .green) : painter.paint(errors == 1 ? "1 error" : "\(errors) errors", .red)
+        if advice > 0 { text += painter.paint(", advice: \(advice)", .yellow) }
+        return text
+    }
+}
+
+extension ManifestError {
+    /// `12:7`, as far as it is known.
+    var lineAndColumn: String { [line, column].compactMap { $0.map(String.init) }.joined(separator: ":") }
+
+    /// `strata.yaml:12:7`, as far as it is known.
+    var place: String { line == nil ? file : "\(file):\(lineAndColumn)" }
+
+    /// Its place's members.
+    var placeMembers: [JSON.Member] {
+        var members = [JSON.Member("file", .string(file))]
+        if let line { members.append(.init("line", .integer(Int64(line)))) }
+        if let column { members.append(.init("column", .integer(Int64(column)))) }
+        members.append(.init("key", .string(key)))
+        return members
+    }
+}
+
+extension Finding {
+    fileprivate var json: JSON {
+        .object(
+            problem.placeMembers + [
+                .init("class", .string(severity.rawValue)), .init("message", .string(problem.message)),
+            ])
+    }
+}
+
+extension Finding.Severity {
+    fileprivate var colour: Colour {
+        switch self {
+        case .error: .red
+        case .advice: .yellow
+        }
+    }
+}

@@ -1,0 +1,298 @@
+import StrataManifest
+import Testing
+
+/// What `strata check` finds, with its line and column; line 1 is the app's name.
+@Suite(.timeLimit(.minutes(1)))
+struct AppReviewTests {
+    private func findings(_ text: String, _ hellos: [String: String] = [:]) throws -> [String] {
+        try ReviewedApp(text, hellos: hellos).findings
+    }
+
+    @Test func appThatIsWholeHasNoFindings() throws {
+        let text = """
+            schemes: [test]
+            calls: declared
+            authorizer: Session
+            modules:
+              Storage: {provides: [Storage], broadcasts: [storage.changed]}
+              Session: {level: middle, provides: [Session], broadcasts: [session.ended], emits: [app.tidy]}
+              Log: {provides: [Log], observes: [log.line]}
+              Notes:
+                level: topout
+                provides: [Notes]
+                requires: [Storage, NoteLogin]
+                observes: [storage.changed, note.left]
+                reports: {Log: [log.line]}
+                urls: {"note/:item": Notes/add}
+            adapters:
+              NoteLogin: {to: Session, actions: {writer: {to: who}}, notices: {session.ended: note.left}}
+            """
+        #expect(try findings(text) == [])
+        let hellos = [
+            "Storage": #""interfaces":{"Storage":{"actions":{"load":{}}}},"broadcasts":["storage.changed"]"#,
+            "Session": #""level":"middle","interfaces":{"Session":{"actions":{"who":{},"authorize":{}}}}"#,
+            "Log": #""interfaces":{"Log":{}},"observes":["log.line"],"events":["app.tidy"]"#,
+            "Notes": """
+            "interfaces":{"Notes":{"actions":{"add":{"auth":true}}}},"requires":["NoteLogin","Storage"],
+            "observes":[{"name":"storage.changed","keep":"latest"},"note.left"],"reports":{"Log":["log.line"]},
+            "events":["app.reload"]
+            """,
+        ]
+        #expect(try findings(text, hellos) == [])
+    }
+
+    // MARK: Between the rows
+
+    @Test func unmetRequirementIsAnErrorAndAdviceWhereAGuestMayMeetIt() throws {
+        let rows = "modules:\n  A: {provides: [Storage]}\n  B:\n    requires:\n      - Storage\n      - Storrage"
+        #expect(
+            try findings(rows) == [
+                "7:9 error modules.B.requires[1]: no row provides Storrage, and there are no guests; did you mean Storage?"
+            ])
+        #expect(
+            try findings("guests: {level: topout, most: 1}\n\(rows)") == [
+                "8:9 advice modules.B.requires[1]: no row provides Storrage, so that only a guest can; did you mean Storage?"
+            ])
+    }
+
+    @Test(arguments: ["any", "layered", "declared"])
+    func callToALaterLevelIsAnErrorWhereThePolicyRefusesIt(_ calls: String) throws {
+        let found = try findings(
+            "calls: \(calls)\nmodules:\n  A: {requires: [Need]}\n  B: {level: middle, provides: [Late]}\n"
+                + "adapters: {Need: {to: Late}}")
+        let start =
+            calls == "any"
+            ? "4:18 advice modules.A.requires[0]: Need is of B in the later level middle, and A in basic depends on it"
+            : "4:18 error modules.A.requires[0]: Need is of B in the later level middle, which calls: \(calls) keeps A"
+        #expect(found.count == 1 && found[0].hasPrefix(start), "\(found)")
+    }
+
+    @Test func reportToALaterLevelIsAnErrorUnderAnyPolicy() throws {
+        #expect(
+            try findings(
+                "modules:\n  A:\n    reports:\n      A: [x]\n      B: [x]\n  B: {level: middle, observes: [x]}") == [
+                    "6:7 error modules.A.reports.B: B is in the later level middle, and A in basic; reports go to the same or "
+                        + "an earlier level: broadcast, or move one of them"
+                ])
+    }
+
+    @Test func adapterThatAModuleBeatsAndURLsWithoutASchemeAreAdvice() throws {
+        #expect(
+            try findings("modules:\n  A: {provides: [I, J], urls: {h/x: I/x}}\nadapters:\n  I: {to: J}") == [
+                "3:25 advice modules.A.urls: the app has no URL scheme, so that none of its URLs can be opened: list one "
+                    + "in schemes",
+                "5:3 advice adapters.I: A provides I itself, which beats the adapter: it is never used",
+            ])
+    }
+
+    // MARK: Notifications
+
+    @Test func observedNameThatNoDeclaredSenderReachesIsFound() throws {
+        let text = """
+            modules:
+              A: {observes: [b.done], broadcasts: [a.done]}
+              B: {level: middle, broadcasts: [b.done], observes: [a.dnoe, b.done, a.done, asked], reports: {A: [asked]}}
+            """
+        let found = try findings(text)
+        #expect(
+            found == [
+                "3:18 error modules.A.observes[0]: b.done is broadcast by B in the later level middle, and broadcasts "
+                    + "reach later levels only: A in basic never gets it; report it, or move one of them",
+                "4:55 advice modules.B.observes[0]: no row broadcasts a.dnoe, or reports it to B, so that only an operator "
+                    + "sends it (strata notify); did you mean a.done?",
+                "4:63 error modules.B.observes[1]: b.done is broadcast by B itself, and broadcasts reach later levels "
+                    + "only: B in middle never gets it; report it, or move one of them",
+                "4:79 advice modules.B.observes[3]: no row broadcasts asked, or reports it to B, so that only an operator "
+                    + "sends it (strata notify); B reports it to A",
+            ])
+        // A guest may send it, but under `declared`.
+        #expect(try findings("guests: {level: basic, most: 1}\n\(text)") == [])
+        #expect(try findings("guests: {level: basic, most: 1}\ncalls: declared\n\(text)").count == 4)
+    }
+
+    /// The other row broadcasts under its own name what an adapter renames.
+    @Test func adaptersNoticesReachTheirObservers() throws {
+        func text(_ level: String) -> String {
+            """
+            modules:
+              P: {level: middle, provides: [I], broadcasts: [i.done]}
+              O: {level: \(level), observes: [a.done]}
+            adapters: {A: {to: B, notices: {b.done: a.done}}, B: {to: I, notices: {i.done: b.done}}}
+            """
+        }
+        #expect(try findings(text("topout")) == [])
+        // One that a module beats renames nothing.
+        let beaten = try findings(text("topout").replacing("[I]", with: "[I, A]"))
+        #expect(beaten.first?.contains("no row broadcasts a.done") == true && beaten.count == 2, "\(beaten)")
+        #expect(
+            try findings(text("basic")).first?.hasPrefix(
+                "4:32 error modules.O.observes[0]: a.done is broadcast by P in the later level middle (as i.done, which "
+                    + "the adapter A renames)") == true)
+    }
+
+    @Test func broadcastThatNobodyHearsIsAdviceWhereThatIsKnown() throws {
+        let text = "modules:\n  A: {broadcasts: [x.done, y]}\n  B: {level: middle, observes: [y, x.doen]}"
+        let unsent = "4:36 advice modules.B.observes[1]: no row broadcasts x.doen"
+        // B's program may observe more than its row says.
+        let unknown = try findings(text)
+        #expect(unknown.count == 1 && unknown[0].hasPrefix(unsent))
+        let known = try findings(text, ["B": ""])
+        #expect(
+            known.first
+                == "3:20 advice modules.A.broadcasts[0]: no module of a level after basic observes x.done; did you "
+                + "mean x.doen?")
+        #expect(known.count == 2)
+        // A guest may.
+        #expect(try findings("guests: {level: topout, most: 1}\n\(text)", ["B": ""]) == [])
+        #expect(try findings(text, ["B": #""observes":["x.done","x.doen","y"]"#]).count == 1)
+        #expect(
+            try findings("modules:\n  A: {level: topout, broadcasts: [x]}") == [
+                "3:35 advice modules.A.broadcasts[0]: A is in the last level, topout, from where a broadcast reaches "
+                    + "nobody: report it, or move A to an earlier one"
+            ])
+    }
+
+    @Test func reportThatNobodyHearsIsAdviceWhereThatIsKnown() throws {
+        let text = "modules:\n  A: {observes: [log.line]}\n  B: {reports: {A: [log.line, log.lien]}}"
+        #expect(try findings(text) == [])
+        #expect(
+            try findings(text, ["A": #""observes":["log.line"]"#]) == [
+                "4:31 advice modules.B.reports.A[1]: A doesn't observe log.lien, so that the report reaches nobody; did you "
+                    + "mean log.line?"
+            ])
+    }
+
+    /// Three are many, two aren't; those of other levels don't count.
+    @Test func moduleThatReportsToManyOfItsLevelBelongsInAnEarlierOne() throws {
+        func found(_ level: String, _ targets: String) throws -> [String] {
+            try findings(
+                "modules:\n  A:\n    level: \(level)\n    reports: {\(targets)}\n"
+                    + "  F:\n  B: {level: \(level)}\n  C: {level: \(level)}\n  D: {level: \(level)}")
+        }
+        #expect(try found("middle", "B: [x], C: [x], F: [x], A: [x]") == [])
+        #expect(
+            try found("middle", "B: [x], C: [x], D: [y]") == [
+                "5:5 advice modules.A.reports: A reports to 3 modules of its own level, middle (B, C, D): move A to an "
+                    + "earlier level, and one broadcast reaches all"
+            ])
+        #expect(try found("basic", "B: [x], C: [x], D: [y]").first?.contains("move those to a later level") == true)
+    }
+
+    // MARK: Events
+
+    @Test func eventsThatNobodyHearsOrEmitsAreAdvice() throws {
+        let text = "modules:\n  A:\n    emits: [app.tidy, app.clean]\n  B:"
+        // B may be called for it.
+        #expect(try findings(text, ["A": ""]) == [])
+        #expect(
+            try findings(text, ["A": "", "B": #""events":["app.clean","app.tidyy","app.moduleLost"]"#]) == [
+                "4:13 advice modules.A.emits[0]: no module declares the event app.tidy; did you mean app.tidyy?",
+                "5:3 advice modules.B: the module declares the event app.tidyy, which no row emits, so that only an operator "
+                    + "does (strata emit); did you mean app.tidy?",
+            ])
+    }
+
+    // MARK: Actions
+
+    @Test func actionsThatAdaptersAndURLsNameAndNobodyHasAreErrors() throws {
+        let text = """
+            schemes: [x]
+            modules:
+              P: {provides: [I], urls: {h/a: I/show, h/b: I/shwo}}
+            adapters:
+              A: {to: B, actions: {one: {to: two}, else: {to: gone}}}
+              B: {to: I, actions: {two: {to: shwo}, three: {}}}
+            """
+        #expect(try findings(text) == [])
+        #expect(
+            try findings(text, ["P": #""interfaces":{"I":{"actions":{"show":{}}}}"#]) == [
+                "4:47 error modules.P.urls.h/b: h/b leads to I/shwo, and the module has no such action; did you mean show?",
+                "6:51 error adapters.A.actions.else.to: A/else leads to I/gone, and P has no such action",
+                "7:34 error adapters.B.actions.two.to: B/two leads to I/shwo, and P has no such action; did you mean show?",
+                "7:41 error adapters.B.actions.three.to: B/three leads to I/three, and P has no such action",
+            ])
+        // One that lists none takes all.
+        #expect(try findings(text, ["P": #""interfaces":{"I":{}}"#]) == [])
+    }
+
+    @Test(arguments: [
+        (#"{"actions":{"autorize":{}}}"#, "P has no action Auth/authorize, which the bus asks before each action"),
+        (#"{"instances":"multiple"}"#, "Auth, of P, has instances: multiple, and the bus asks without an instance"),
+    ])
+    func authorizerMustHaveWhatItIsAsked(_ interface: String, _ message: String) throws {
+        let found = try findings(
+            "authorizer: Auth\nmodules:\n  P: {provides: [Auth]}", ["P": #""interfaces":{"Auth":\#(interface)}"#])
+        #expect(found.count == 1 && found[0].hasPrefix("2:13 error authorizer: \(message)"), "\(found)")
+    }
+
+    @Test func actionThatNobodyCanAllowIsAnError() throws {
+        let hello = #""interfaces":{"I":{"actions":{"a":{"auth":true},"b":{},"c":{"auth":true}}}}"#
+        #expect(
+            try findings("modules:\n  P: {provides: [I]}", ["P": hello]) == [
+                "3:18 error modules.P.provides[0]: I/a and 1 more has auth: true, and the app has no authorizer, so that "
+                    + "each call is refused (unauthorized): name one"
+            ])
+    }
+
+    // MARK: Descriptions
+
+    @Test func rowsAndDescriptionsThatDifferAreFound() throws {
+        let text = """
+            modules:
+              A:
+                level: middle
+                provides: [A]
+                requires: [B, C]
+                observes: [b.done]
+                broadcasts: [a.done]
+                reports:
+                  B: [x]
+              B: {provides: [B, C], broadcasts: [b.done, c.done], observes: [x]}
+              D: {level: topout, observes: [a.done, a.doen, c.done]}
+            """
+        let hello = """
+            "level":"topout","interfaces":{"Aa":{},"B":{}},"requires":["B"],"observes":["c.done"],"broadcasts":["a.doen"],
+            "reports":{"B":["y"]}
+            """
+        #expect(
+            try findings(text, ["A": hello]).map { $0.prefix { $0 != ";" } } == [
+                "4:12 error modules.A.level: the row says middle, and the module topout: mend one of them",
+                "5:5 error modules.A.provides: the module brings the interface B, which is B's",
+                "5:5 advice modules.A.provides: the module brings the interface Aa, and its row doesn't name it: until the "
+                    + "module is there nobody waits for it, and another may take it",
+                "5:16 error modules.A.provides[0]: the module lacks the interface A",
+                "6:19 advice modules.A.requires[1]: the row says that A requires C, and the module doesn't",
+                "7:16 advice modules.A.observes[0]: the row says that A observes b.done, and the module doesn't",
+                "8:18 advice modules.A.broadcasts[0]: the row says that A broadcasts a.done, and the module doesn't",
+                "10:11 advice modules.A.reports.B[0]: the row says that A reports x to B, and the module doesn't",
+            ])
+        // Who says nothing of a kind leaves it to its row.
+        let silent = try findings(text.replacing(", a.doen", with: ""), ["A": #""interfaces":{"A":{}}"#])
+        #expect(silent == [], "\(silent)")
+    }
+
+    /// Under `declared` a module that its row doesn't let speak sends nothing.
+    @Test func whatOnlyAModuleSaysItSendsDoesNotCountUnderDeclared() throws {
+        let text = "calls: CALLS\nmodules:\n  A:\n  B: {level: middle, observes: [x, y], reports: {A: [z]}}"
+        let hellos = ["A": #""broadcasts":["x","y"],"observes":["z"]"#, "B": #""observes":["x","y"]"#]
+        #expect(try findings(text.replacing("CALLS", with: "any"), hellos) == [])
+        #expect(
+            try findings(text.replacing("CALLS", with: "declared"), hellos).map { $0.prefix { $0 != "," } } == [
+                "4:3 error modules.A.broadcasts: the module declares x",
+                "4:3 error modules.A.broadcasts: the module declares y",
+                "5:33 advice modules.B.observes[0]: no row broadcasts x",
+                "5:36 advice modules.B.observes[1]: no row broadcasts y",
+            ])
+    }
+
+    @Test func whatOnlyTheModuleSaysHasItsRowsPlace() throws {
+        #expect(
+            try findings("modules:\n  A:\n  B: {level: middle}", ["A": #""requires":["X"],"reports":{"B":["x"]}"#]).map
+            {
+                $0.prefix { $0 != "," }
+            } == [
+                "3:3 error modules.A.reports.B: B is in the later level middle",
+                "3:3 error modules.A.requires: no row provides X",
+            ])
+    }
+}
