@@ -25,7 +25,7 @@ struct RootCommand: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "App",
-                subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Reload.self, Down.self]),
+                subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Reload.self, Down.self]),
             CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
             CommandGroup(
                 name: "Status", subcommands: [ProcessStatus.self, Levels.self, Routes.self, Monitor.self]),

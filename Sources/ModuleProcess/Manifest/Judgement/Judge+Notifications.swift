@@ -1,0 +1,160 @@
+import StrataCore
+
+/// Broadcasts and reports: whether they go out, and who gets them.
+extension Judge {
+    /// A broadcast, and each row that observes it.
+    public func broadcast(_ name: String, from module: String) -> Judgement {
+        var judgement = Judgement("\(module) broadcasts \(name)")
+        guard let sender = index.row(module) else { return unknownModule(module, judgement) }
+        declaration(of: name, in: row(sender).broadcasts, "broadcasts", sender, &judgement) {
+            policy.refusal(ofBroadcast: $0)
+        }
+        let later = index.table.levels.dropFirst(sender.rank + 1)
+        judgement.add(
+            "level", .passed,
+            later.isEmpty
+                ? "\(sender.name) is in the last level, \(level(sender)): a broadcast from there reaches nobody"
+                : "\(sender.name) is in \(level(sender)): its broadcasts go to \(later.joined(separator: ", "))",
+            place(sender, "level"))
+        for name in index.names(ofBroadcast: name, by: sender) {
+            judgement.recipients += observers(of: name, from: sender)
+        }
+        if !judgement.recipients.contains(where: \.gets) {
+            judgement.changes += silence(name, sender, hasObservers: !judgement.recipients.isEmpty)
+        }
+        return judgement
+    }
+
+    /// A report to one module.
+    public func report(_ name: String, to target: String, from module: String) -> Judgement {
+        var judgement = Judgement("\(module) reports \(name) to \(target)")
+        guard let sender = index.row(module) else { return unknownModule(module, judgement) }
+        guard let other = index.row(target) else {
+            if manifest.table.guests != nil {
+                judgement.add("existence", .depends, "no row names \(target); a guest may\(hint(target, modules))")
+            } else {
+                judgement.refuse("existence", .unknownModule, "no row names \(target)\(hint(target, modules))")
+            }
+            return judgement
+        }
+        judgement.add("existence", .passed, "\(target) is a row", place(other))
+        let levels = "\(sender.name) is in \(level(sender)), \(target) in \(level(other))"
+        if policy.refusal(ofReportFrom: sender.rank, to: other.rank, isDeclared: true) == .level {
+            judgement.refuse(
+                "level", .levelViolation, "reports go to the same or an earlier level; \(levels)",
+                place(sender, "level"),
+                changes: [
+                    "broadcast it, and let \(target) observe it",
+                    "move \(sender.name) to \(index.level(other)) or a later level",
+                    "move \(target) to \(index.level(sender)) or an earlier level",
+                ])
+        } else {
+            judgement.add(
+                "level", .passed, "reports go to the same or an earlier level; \(levels)", place(sender, "level"))
+        }
+        let listed = row(sender).reports.first { $0.module == target }?.names ?? []
+        declaration(of: name, in: listed, "reports", sender, target: target, &judgement) {
+            policy.refusal(ofReportFrom: sender.rank, to: sender.rank, isDeclared: $0)
+        }
+        running(other, &judgement)
+        judgement.recipients = [recipient(name, other, judgement.isAllowed)]
+        if judgement.isAllowed, judgement.recipients.allSatisfy({ !$0.gets }) {
+            judgement.changes.append("add \(name) to observes of \(target)")
+        }
+        return judgement
+    }
+
+    /// A notification as the module's row has it: reports to each module that it
+    /// is reported to, where it isn't broadcast; else a broadcast.
+    public func notification(_ name: String, from module: String) -> [Judgement] {
+        let sender = index.row(module)
+        let targets = sender?.reports.filter { $0.names.contains(name) }.map(\.module) ?? []
+        let reports = targets.map { report(name, to: $0, from: module) }
+        guard sender?.broadcasts.contains(name) == true || reports.isEmpty else { return reports }
+        return [broadcast(name, from: module)] + reports
+    }
+
+    /// The row as the manifest has it.
+    private func row(_ row: AppTable.Row) -> AppTable.Row {
+        manifest.table.modules.first { $0.name == row.name } ?? row
+    }
+
+    private func declaration(
+        of name: String, in listed: [String], _ key: String, _ sender: AppTable.Row, target: String? = nil,
+        _ judgement: inout Judgement, _ refusal: (_ isDeclared: Bool) -> AppTable.PolicyRefusal?
+    ) {
+        let found = listed.firstIndex(of: name)
+        let steps: [ManifestPlaces.Step] =
+            ["modules", .key(sender.name), .key(key)] + (target.map { [.key($0)] } ?? [])
+            + (found.map { [.at($0)] } ?? [])
+        let place = manifest.problem(steps, "")
+        let whom = target.map { " to \($0)" } ?? ""
+        if refusal(found != nil) == .undeclared {
+            judgement.refuse(
+                "declaration", .undeclared,
+                "calls: declared wants \(name)\(whom) in \(key) of \(sender.name)'s row\(hint(name, listed))", place,
+                changes: ["add \(name)\(whom) to \(key) of \(sender.name)"])
+        } else if policy == .declared {
+            judgement.add("declaration", .passed, "\(key) of \(sender.name) has \(name)\(whom)", place)
+        } else {
+            let unlisted = found == nil ? "; its row doesn't list \(name)\(whom)" : ""
+            judgement.add(
+                "declaration", .free, "calls: \(policy.rawValue) wants none\(unlisted)",
+                found == nil ? policyPlace : place)
+        }
+    }
+
+    // MARK: Recipients
+
+    private func observers(of name: String, from sender: AppTable.Row) -> [Judgement.Recipient] {
+        index.table.modules.flatMap { row in
+            row.observes.enumerated().filter { $0.element.name == name }.map { place, observed in
+                let gets = LevelRule.broadcastReaches(from: sender.rank, to: row.rank)
+                let relation = row.rank == sender.rank ? "the sender's own level" : "an earlier level than the sender's"
+                let whom = row.name == sender.name ? "it is the sender's own" : "it is in \(relation)"
+                return Judgement.Recipient(
+                    module: row.name, level: index.level(row), gets: gets,
+                    reason: gets ? Self.filter(observed, name) : "\(whom), and broadcasts reach later levels only",
+                    place: self.place(row, "observes", place))
+            }
+        }
+    }
+
+    private func recipient(_ name: String, _ target: AppTable.Row, _ isAllowed: Bool) -> Judgement.Recipient {
+        let found = target.observes.firstIndex { $0.name == name }
+        let isKnown = descriptions[target.name] != nil
+        let reason: String
+        switch (found, isAllowed) {
+        case (_, false): reason = "the report is refused"
+        case (let found?, true): reason = Self.filter(target.observes[found], name)
+        case (nil, true):
+            reason =
+                "it doesn't observe \(name), and the answer is 0 observers"
+                + (isKnown
+                    ? hint(name, target.observes.map(\.name))
+                    : ", unless its program does, which has not described itself")
+        }
+        return Judgement.Recipient(
+            module: target.name, level: index.level(target), gets: isAllowed && found != nil, reason: reason,
+            place: place(target, "observes", found))
+    }
+
+    private static func filter(_ observed: AppTable.Observed, _ name: String) -> String {
+        "it observes \(name)" + (observed.object.map { ", of the object \($0) only" } ?? "")
+            + (observed.keep == .latest ? ", and keeps the latest" : "")
+    }
+
+    private func silence(_ name: String, _ sender: AppTable.Row, hasObservers: Bool) -> [String] {
+        var changes: [String] = []
+        if hasObservers {
+            changes.append("move \(sender.name) to an earlier level than those that observe it")
+            changes.append("report it to them, which goes to the same or an earlier level")
+        } else {
+            let unless = undescribed {
+                $0.name != sender.name && LevelRule.broadcastReaches(from: sender.rank, to: $0.rank)
+            }
+            changes.append("add \(name) to observes of a row of a later level\(hint(name, notifications))\(unless)")
+        }
+        return changes
+    }
+}

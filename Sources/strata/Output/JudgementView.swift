@@ -1,0 +1,101 @@
+import StrataCore
+import StrataManifest
+
+/// What the bus would do with a message, for a person and for a program.
+struct JudgementView {
+    private let judgement: Judgement
+
+    init(_ judgement: Judgement) { self.judgement = judgement }
+
+    private var verdict: String {
+        guard let code = judgement.code else {
+            return judgement.depends ? "allowed, as far as can be known" : "allowed"
+        }
+        return "refused, \(code)"
+    }
+
+    func show(_ painter: Painter) {
+        StandardOutput.write(
+            line: "\(painter.paint(Printable.line(judgement.subject), .bold)): "
+                + painter.paint(verdict, judgement.isAllowed ? .green : .red))
+        var checks = Table(columns: [
+            .init("CHECK"), .init("RESULT"), .init("WHY", isFlexible: true), .init("PLACE", isFlexible: true),
+        ])
+        for check in judgement.checks {
+            checks.add([
+                .init(check.name), .init(check.result.rawValue, check.result.colour), .init(check.reason),
+                .init(check.place?.place ?? "", .dim),
+            ])
+        }
+        checks.print(painter)
+        showRecipients(painter)
+        if !judgement.changes.isEmpty {
+            StandardOutput.write(line: "\nWhat would change it:")
+            for change in judgement.changes { StandardOutput.write(line: "  \(Printable.line(change))") }
+        }
+    }
+
+    private func showRecipients(_ painter: Painter) {
+        guard !judgement.recipients.isEmpty else {
+            if judgement.checks.allSatisfy({ $0.name != "existence" }) {
+                StandardOutput.write(line: "\nNobody observes it.")
+            }
+            return
+        }
+        var table = Table(columns: [
+            .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true), .init("GETS IT"),
+            .init("WHY", isFlexible: true), .init("PLACE", isFlexible: true),
+        ])
+        for recipient in judgement.recipients {
+            table.add([
+                .init(recipient.module, .bold), .init(recipient.level),
+                .init(recipient.gets ? "yes" : "no", recipient.gets ? .green : .red), .init(recipient.reason),
+                .init(recipient.place?.place ?? "", .dim),
+            ])
+        }
+        StandardOutput.write(line: "")
+        table.print(painter)
+    }
+
+    var json: JSON {
+        var members: [JSON.Member] = [
+            .init("subject", .string(judgement.subject)), .init("allowed", .bool(judgement.isAllowed)),
+        ]
+        if let code = judgement.code { members.append(.init("code", .string(code.rawValue))) }
+        members.append(
+            .init(
+                "checks",
+                .array(
+                    judgement.checks.map { check in
+                        .object(
+                            [
+                                .init("check", .string(check.name)), .init("result", .string(check.result.rawValue)),
+                                .init("reason", .string(check.reason)),
+                            ] + (check.place?.placeMembers ?? []))
+                    })))
+        if !judgement.recipients.isEmpty {
+            members.append(.init("recipients", .array(judgement.recipients.map(Self.json))))
+        }
+        members.append(.init("changes", .array(judgement.changes.map { .string($0) })))
+        return .object(members)
+    }
+
+    private static func json(_ recipient: Judgement.Recipient) -> JSON {
+        .object(
+            [
+                .init("module", .string(recipient.module)), .init("level", .string(recipient.level)),
+                .init("gets", .bool(recipient.gets)), .init("reason", .string(recipient.reason)),
+            ] + (recipient.place?.placeMembers ?? []))
+    }
+}
+
+extension Judgement.Check.Result {
+    fileprivate var colour: Colour {
+        switch self {
+        case .passed: .green
+        case .refused: .red
+        case .free: .dim
+        case .depends: .yellow
+        }
+    }
+}

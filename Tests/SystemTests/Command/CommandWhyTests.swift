@@ -1,0 +1,122 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import Testing
+
+/// `strata why`, which needs no bus.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandWhyTests {
+    /// The folder lasts as long as this.
+    private struct App {
+        let folder: TemporaryFolder
+        let path: String
+
+        /// Storage's program describes itself; that of Notes must not be asked.
+        init() throws {
+            folder = try TemporaryFolder()
+            let hello = #"{"protocol":1,"interfaces":{"Storage":{"actions":{"load":{}}}}}"#
+            chmod(try folder.file("storage", "#!/bin/sh\n[ \"$1\" = --describe ] && echo '\(hello)'\n"), 0o755)
+            chmod(try folder.file("notes", "#!/bin/sh\n>\"$0.asked\"\n"), 0o755)
+            path = try folder.file(
+                "strata.yaml",
+                """
+                app: test
+                calls: declared
+                schemes: [test]
+                modules:
+                  Storage: {run: [storage], provides: [Storage], broadcasts: [storage.changed]}
+                  Log: {provides: [Log], observes: [log.line]}
+                  Notes:
+                    level: topout
+                    run: [notes]
+                    requires: [Storage]
+                    provides: [Notes]
+                    observes: [storage.changed]
+                    reports: {Log: [log.line]}
+                    urls: {"note/:item": Notes/add}
+                """)
+        }
+
+        func why(_ words: String..., output: CommandRun.Output = .pipe) async throws -> CommandRun {
+            try await CommandRun.of(
+                ["why"] + words + ["--manifest", path], environment: ["PATH": "/usr/bin:/bin"], output: output)
+        }
+    }
+
+    @Test func callIsExplainedToAProgramAndToAPerson() async throws {
+        let app = try App()
+        let run = try await app.why("Log", "Storage/load")
+        #expect(run.status == 1 && run.error == "" && run.lines.count == 1)
+        let answer = try JSON(parsing: Array(run.output.utf8))
+        #expect(answer["subject"] == "Log calls Storage/load" && answer["allowed"] == false)
+        #expect(answer["code"] == "undeclared" && answer["changes"] == ["add Storage to requires of Log"])
+        let checks = answer["checks"]?.array ?? []
+        #expect(
+            checks.map { $0["check"]?.string } == [
+                "existence", "level", "declaration", "owner", "actions", "authorization",
+            ])
+        #expect(
+            checks.map { $0["result"]?.string } == ["passed", "passed", "refused", "passed", "passed", "free"])
+        #expect(
+            checks[0] == [
+                "check": "existence", "result": "passed", "reason": "Storage provides Storage",
+                "file": .string(app.path),
+                "line": 5, "column": 40, "key": "modules.Storage.provides[0]",
+            ])
+        let person = try await app.why("Notes", "Storage/load", output: .terminal(columns: 120))
+        let plain = person.output.replacing(/\u{1B}\[[0-9]*m/, with: "")
+        #expect(person.status == 0)
+        #expect(plain.hasPrefix("Notes calls Storage/load: allowed\nCHECK          RESULT  WHY"))
+        #expect(plain.contains("declaration    passed  Notes requires Storage"))
+    }
+
+    @Test func onlyProgramsThatMatterAreAskedAndNoneWhereItIsStatic() async throws {
+        let app = try App()
+        #expect(try await app.why("Log", "Storage/laod").output.contains("did you mean load?"))
+        let unasked = try await app.why("Notes", "Storage/laod", "--static")
+        #expect(unasked.status == 0 && unasked.output.contains(#""check":"actions","result":"depends""#))
+        #expect(access(app.path.replacing("strata.yaml", with: "notes.asked"), F_OK) != 0)
+    }
+
+    @Test func urlsAndNotificationsAreToldFromCalls() async throws {
+        let app = try App()
+        func subject(_ words: String...) async throws -> [String] {
+            let run = try await CommandRun.of(["why"] + words + ["--static", "--manifest", app.path])
+            return run.lines.map { line in
+                let answer = try? JSON(parsing: Array(line.utf8))
+                return "\(answer?["subject"]?.string ?? "?") \(run.status)"
+            }
+        }
+        #expect(try await subject("Log", "test://note/x") == ["Log opens test://note/x 0"])
+        #expect(try await subject("Notes", "Storage") == ["Notes calls Storage 0"])
+        #expect(try await subject("Storage", "storage.changed") == ["Storage broadcasts storage.changed 0"])
+        #expect(try await subject("Notes", "log.line") == ["Notes reports log.line to Log 0"])
+        #expect(try await subject("Notes", "app.reload") == ["Notes emits app.reload 1"])
+        #expect(try await subject("Notes", "Storage", "--event") == ["Notes emits Storage 1"])
+        #expect(try await subject("Notes", "Storage", "--broadcast") == ["Notes broadcasts Storage 1"])
+        #expect(try await subject("Storage", "log.line", "--to", "Notes") == ["Storage reports log.line to Notes 1"])
+    }
+
+    @Test(arguments: [
+        (["Nots", "Storage/load"], "names Nots\nDid you mean Notes?"),
+        (["Notes", "Storge"], "Storge is no Interface/action"),
+        (["Notes", "storage.chagned"], "mean storage.changed?"),
+        (["Notes", "log.line", "--to", "Logg"], "names Logg\nDid you mean Log?"),
+        (["Notes", "log.line", "--to", "Log", "--broadcast"], "choose one of them"), (["Notes"], "Missing"),
+        (["Notes", "", "--broadcast"], "a name has 1 to 256 bytes"),
+    ])
+    func badUsageIsExitCodeTwoWithTheNearestNames(_ words: [String], _ message: String) async throws {
+        let app = try App()
+        let run = try await CommandRun.of(["why"] + words + ["--static", "--manifest", app.path])
+        #expect(run.status == 2 && run.output == "")
+        #expect(run.error.contains(message), "\(run.error)")
+    }
+
+    @Test func badManifestIsExitCodeTwo() async throws {
+        let app = try App()
+        let path = try app.folder.file("bad.yaml", "app: test\nlevls: []\n")
+        let run = try await CommandRun.of(["why", "A", "B/c", "--manifest", path])
+        #expect(run.status == 2)
+        #expect(run.error == "\(path):2: levls: unknown key; did you mean levels?\n")
+    }
+}
