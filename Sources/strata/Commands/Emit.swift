@@ -57,6 +57,10 @@ struct Emit: ParsableCommand {
                 ])
             }
             table.print(answer.painter)
+        } else if !OwnEvents.all.contains(event) {
+            StandardError.write(
+                "No module that is ready declares \(event).\(InterfaceActions.hint(nearestNames(to: event, in: OwnEvents.all)))"
+            )
         }
         let isTrue = result["answer"]?.bool == true
         StandardOutput.write(line: answer.painter.paint(isTrue ? "true" : "false", isTrue ? .green : .yellow))

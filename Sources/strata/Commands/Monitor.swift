@@ -42,13 +42,25 @@ struct Monitor: ParsableCommand {
                 show(body, answer.painter)
             } catch { failure = failure ?? error }
         }
+        let connection = try bus.connect()
+        if let module { try remark(on: module, connection) }
         do {
-            _ = try bus.connect().send(request)
+            _ = try connection.send(request)
         } catch {
             // Ctrl-C is how it is meant to end.
             guard error.code == .cancelled else { throw error }
         }
         if let failure { throw failure }
+    }
+
+    /// Says of a module that isn't there which one may have been meant. A guest may
+    /// still come, so the monitor waits for it.
+    private func remark(on module: String, _ connection: OperatorConnection) throws(Failure) {
+        let modules = try connection.ask("modules")["modules"]?.array ?? []
+        let names = modules.compactMap { $0["name"]?.string } + ["operator", "launcher", "bus"]
+        guard !names.contains(module) else { return }
+        StandardError.write(
+            "No module here is named \(module).\(InterfaceActions.hint(nearestNames(to: module, in: names)))")
     }
 
     /// A line for a frame, and its body below where it came along.

@@ -36,7 +36,8 @@ struct Notify: ParsableCommand {
         let sender = level ?? connection.levels.first ?? "basic"
         guard connection.levels.isEmpty || connection.levels.contains(sender) else {
             let known = connection.levels.joined(separator: ", ")
-            throw Failure(.usage, "\(connection.app) has no level \(sender); its levels are \(known)")
+            let near = InterfaceActions.hint(nearestNames(to: sender, in: connection.levels))
+            throw Failure(.usage, "\(connection.app) has no level \(sender); its levels are \(known)\(near)")
         }
         request.members = [("name", name), ("level", sender)]
         if let object { request.members.append(("object", object)) }

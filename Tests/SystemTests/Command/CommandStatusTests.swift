@@ -65,15 +65,17 @@ struct CommandStatusTests {
     @Test func monitorShowsFramesUntilInterrupted() async throws {
         let (run, asked) = try await strata(
             "monitor", "--module", "Notes", "--bodies", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
-        ) { _ in
-            [
+        ) { request in
+            guard request.to == "bus/monitor" else { return [.reply(#"{"modules":[{"name":"Notes"}]}"#)] }
+            return [
                 .partial(#"{"at":3723000004,"kind":"call","from":"Notes","to":"Catalog/item","bytes":3,"body":1.10}"#),
                 .partial(#"{"at":0,"kind":"error","from":"bus","to":"Notes","code":"died","bytes":0,"missed":3}"#),
                 .error("cancelled", ""),
             ]
         }
-        #expect(asked.first?.body == #"{"module":"Notes","bodies":true}"#)
-        #expect(asked.first?.deadline == 0)
+        #expect(asked.last?.body == #"{"module":"Notes","bodies":true}"#)
+        #expect(asked.last?.deadline == 0)
+        #expect(run.error == "")
         #expect(
             run.lines == [
                 "01:02:03.000004  call       Notes → Catalog/item  3 B",
@@ -82,6 +84,18 @@ struct CommandStatusTests {
                 "00:00:00.000000  error      bus → Notes  died  0 B",
             ])
         #expect(run.status == 0)
+    }
+
+    /// It may still come, and is waited for.
+    @Test func monitorNamesTheNearestOfAModuleThatIsNotThere() async throws {
+        let script: FakeBus.Script = { request in
+            request.to == "bus/monitor" ? [.error("cancelled", "")] : [.reply(Self.modules)]
+        }
+        let (run, asked) = try await strata("monitor", "--module", "Storrage", script: script)
+        #expect(run.error == "No module here is named Storrage.\nDid you mean Storage?\n")
+        #expect(run.status == 0 && asked.map(\.to) == ["bus/modules", "bus/monitor"])
+        let (known, _) = try await strata("monitor", "--module", "operator", script: script)
+        #expect(known.error == "")
     }
 
     @Test func canOpenSaysNoWithoutAnError() async throws {

@@ -76,6 +76,19 @@ struct CommandSteeringTests {
         #expect(run.status == 0)
     }
 
+    /// The bus tells nobody which events there are, but its own are known.
+    @Test func emitSaysThatNobodyDeclaresAnEvent() async throws {
+        func said(_ event: String) async throws -> String {
+            try await strata(
+                "emit", event, environment: ["TERM": "dumb"], output: .terminal(columns: 60),
+                script: { _ in [.reply(#"{"answer":true,"answers":[]}"#)] }
+            ).0.error
+        }
+        #expect(
+            try await said("app.reloud") == "No module that is ready declares app.reloud.\nDid you mean app.reload?\n")
+        #expect(try await said("app.reload") == "")
+    }
+
     /// Nothing reaches the bus.
     @Test(arguments: [
         ["emit"], ["emit", "x", "{"], ["emit", "x", "1", "2"], ["emit", "x", "--policy", "most"],
@@ -117,6 +130,7 @@ struct CommandSteeringTests {
         #expect(unknown.status == 2)
         #expect(unknown.error.contains("basic, middle, topout"))
         #expect(none.isEmpty)
+        #expect(try await strata("notify", "x", "--level", "mddle", script: script).0.error.hasSuffix("mean middle?\n"))
     }
 
     @Test func badURLIsAnError() async throws {
@@ -148,7 +162,7 @@ struct CommandSteeringTests {
 
     @Test(arguments: [
         "ps", "levels", "routes", "call", "open", "can-open", "emit", "notify", "start", "stop", "restart",
-        "monitor", "reload", "down", "check",
+        "monitor", "reload", "down", "check", "why",
     ])
     func helpShowsAnExample(command: String) async throws {
         let run = try await CommandRun.of([command, "--help"])
