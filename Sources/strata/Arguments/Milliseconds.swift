@@ -7,6 +7,8 @@ struct Milliseconds: ExpressibleByArgument {
     /// The longest deadline that a bus grants.
     static let longest: UInt64 = 86_400_000
 
+    var defaultValueDescription: String { value % 1_000 == 0 ? "\(value / 1_000)s" : "\(value)ms" }
+
     init?(argument: String) {
         if argument == "0" {
             value = 0

@@ -94,7 +94,7 @@ struct ProcessStatus: ParsableCommand {
         ])
         for cause in causes {
             table.add([
-                .init(cause.name, .bold), .init(cause.state, colour(ofState: cause.state)),
+                .init(cause.name, .bold), .init(cause.state, .ofState(cause.state)),
                 .init("\(cause.restarts)", cause.restarts == 0 ? .dim : .yellow), .init(cause.ended(now: now)),
                 .init(cause.explanation),
             ])
@@ -120,7 +120,7 @@ struct ProcessStatus: ParsableCommand {
             .init(module["name"]?.string ?? "?", .bold),
             .init(module["level"]?.string ?? ""),
             .init("\(module["priority"]?.integer ?? 0)"),
-            .init(isPending(module) ? "\(state), pending" : state, colour(ofState: state)),
+            .init(isPending(module) ? "\(state), pending" : state, .ofState(state)),
             .init(pid > 0 ? "\(pid)" : "–"),
             .init(pid > 0 && since > 0 ? Duration.short(milliseconds: now - since) : "–"),
             .init("\(restarts)", restarts == 0 ? .dim : .yellow),
@@ -134,15 +134,6 @@ struct ProcessStatus: ParsableCommand {
         case .bool(let pending): pending
         case .array(let keys): !keys.isEmpty
         case .null, .integer, .number, .string, .object, nil: false
-        }
-    }
-
-    private static func colour(ofState state: String) -> Colour {
-        switch state {
-        case "ready": .green
-        case "failed": .red
-        case "absent": .dim
-        default: .yellow
         }
     }
 }

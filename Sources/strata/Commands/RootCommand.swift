@@ -28,7 +28,7 @@ struct RootCommand: ParsableCommand {
                 subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Reload.self, Down.self]),
             CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
             CommandGroup(
-                name: "Status", subcommands: [ProcessStatus.self, Levels.self, Routes.self, Monitor.self]),
+                name: "Status", subcommands: [ProcessStatus.self, Top.self, Levels.self, Routes.self, Monitor.self]),
             CommandGroup(
                 name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
         ])

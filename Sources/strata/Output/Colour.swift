@@ -11,6 +11,16 @@ enum Colour: String {
     case blue = "34"
     case magenta = "35"
     case cyan = "36"
+
+    /// What a module's state is shown in.
+    static func ofState(_ state: String) -> Colour {
+        switch state {
+        case "ready": .green
+        case "failed": .red
+        case "absent": .dim
+        default: .yellow
+        }
+    }
 }
 
 /// Whether and how text is coloured.

@@ -1,0 +1,62 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata top`: how the bus and its modules are, again and again.
+struct Top: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Shows modules, calls a second, queues, memory and restarts, live.",
+        discussion: """
+            EXAMPLE
+              strata top
+              strata top --interval 5s
+              strata top --count 1 --json | jq .calls
+
+            CALL/s and the other rates are of the last interval; p50, p99 and max are of all calls \
+            since the broker's start. MEMORY is a module's own: resident anonymous and shared memory, \
+            where its process is on this machine. Ctrl-C ends it.
+            """)
+
+    @Option(help: ArgumentHelp("How long from one look to the next: 100ms to 1h.", valueName: "time"))
+    var interval = Milliseconds(argument: "1s")!  // because 1s is one
+
+    @Option(help: "Ends after so many looks.")
+    var count: Int?
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func validate() throws {
+        guard (100...3_600_000).contains(interval.value) else {
+            throw ValidationError("--interval is from 100ms to 1h.")
+        }
+        if let count, count < 1 { throw ValidationError("--count is 1 or more.") }
+    }
+
+    func run() throws {
+        let connection = try bus.connect()
+        let answer = Answer(output)
+        var before: BusLoad?
+        var looks = 0
+        while true {
+            let now = BusLoad(
+                app: connection.app, modules: try connection.ask("modules")["modules"]?.array ?? [],
+                stats: try connection.ask("stats"), at: Loop.nanoseconds)
+            if answer.isForPrograms {
+                try answer.show(now.json(since: before))
+            } else {
+                Self.draw(now.lines(since: before, answer.painter), isFirst: before == nil)
+            }
+            before = now
+            looks += 1
+            if let count, looks >= count { return }
+            connection.pause(milliseconds: interval.value)
+        }
+    }
+
+    /// Puts the lines over those of the last look.
+    private static func draw(_ lines: [String], isFirst: Bool) {
+        // Home, each line with what stood behind it erased, then all below it.
+        let text = lines.map { $0 + "\u{1B}[K\n" }.joined()
+        StandardOutput.write(Array(((isFirst ? "\u{1B}[2J" : "") + "\u{1B}[H" + text + "\u{1B}[J").utf8))
+    }
+}
