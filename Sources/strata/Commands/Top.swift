@@ -11,7 +11,7 @@ struct Top: ParsableCommand {
               strata top --interval 5s
               strata top --count 1 --json | jq .calls
 
-            CALL/s and the other rates are of the last interval; p50, p99 and max are of all calls \
+            What is counted a second is of the last interval; p50, p99 and max are of all calls \
             since the broker's start. MEMORY is a module's own: resident anonymous and shared memory, \
             where its process is on this machine. Ctrl-C ends it.
             """)

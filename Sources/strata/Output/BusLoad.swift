@@ -74,8 +74,10 @@ struct BusLoad {
         }
         lines.append(rates.joined(separator: "  "))
         lines.append(
-            "calls take p50 \(Self.time(microseconds("p50")))  p99 \(Self.time(microseconds("p99")))  "
-                + "max \(Self.time(microseconds("max")))" + painter.paint("  of \(counter("calls"))", .dim))
+            microseconds("count") == 0
+                ? painter.paint("no call has been answered yet", .dim)
+                : "calls take p50 \(Self.time(microseconds("p50")))  p99 \(Self.time(microseconds("p99")))  "
+                    + "max \(Self.time(microseconds("max")))" + painter.paint("  of \(microseconds("count"))", .dim))
         lines.append("")
         var table = Table(columns: [
             .init("MODULE", isFlexible: true), .init("STATE"), .init("PID", isRight: true),
