@@ -4,7 +4,9 @@ internal import Glibc
 public final class ChildProgram {
     /// How it ended.
     public enum End: Sendable, Equatable, CustomStringConvertible {
+        /// By itself, with this code.
         case exit(Int32)
+        /// By this signal.
         case signal(Int32)
 
         public var description: String {
@@ -15,6 +17,7 @@ public final class ChildProgram {
         }
     }
 
+    /// Its number, also when it has ended.
     public let pid: Int32
     /// Once it has ended and was waited for.
     public private(set) var end: End?
@@ -25,8 +28,11 @@ public final class ChildProgram {
 
     /// Starts a program. Its output is read by the harness, its input is empty.
     /// - Parameters:
+    ///   - executable: its path.
+    ///   - arguments: its arguments.
     ///   - environment: beside this process's own, without its `STRATA_…`.
     ///   - third: a descriptor that becomes its descriptor 3.
+    ///   - label: what failures call it.
     public init(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], third: Int32? = nil,
         label: String? = nil
@@ -116,7 +122,7 @@ public final class ChildProgram {
         status & 0x7F == 0 ? .exit((status >> 8) & 0xFF) : .signal(status & 0x7F)
     }
 
-    private static func environment(_ added: [String: String]) -> [String] {
+    static func environment(_ added: [String: String]) -> [String] {
         var own: [String] = []
         var next = environ
         while let entry = next.pointee {
@@ -128,7 +134,7 @@ public final class ChildProgram {
         return own + added.map { "\($0.key)=\($0.value)" }
     }
 
-    private static func strings(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    static func strings(_ strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
         strings.map { strdup($0) } + [nil]
     }
 }

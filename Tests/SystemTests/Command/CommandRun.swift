@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import StrataCore
+import StrataTesting
 
 /// One run of the built `strata`: what it wrote, and how it ended.
 struct CommandRun: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataTesting
 import Testing
 
 /// The built `strata` with a manifest and shell scripts in a folder of its own,

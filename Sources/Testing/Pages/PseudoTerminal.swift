@@ -1,52 +1,62 @@
-import Foundation
-import Glibc
+internal import Glibc
 
 /// A terminal without a person: what a process sees, and the side on which
 /// keys are pressed and its output is read.
-final class PseudoTerminal {
+public final class PseudoTerminal {
     /// The process's side, such as `/dev/pts/3`.
-    let path: String
+    public let path: String
     /// The person's side.
-    private(set) var descriptor: Int32
+    public private(set) var descriptor: Int32
 
-    init(columns: UInt16) throws {
+    /// Opens one of so many columns, and 24 rows.
+    public init(columns: UInt16) throws {
         // posix_openpt and its like are hidden from Swift; these are what they
         // do: TIOCSPTLCK unlocks the process's side, TIOCGPTN tells its number.
         descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number): (Int32, Int32) = (0, 0)
         guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
             ioctl(descriptor, 0x8004_5430, &number) == 0
-        else { throw POSIXError(.ENXIO) }
+        else { throw TestFailure.system("open a terminal", errno) }
         path = "/dev/pts/\(number)"
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        guard ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0 else { throw POSIXError(.ENXIO) }
+        guard ioctl(descriptor, UInt(TIOCSWINSZ), &size) == 0 else {
+            throw TestFailure.system("size a terminal", errno)
+        }
     }
 
     deinit { close() }
 
     /// Presses a key.
-    func type(_ key: UInt8) {
+    public func type(_ key: UInt8) {
         var key = key
         _ = write(descriptor, &key, 1)
     }
 
     /// As if its window were closed; twice is once.
-    func close() {
+    public func close() {
         guard descriptor >= 0 else { return }
         Glibc.close(descriptor)
         descriptor = -1
     }
 
     /// What the process wrote, up to the end of its side.
-    func readToEnd() -> String {
+    public func readToEnd() -> String {
         var bytes: [UInt8] = []
+        while let more = read() { bytes += more }
+        return Self.text(bytes)
+    }
+
+    /// What the process has written since; waits until there is something. Nil at
+    /// the end of its side.
+    func read() -> [UInt8]? {
         var piece = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            // A terminal's end is EIO.
-            let count = read(descriptor, &piece, piece.count)
-            if count <= 0 { break }
-            bytes.append(contentsOf: piece[..<count])
-        }
-        return String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "\r\n", with: "\n")
+        // A terminal's end is EIO.
+        let count = Glibc.read(descriptor, &piece, piece.count)
+        return count <= 0 ? nil : Array(piece[..<count])
+    }
+
+    /// A terminal ends lines with a carriage return, too.
+    static func text(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 }

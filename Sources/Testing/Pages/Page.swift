@@ -1,0 +1,94 @@
+internal import Glibc
+
+/// A page of documentation in Markdown, as the samples in it: its fenced blocks.
+///
+/// A sample that isn't what its language alone says (a whole file, a session of
+/// a terminal) has a comment before it, which readers of the page don't see:
+///
+///     <!-- sample: file Sources/Greeter/Greeter.swift -->
+///
+/// What follows `sample:` is the sample's marking. `only shown` is a sample that
+/// nobody runs or compiles. A comment of several lines that begins with
+/// `<!-- sample: given` holds lines that the next sample needs, and that the page
+/// doesn't show.
+public struct Page: Sendable {
+    /// The page's file.
+    public let path: String
+    /// Its fenced blocks, in their order.
+    public let samples: [PageSample]
+
+    /// Reads a page.
+    /// - Throws: ``TestFailure`` where it can't be read, a block or a comment has
+    ///   no end, or a marking has no block.
+    public init(_ path: String) throws {
+        self.path = path
+        var reader = PageReader(path)
+        for (index, line) in try Self.lines(of: path).enumerated() { try reader.take(line, index + 1) }
+        samples = try reader.finish()
+    }
+
+    private static func lines(of path: String) throws -> [String] {
+        guard let file = fopen(path, "r") else { throw TestFailure.system("read \(path)", errno) }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            .map(String.init)
+    }
+}
+
+/// Reads a page line by line.
+private struct PageReader {
+    private enum Place {
+        case text
+        case given
+        case block
+    }
+
+    private let path: String
+    private var place = Place.text
+    private var samples: [PageSample] = []
+    private var marking: (text: String, line: Int)?
+    private var given: [String] = []
+    private var language = ""
+    private var lines: [String] = []
+    /// Where the block or the comment that is open began.
+    private var begin = 0
+
+    init(_ path: String) { self.path = path }
+
+    mutating func take(_ line: String, _ number: Int) throws {
+        switch place {
+        case .text:
+            if line.hasPrefix("```") {
+                (place, begin, language, lines) = (.block, number, String(line.dropFirst(3)), [])
+            } else if line == "<!-- sample: given" {
+                (place, begin) = (.given, number)
+            } else if line.hasPrefix("<!-- sample: "), line.hasSuffix(" -->") {
+                marking = (String(line.dropFirst(13).dropLast(4)), number)
+            } else if line.hasPrefix("<!-- sample:") {
+                throw TestFailure("\(path):\(number): a marking is one line, <!-- sample: … -->")
+            } else if let marking, !line.isEmpty {
+                throw TestFailure("\(path):\(marking.line): no block follows this marking")
+            }
+        case .given:
+            if line == "-->" { place = .text } else { given.append(line) }
+        case .block where line == "```":
+            samples.append(
+                PageSample(
+                    page: path, line: begin + 1, language: language, marking: marking?.text ?? "", given: given,
+                    lines: lines))
+            (place, marking, given) = (.text, nil, [])
+        case .block:
+            lines.append(line)
+        }
+    }
+
+    func finish() throws -> [PageSample] {
+        guard place == .text, marking == nil, given.isEmpty else {
+            throw TestFailure("\(path):\(marking?.line ?? begin): what begins here has no end, or no block follows it")
+        }
+        return samples
+    }
+}

@@ -1,0 +1,121 @@
+internal import Glibc
+
+/// A shell on a terminal of its own, into which lines are typed as a person
+/// types them.
+final class Terminal {
+    /// `POSIX_SPAWN_SETSID`, which the C library's module hides.
+    private static let newSession: Int32 = 0x80
+    /// What the shell writes where it waits for a line: no program writes that.
+    private static let prompt = "\u{2}ready\u{3}"
+
+    private let console: PseudoTerminal
+    private let shell: Int32
+    /// What has come and wasn't asked for yet.
+    private var pending: [UInt8] = []
+    private var isAtEnd = false
+    /// The shell runs a program in the foreground.
+    private(set) var isBusy = true
+
+    /// Starts `bash` in a folder, and waits for its prompt.
+    init(folder: String, environment: [String: String], columns: UInt16) throws {
+        console = try PseudoTerminal(columns: columns)
+        // Nothing is asked of the person's own shell: no colours, no history.
+        let own = [
+            "PS1": Self.prompt, "PS2": "", "TERM": "xterm", "NO_COLOR": "1", "HISTFILE": "/dev/null", "HOME": folder,
+        ]
+        shell = try Self.start(console.path, ChildProgram.environment(own.merging(environment) { $1 }))
+        _ = try output(until: Deadline(.seconds(10)), to: { _ in false })
+        type("stty -echo; cd \(Self.quoted(folder))")
+        _ = try output(until: Deadline(.seconds(10)), to: { _ in false })
+    }
+
+    deinit { close() }
+
+    /// Types a line, and the key that ends it.
+    func type(_ line: String) {
+        isBusy = true
+        for byte in (line + "\n").utf8 { console.type(byte) }
+    }
+
+    /// Types ctrl-C.
+    func interrupt() { console.type(3) }
+
+    /// Waits for the prompt, or until what has come is enough.
+    /// - Returns: what has come that no earlier answer had, in whole lines where
+    ///   the program goes on.
+    func output(until deadline: Deadline, to isEnough: ([String]) -> Bool) throws -> [String] {
+        let end = Array(Self.prompt.utf8)
+        while true {
+            if let range = pending.firstRange(of: end) {
+                let lines = Self.lines(pending[..<range.lowerBound])
+                pending.removeSubrange(..<range.upperBound)
+                isBusy = false
+                return lines
+            }
+            let whole = (pending.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
+            let lines = Self.lines(pending[..<whole])
+            if isEnough(lines) {
+                pending.removeSubrange(..<whole)
+                return lines
+            }
+            var wanted = pollfd(fd: console.descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&wanted, 1, deadline.milliseconds)
+            if ready > 0, let bytes = console.read() {
+                pending += bytes
+            } else if ready > 0 || deadline.hasPassed {
+                throw TestFailure(
+                    (ready > 0 ? "the shell has ended" : "it did not come in time")
+                        + "; what came:\n\(Self.lines(pending[...]).joined(separator: "\n"))")
+            }
+        }
+    }
+
+    /// Ends what runs in it, in order where that is possible, and the shell.
+    /// Twice is once.
+    func close() {
+        guard !isAtEnd else { return }
+        isAtEnd = true
+        if isBusy {
+            interrupt()
+            _ = try? output(until: Deadline(.seconds(15)), to: { _ in false })
+        }
+        console.close()
+        kill(shell, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(shell, &status, 0) < 0, errno == EINTR {}
+    }
+
+    /// Who leads a session and opens a terminal has it.
+    private static func start(_ terminal: String, _ environment: [String]) throws -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, terminal, O_RDWR, 0)
+        posix_spawn_file_actions_adddup2(&actions, 0, 1)
+        posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(Int32(POSIX_SPAWN_SETSIGMASK) | Self.newSession))
+        let words = ChildProgram.strings(["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"])
+        let variables = ChildProgram.strings(environment)
+        defer { (words + variables).forEach { free($0) } }
+        var pid: pid_t = 0
+        let status = posix_spawn(&pid, "/bin/bash", &actions, &attributes, words, variables)
+        guard status == 0 else { throw TestFailure.system("start /bin/bash", status) }
+        return pid
+    }
+
+    private static func lines(_ bytes: ArraySlice<UInt8>) -> [String] {
+        var lines = PseudoTerminal.text(Array(bytes)).split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last?.isEmpty ?? false { lines.removeLast() }
+        return lines.map(String.init)
+    }
+
+    private static func quoted(_ path: String) -> String {
+        "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}

@@ -1,0 +1,149 @@
+/// The terminal sessions of a page, run again: what the commands write must be
+/// what the page shows.
+///
+/// A `console` block is a session. A line that begins with `$ ` is typed, and so
+/// are those with `> ` right behind it; `^C` is ctrl-C; everything else is what
+/// comes. A line that is only `…` stands for any number of lines. How a line is
+/// compared, and what placeholders are, is said at `LinePattern`: `…` in a line is
+/// any text, `‹pid›` any text but none, `‹Storage's pid›` the same text everywhere,
+/// also in commands.
+///
+/// All blocks are typed into one terminal, but those that are marked
+/// `<!-- sample: terminal NAME -->`: each name is a terminal of its own, for a
+/// program that goes on after its block. Its lines may come in any order, with
+/// others between, and a block without `$ ` is more of its output.
+public final class Transcript {
+    private let page: Page
+    private let folder: String
+    private let environment: [String: String]
+    private let patience: Duration
+    private let columns: UInt16
+    private var terminals: [String: Terminal] = [:]
+    /// Lines of terminals that go on which no line of the page has met yet.
+    private var unmet: [String: [String]] = [:]
+    private var known: [String: String] = [:]
+
+    /// - Parameters:
+    ///   - page: the page whose `console` blocks are run.
+    ///   - folder: where the shells begin; it is their home, too.
+    ///   - environment: beside this process's own, without its `STRATA_…`.
+    ///   - columns: how wide the terminals are.
+    ///   - patience: how long each command may take.
+    public init(
+        _ page: Page, in folder: String, environment: [String: String] = [:], columns: UInt16 = 100,
+        patience: Duration = .seconds(30)
+    ) {
+        self.page = page
+        self.folder = folder
+        self.environment = environment
+        self.columns = columns
+        self.patience = patience
+    }
+
+    /// Runs the sessions, in the page's order, and ends the terminals.
+    /// - Returns: how many commands were typed.
+    /// - Throws: ``TestFailure`` at the first line that is not as the page has it.
+    @discardableResult
+    public func replay() throws -> Int {
+        defer {
+            for terminal in terminals.values { terminal.close() }
+            terminals = [:]
+        }
+        var count = 0
+        for sample in page.samples where sample.language == "console" && !sample.isOnlyShown {
+            let name = sample.marked("terminal")
+            guard name != nil || sample.marking.isEmpty else {
+                throw TestFailure("\(sample.page):\(sample.line): no marking of a console block: \(sample.marking)")
+            }
+            for step in TranscriptStep.steps(of: sample) {
+                do {
+                    try run(step, in: name)
+                } catch let failure as TestFailure {
+                    throw TestFailure("\(sample.page):\(step.line): \(step.title): \(failure)")
+                }
+                if case .command = step.input { count += 1 }
+            }
+        }
+        return count
+    }
+
+    private func run(_ step: TranscriptStep, in name: String?) throws {
+        let terminal = try terminals[name ?? ""] ?? Terminal(folder: folder, environment: environment, columns: columns)
+        terminals[name ?? ""] = terminal
+        let deadline = Deadline(patience)
+        switch step.input {
+        case .command(let command):
+            if terminal.isBusy { _ = try terminal.output(until: deadline, to: { _ in false }) }
+            if let name { unmet[name] = [] }
+            terminal.type(try LinePattern.filled(command, known))
+        case .interrupt: terminal.interrupt()
+        case .nothing: break
+        }
+        if let name {
+            try meetInAnyOrder(step.output, terminal, name, deadline, mustEnd: step.input == .interrupt)
+        } else {
+            try meet(step.output, try terminal.output(until: deadline, to: { _ in false }))
+        }
+    }
+
+    /// Compares all that a command wrote, line by line.
+    private func meet(_ wanted: [String], _ came: [String]) throws {
+        var patterns = wanted[...]
+        var lines = came[...]
+        while let pattern = patterns.popFirst() {
+            if LinePattern.isAnyLines(pattern) {
+                // Up to the first line that is the next one of the page.
+                guard let next = patterns.first else { return }
+                while let line = lines.first, LinePattern(next).matches(line, known) == nil { lines.removeFirst() }
+                continue
+            }
+            guard let line = lines.popFirst(), let told = LinePattern(pattern).matches(line, known) else {
+                throw TestFailure("the page has\n  \(pattern)\nof what came:\n  \(came.joined(separator: "\n  "))")
+            }
+            known = told
+        }
+        guard lines.isEmpty else {
+            throw TestFailure("more came than the page has:\n  \(lines.joined(separator: "\n  "))")
+        }
+    }
+
+    /// Waits for lines of a program that may go on.
+    private func meetInAnyOrder(
+        _ wanted: [String], _ terminal: Terminal, _ name: String, _ deadline: Deadline, mustEnd: Bool
+    ) throws {
+        var before = unmet[name] ?? []
+        var (met, left) = (known, wanted.filter { !LinePattern.isAnyLines($0) })
+        func take(_ lines: [String]) -> (lines: [String], met: [String: String], left: [String]) {
+            var (lines, met, left) = (lines, known, wanted.filter { !LinePattern.isAnyLines($0) })
+            left.removeAll { pattern in
+                for (index, line) in lines.enumerated() {
+                    guard let told = LinePattern(pattern).matches(line, met) else { continue }
+                    met = told
+                    lines.remove(at: index)
+                    return true
+                }
+                return false
+            }
+            return (lines, met, left)
+        }
+        (_, met, left) = take(before)
+        if mustEnd || !left.isEmpty {
+            guard terminal.isBusy else {
+                throw TestFailure("the program has ended without\n  \(left.joined(separator: "\n  "))")
+            }
+            do {
+                before += try terminal.output(until: deadline) { !mustEnd && take(before + $0).left.isEmpty }
+            } catch let failure as TestFailure {
+                throw TestFailure("the page has\n  \(left.joined(separator: "\n  "))\n\(failure)")
+            }
+            (_, met, left) = take(before)
+        }
+        guard left.isEmpty else {
+            throw TestFailure(
+                "the page has\n  \(left.joined(separator: "\n  "))\nof what came:\n  \(before.joined(separator: "\n  "))"
+            )
+        }
+        unmet[name] = take(before).lines
+        known = met
+    }
+}
