@@ -5,8 +5,11 @@ import Testing
 enum Repository {
     private static let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
 
+    /// Where a file or folder is, by its path from the repository's own folder.
+    static func path(_ path: String) -> String { "\(root)/\(path)" }
+
     static func text(_ path: String) throws -> String {
-        let file = try #require(fopen("\(root)/\(path)", "r"), "there is no \(path)")
+        let file = try #require(fopen(Self.path(path), "r"), "there is no \(path)")
         defer { fclose(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 64 << 10)
@@ -20,7 +23,7 @@ enum Repository {
 
     /// The names in a folder, but those that begin with a dot.
     static func entries(_ path: String) throws -> [String] {
-        let folder = try #require(opendir("\(root)/\(path)"), "there is no folder \(path)")
+        let folder = try #require(opendir(Self.path(path)), "there is no folder \(path)")
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// What the pages point at is there.
+@Suite(.timeLimit(.minutes(1)))
+struct LinkTests {
+    static let pages: [String] = {
+        let examples = (try? Repository.entries("Examples")) ?? []
+        let names = (try? Repository.entries("docs")) ?? []
+        return ["README.md"] + examples.map { "Examples/\($0)/README.md" }
+            + names.filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+    }()
+
+    @Test(arguments: pages) func eachLinkLeadsToAFileAndItsHeading(_ page: String) throws {
+        let text = try Repository.text(page)
+        for match in text.matches(of: /\]\(([^)#\s]*)(#[^)\s]+)?\)/) {
+            let (path, anchor) = (String(match.1), match.2.map { String($0.dropFirst()) })
+            guard !path.contains("://") else { continue }
+            let folder = page.split(separator: "/").dropLast().joined(separator: "/")
+            let target = path.isEmpty ? page : Self.normal("\(folder)/\(path)")
+            guard FileManager.default.fileExists(atPath: Repository.path(target)) else {
+                Issue.record("\(page): there is no \(path)")
+                continue
+            }
+            if let anchor, target.hasSuffix(".md"), try !Self.anchors(target).contains(anchor) {
+                Issue.record("\(page): \(target) has no heading #\(anchor)")
+            }
+        }
+    }
+
+    @Test func eachFileThatTheArchitectureNamesIsThere() throws {
+        let files =
+            FileManager.default.enumerator(atPath: Repository.path("Sources"))?.compactMap { $0 as? String } ?? []
+        let named = try Repository.text("docs/architecture.md").matches(of: /[A-Za-z0-9_+\/-]+\.swift/)
+            .map { String($0.0) }
+        #expect(named.count > 25)
+        for name in named where !files.contains(where: { $0 == name || $0.hasSuffix("/" + name) }) {
+            // What stands for several, `Broker+….swift`, is no name.
+            if !name.hasPrefix(".") { Issue.record("docs/architecture.md: there is no \(name)") }
+        }
+    }
+
+    /// The path without `..` and empty parts.
+    private static func normal(_ path: String) -> String {
+        path.split(separator: "/").reduce(into: [Substring]()) { parts, part in
+            if part == ".." { parts.removeLast() } else { parts.append(part) }
+        }.joined(separator: "/")
+    }
+
+    /// The names that a page's headings have in links.
+    private static func anchors(_ page: String) throws -> Set<String> {
+        var isCode = false
+        var anchors: Set<String> = []
+        for line in try Repository.lines(page) {
+            if line.hasPrefix("```") { isCode.toggle() }
+            guard !isCode, line.hasPrefix("#") else { continue }
+            let title = line.drop { $0 == "#" }.drop { $0 == " " }.lowercased()
+            anchors.insert(
+                String(title.filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" })
+                    .replacingOccurrences(of: " ", with: "-"))
+        }
+        return anchors
+    }
+}

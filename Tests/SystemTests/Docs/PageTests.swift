@@ -1,0 +1,36 @@
+import StrataTesting
+import Testing
+
+/// What the pages show is compiled, and run.
+@Suite(.timeLimit(.minutes(5)))
+struct PageTests {
+    /// Each page, but docs/testing.md, whose Swift `GuideTests` compares with tests
+    /// that run.
+    static let pages: [String] = {
+        let names = (try? Repository.entries("docs")) ?? []
+        return ["README.md"] + names.filter { $0.hasSuffix(".md") && $0 != "testing.md" }.map { "docs/\($0)" }
+    }()
+
+    /// Those with sessions of a terminal, but docs/first-ten-minutes.md: its app is
+    /// the example, whose tests play it.
+    static let sessions = pages.filter { path in
+        path != "docs/first-ten-minutes.md"
+            && ((try? Page(Repository.path(path)))?.samples.contains { $0.language == "console" && !$0.isOnlyShown }
+                ?? true)
+    }
+
+    @Test(arguments: pages) func theSwiftOfAPageCompiles(_ path: String) throws {
+        for finding in try SampleFolder(Page(Repository.path(path))).check() { Issue.record("\(path): \(finding)") }
+    }
+
+    @Test(arguments: sessions) func theSessionsOfAPageRunAsShown(_ path: String) throws {
+        let folder = try SampleFolder(Page(Repository.path(path)))
+        for finding in try folder.build() { Issue.record("\(path): \(finding)") }
+        #expect(try folder.replay() > 0)
+    }
+
+    @Test func thereArePages() throws {
+        #expect(Self.pages.count > 12)
+        #expect(Self.sessions.contains("README.md") && Self.sessions.contains("docs/guide.md"))
+    }
+}

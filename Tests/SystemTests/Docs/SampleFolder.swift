@@ -1,0 +1,99 @@
+import Foundation
+import StrataTesting
+
+/// A folder with what a page's samples are in it: the files that it shows, its
+/// programs, and the modules that they import.
+final class SampleFolder {
+    private let temporary: TemporaryFolder
+    private let page: Page
+    private let samples: SwiftSamples
+    private let compiler: SwiftCompiler
+
+    /// Where a reader of the page would be; a space is in its path.
+    var path: String { temporary.path + "/a folder" }
+
+    init(_ page: Page) throws {
+        self.page = page
+        samples = try SwiftSamples(page)
+        temporary = try TemporaryFolder()
+        compiler = SwiftCompiler(folder: temporary.path + "/modules")
+        for folder in ["modules", "a folder", "run"] {
+            try FileManager.default.createDirectory(
+                atPath: "\(temporary.path)/\(folder)", withIntermediateDirectories: true)
+        }
+    }
+
+    /// Checks the Swift in it; what the compiler said of each target, where it
+    /// said anything.
+    func check() throws -> [String] {
+        var findings: [String] = []
+        for target in samples.targets {
+            let files = try write(target)
+            switch target.kind {
+            case .package: findings.append(try compiler.checkPackage(files[0]))
+            case .file, .library:
+                findings.append(try compiler.check(files, module: target.name, isStrict: true))
+                if target.kind == .library, !target.hasMain {
+                    findings.append(try compiler.makeModule(target.name, files))
+                }
+            }
+        }
+        if !samples.parts.isEmpty {
+            let file = try temporary.file("Parts.swift", samples.parts)
+            findings.append(try compiler.check([file], isStrict: false))
+        }
+        return findings.filter { !$0.isEmpty }
+    }
+
+    /// Writes the files that the page shows, and makes its programs in
+    /// `.build/debug`, as `swift build` would; what the compiler said.
+    func build() throws -> [String] {
+        for sample in page.samples {
+            guard let name = sample.marked("file") else { continue }
+            try write(sample.text, to: name)
+        }
+        try FileManager.default.createDirectory(atPath: path + "/.build/debug", withIntermediateDirectories: true)
+        var findings: [String] = []
+        var libraries: [String] = []
+        for target in samples.targets where target.kind == .library {
+            let files = try write(target)
+            if target.hasMain {
+                findings.append(
+                    try compiler.makeProgram(
+                        "\(path)/.build/debug/\(target.name)", module: target.name, files, libraries: libraries))
+            } else {
+                findings.append(try compiler.makeModule(target.name, files))
+                libraries.append(target.name)
+            }
+        }
+        return findings.filter { !$0.isEmpty }
+    }
+
+    /// Types the page's sessions, with the built `strata`; how many commands.
+    func replay() throws -> Int {
+        let folder = CommandRun.executable.deletingLastPathComponent().path
+        let runtime = temporary.path + "/run"
+        let app = page.samples.compactMap { $0.lines.first { $0.hasPrefix("app: ") } }.first?.dropFirst(5) ?? ""
+        return try Transcript(
+            page, in: path,
+            environment: [
+                "PATH": "\(folder):/usr/bin:/bin", "XDG_RUNTIME_DIR": runtime,
+                // Other tests have buses in the folders that are looked into.
+                "STRATA_SOCKET": "\(runtime)/strata/\(app).sock", "MEMORY_PRESSURE_WATCH": "/dev/null",
+            ]
+        ).replay()
+    }
+
+    private func write(_ target: SwiftSamples.Target) throws -> [String] {
+        try target.texts.enumerated().map { number, text in
+            try temporary.file("\(target.name)-\(number).swift", text)
+        }
+    }
+
+    private func write(_ text: String, to name: String) throws {
+        let file = "\(path)/\(name)"
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    }
+}

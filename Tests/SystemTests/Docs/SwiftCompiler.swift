@@ -1,0 +1,73 @@
+import Foundation
+import StrataTesting
+import Testing
+
+/// Swift's compiler, with the modules that this package was built to.
+struct SwiftCompiler {
+    /// Where SwiftPM puts executables, with what belongs to them.
+    private static let build = CommandRun.executable.deletingLastPathComponent().path
+    /// What a module's program links, beside its own objects.
+    private static let linked = ["Strata", "StrataCore", "StrataJSON", "Logging"]
+
+    /// Where modules of samples are written, and found by later ones.
+    let folder: String
+
+    /// Compiles nothing to files; what isn't right is the answer.
+    func check(_ files: [String], module: String = "Sample", isStrict: Bool) throws -> String {
+        try compile(["-typecheck", "-module-name", module] + (isStrict ? ["-warnings-as-errors"] : []) + files)
+    }
+
+    /// Checks a package's manifest.
+    func checkPackage(_ file: String) throws -> String {
+        let compiler = try #require(Self.location, "there is no swiftc in PATH")
+        let library =
+            compiler.deletingLastPathComponent().deletingLastPathComponent().path + "/lib/swift/pm/ManifestAPI"
+        return try run(
+            ["-typecheck", "-package-description-version", "6.2.0", "-I", library, "-warnings-as-errors", file])
+    }
+
+    /// Compiles a library, so that later samples can import it.
+    func makeModule(_ module: String, _ files: [String]) throws -> String {
+        try compile(
+            [
+                "-emit-module", "-emit-module-path", "\(folder)/\(module).swiftmodule", "-emit-object", "-wmo",
+                "-o", "\(folder)/\(module).o", "-module-name", module,
+            ] + files)
+    }
+
+    /// Makes a module's program, with the libraries of samples that it imports.
+    func makeProgram(_ path: String, module: String, _ files: [String], libraries: [String]) throws -> String {
+        let objects = try Self.linked.flatMap { try Self.objects(of: $0) }
+        return try compile(
+            ["-o", path, "-module-name", module, "-luv"] + files + libraries.map { "\(folder)/\($0).o" } + objects)
+    }
+
+    private static func objects(of target: String) throws -> [String] {
+        let folder = "\(build)/\(target).build"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".o") }
+            .map { "\(folder)/\($0)" }
+    }
+
+    private static let location: URL? = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let paths = folders.map { "\($0)/swiftc" }
+        return paths.first(where: FileManager.default.isExecutableFile).map { URL(fileURLWithPath: $0) }
+    }()
+
+    /// Runs the compiler with what all modules of this package need.
+    private func compile(_ arguments: [String]) throws -> String {
+        let map = Repository.path("Sources/CUV/module.modulemap")
+        return try run(
+            [
+                "-parse-as-library", "-I", Self.build + "/Modules", "-I", folder, "-Xcc", "-fmodule-map-file=" + map,
+            ] + arguments)
+    }
+
+    /// What the compiler wrote; empty where all is well.
+    private func run(_ arguments: [String]) throws -> String {
+        let compiler = try #require(Self.location, "there is no swiftc in PATH")
+        let program = try ChildProgram(compiler.path, ["-swift-version", "6"] + arguments, label: "swiftc")
+        let end = try program.wait(within: .seconds(120))
+        return end == .exit(0) ? "" : program.outputText + "\(end)"
+    }
+}
