@@ -125,6 +125,8 @@ public final class Broker {
 
     /// Starts listening.
     /// - Parameters:
+    ///   - loop: what it lives on.
+    ///   - table: the app's.
     ///   - path: where; at most 107 bytes. A dead socket there is replaced; a
     ///     live broker, or anything that is no socket, makes this throw.
     ///   - listening: a socket that listens there already, and whose file is somebody
@@ -160,8 +162,10 @@ public final class Broker {
     }
 
     /// Goes on where another program's broker was.
-    /// - Parameter descriptor: the sealed file in which that one wrote down its
-    ///   state; the sockets named there are open in this process.
+    /// - Parameters:
+    ///   - loop: what it lives on.
+    ///   - descriptor: the sealed file in which that one wrote down its state;
+    ///     the sockets named there are open in this process.
     /// - Throws: where the file can't be understood, or this process can have no
     ///   descriptor more. The sockets are not to be used any more then.
     public init(_ loop: Loop, resuming descriptor: Int32) throws(BrokerStartError) {
@@ -328,7 +332,9 @@ public final class Broker {
 
 /// Why a broker did not start.
 public enum BrokerStartError: Error, Sendable, CustomStringConvertible {
+    /// A live broker has the socket.
     case alreadyRunning(String)
+    /// The socket can't be made there.
     case unusablePath(String)
     /// The process can't have one descriptor more.
     case noTimer(SystemError)

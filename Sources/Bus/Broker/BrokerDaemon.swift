@@ -18,6 +18,7 @@ public enum BrokerDaemon {
         case tryOut(Int32)
     }
 
+    /// Runs the broker that its arguments describe, to its end.
     public static func main() -> Never {
         LargeBlocks.havePagesOfTheirOwn()
         do {

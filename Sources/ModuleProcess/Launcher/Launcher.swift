@@ -18,9 +18,11 @@ public final class Launcher {
             case running
         }
 
+        /// What is run.
         public var manifest: Manifest
         /// Absolute: modules have other folders than the launcher.
         public var socket: String
+        /// Whether there is one already.
         public var broker: Broker
         /// The launcher's own environment.
         public var environment: [String: String]
@@ -38,6 +40,7 @@ public final class Launcher {
         /// How to put `strata` on PATH, and say which socket; shown at the start.
         public var hints: [String] = []
 
+        /// The others have defaults.
         public init(manifest: Manifest, socket: String, broker: Broker, environment: [String: String]) {
             self.manifest = manifest
             self.socket = socket
@@ -107,6 +110,7 @@ public final class Launcher {
     private var aliveTimer: LoopTimer?
     var endTimer: LoopTimer?
 
+    /// Starts nothing yet.
     public init(_ loop: Loop, _ settings: Settings, console: Console) throws(SystemError) {
         self.loop = loop
         self.console = console

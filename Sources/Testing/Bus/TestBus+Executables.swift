@@ -6,8 +6,14 @@ extension TestBus {
     /// `STRATA_SOCKET`, `STRATA_MODULE`, `STRATA_TOKEN` and `STRATA_ENV`, and
     /// vouched for. It is killed at the bus's end.
     /// - Parameters:
+    ///   - executable: its path.
     ///   - module: the row's name.
+    ///   - arguments: its arguments.
+    ///   - environment: further variables.
     ///   - waits: false returns before the module is ready.
+    ///   - time: how long it may take to be ready.
+    ///   - file: where the test says so.
+    ///   - line: where the test says so.
     @discardableResult
     public func start(
         _ executable: String, as module: String, _ arguments: [String] = [], environment: [String: String] = [:],

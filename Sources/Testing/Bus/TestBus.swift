@@ -8,6 +8,7 @@ public import StrataCore
 /// (`module`, `play`), as real executables (`start`), or with no manners at all
 /// (`connect`). `run` ends everything, also where the test throws.
 public final class TestBus {
+    /// The app that it is the bus of.
     public let table: AppTable
     /// The broker's socket.
     public let path: String
@@ -24,7 +25,9 @@ public final class TestBus {
     private var nextToken = 1
 
     /// Starts a broker.
-    /// - Parameter executable: `strata-broker`; nil runs it in this process.
+    /// - Parameters:
+    ///   - table: the app's.
+    ///   - executable: `strata-broker`; nil runs it in this process.
     public init(_ table: AppTable, executable: String? = nil) throws {
         self.table = table
         temporary = try TemporaryFolder()
@@ -91,16 +94,22 @@ public final class TestBus {
     }
 
     /// A connection that is made already: by another process, say.
-    /// - Parameter descriptor: connected to the broker, and without blocking; the
-    ///   peer closes it.
+    /// - Parameters:
+    ///   - descriptor: connected to the broker, and without blocking; the peer
+    ///     closes it.
+    ///   - label: what failures call it.
+    ///   - answersLifecycle: whether it answers calls of `module/…` by itself.
     public func connect(descriptor: Int32, _ label: String, answersLifecycle: Bool = false) -> RawPeer {
         RawPeer(PeerSocket(descriptor: descriptor), label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
     /// A module that has said hello and is ready; it answers its life cycle.
     /// - Parameters:
+    ///   - name: its name.
     ///   - hello: members of hello's body beside `protocol` and `module`.
     ///   - waits: false where its start waits for others.
+    ///   - file: where the test says so.
+    ///   - line: where the test says so.
     public func module(
         _ name: String, _ hello: JSON = [:], waits: Bool = true, file: StaticString = #fileID, line: UInt = #line
     ) throws -> RawPeer {
@@ -146,7 +155,10 @@ public final class TestBus {
     }
 
     /// Lets the launcher vouch for a process as a module.
-    /// - Parameter pid: nil is this process, whose connections are the module's then.
+    /// - Parameters:
+    ///   - module: the module's name.
+    ///   - pid: nil is this process, whose connections are the module's then.
+    ///   - token: nil makes one.
     /// - Returns: the token, for hello.
     @discardableResult
     public func vouch(for module: String, pid: Int32? = nil, token: String? = nil) throws -> String {

@@ -7,6 +7,7 @@ public enum FrameBytes {
         lengths(frame: UInt32(4 + header.count + body.count), header: UInt32(header.count)) + header + body
     }
 
+    /// A whole frame, of values.
     public static func frame(_ header: JSON, body: JSON? = nil) -> [UInt8] {
         frame(header.bytes, body: body?.bytes ?? [])
     }

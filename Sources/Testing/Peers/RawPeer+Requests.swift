@@ -3,7 +3,11 @@ public import StrataCore
 /// Frames that are well formed: requests, answers and notifications.
 extension RawPeer {
     /// Calls an action.
-    /// - Parameter members: further members of the header, `deadline` or `parent`.
+    /// - Parameters:
+    ///   - to: `Interface/action`.
+    ///   - body: what is sent.
+    ///   - members: further members of the header, `deadline` or `parent`.
+    ///   - id: the request's; nil takes a new one.
     /// - Returns: the request's id.
     @discardableResult
     public func call(_ to: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil) throws -> UInt64 {
@@ -106,8 +110,10 @@ extension RawPeer {
         try send(header.adding(members), body: body)
     }
 
+    /// Gives up on a request; its answer still comes.
     public func cancel(_ id: UInt64) throws { try send(["kind": "cancel", "id": id.json]) }
 
+    /// Lets so many more partial replies come.
     public func credit(_ id: UInt64, _ credit: Int64) throws {
         try send(["kind": "credit", "id": id.json, "credit": .integer(credit)])
     }

@@ -3,7 +3,11 @@ public import StrataCore
 /// Saying hello.
 extension RawPeer {
     /// Says hello as a module and waits for the answer.
-    /// - Parameter members: of hello's body, beside `protocol` and `module`.
+    /// - Parameters:
+    ///   - module: the module's name.
+    ///   - members: of hello's body, beside `protocol` and `module`.
+    ///   - file: where the test says so.
+    ///   - line: where the test says so.
     /// - Returns: the answer's body.
     @discardableResult
     public func hello(

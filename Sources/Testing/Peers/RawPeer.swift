@@ -94,6 +94,7 @@ public final class RawPeer {
     /// Closes the connection.
     public func close() { socket.close() }
 
+    /// Whether this side has closed.
     public var isClosed: Bool { socket.descriptor < 0 }
 
     // MARK: taking in

@@ -2,9 +2,11 @@ internal import Glibc
 
 /// A fresh folder with a short path, removed with what is in it.
 public final class TemporaryFolder {
+    /// Its path.
     public let path: String
     private var isRemoved = false
 
+    /// Makes one in `/tmp`, for this user alone.
     public init() throws {
         var template = Array("/tmp/strata-t-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw TestFailure.system("make a folder in /tmp", errno) }

@@ -8,6 +8,7 @@ public struct TestFailure: Error, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - message: what was expected, and what was found.
     ///   - file: where the expectation stands.
+    ///   - line: where the test says so.
     public init(_ message: String, file: StaticString, line: UInt) {
         description = "\(file):\(line): \(message)"
     }

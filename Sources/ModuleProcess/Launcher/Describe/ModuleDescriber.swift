@@ -12,6 +12,7 @@ public struct ModuleDescriber {
         /// Its row can't be started at all; otherwise the program doesn't know
         /// `--describe`, which none has to.
         public var isError: Bool
+        /// What was tried, and what came.
         public var message: String
     }
 
@@ -23,7 +24,9 @@ public struct ModuleDescriber {
     private let manifest: Manifest
     private let inherited: [String: String]
 
-    /// - Parameter environment: this process's.
+    /// - Parameters:
+    ///   - manifest: the app's.
+    ///   - environment: this process's.
     public init(_ manifest: Manifest, environment: [String: String]) {
         self.manifest = manifest
         inherited = ProcessEnvironment.inherited(environment)

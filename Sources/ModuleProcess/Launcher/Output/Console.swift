@@ -5,7 +5,9 @@ public final class Console {
     private let isColoured: Bool
     private var width = 6
 
-    /// - Parameter isColoured: whether names get a colour: on a terminal.
+    /// - Parameters:
+    ///   - sink: where lines go.
+    ///   - isColoured: whether names get a colour: on a terminal.
     public init(_ sink: any LineSink, isColoured: Bool) {
         self.sink = sink
         self.isColoured = isColoured

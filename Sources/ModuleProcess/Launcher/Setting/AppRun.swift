@@ -27,7 +27,12 @@ public enum AppRun {
     }
 
     /// Runs an app until it ends; takes over the process.
-    /// - Parameter keepsBroker: false where a broker runs already.
+    /// - Parameters:
+    ///   - path: the manifest's.
+    ///   - options: each `KEY=VALUE`.
+    ///   - given: what `--socket` said.
+    ///   - keepsBroker: false where a broker runs already.
+    ///   - environment: this process's.
     /// - Returns: how it ended.
     public static func run(
         _ path: String, options: [String] = [], socket given: String?, keepsBroker: Bool,

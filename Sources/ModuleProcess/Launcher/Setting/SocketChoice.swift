@@ -11,6 +11,7 @@ public struct SocketChoice: Sendable, Equatable {
     public let passed: Int32?
 
     /// - Parameters:
+    ///   - table: the app's.
     ///   - given: what `--socket` said.
     ///   - manager: a socket of its is taken.
     public init(_ table: AppTable, given: String?, _ manager: ServiceManager? = nil) throws(LaunchError) {

@@ -4,7 +4,9 @@ extension Bus {
     /// Starts work that outlives the handler it is started in: it belongs to no
     /// call and has no deadline. It is cancelled at the module's `tearDown`,
     /// and what it throws is logged.
-    /// - Parameter name: what logs call it.
+    /// - Parameters:
+    ///   - name: what logs call it.
+    ///   - work: what is run.
     /// - Throws: `overloaded` where `Bus.mostBackgrounds` run already.
     @discardableResult
     public func background(

@@ -2,8 +2,10 @@ public import StrataCore
 
 extension Bus {
     /// Tells every observer in a later level; never waits.
-    /// - Parameter meta: an object that observers find in `Delivery.meta`, as
-    ///   `call` takes it.
+    /// - Parameters:
+    ///   - broadcast: what is told.
+    ///   - meta: an object that observers find in `Delivery.meta`, as `call`
+    ///     takes it.
     /// - Throws: `unavailable` without a connection, `overloaded` where too much
     ///   is unsent.
     public func broadcast<B: Broadcast>(_ broadcast: B, meta: JSON? = nil) throws {
@@ -49,8 +51,12 @@ extension Bus {
     }
 
     /// Emits an event to every module that takes it.
-    /// - Parameter deadline: what each may take for its answer; 5 s where it
-    ///   isn't said.
+    /// - Parameters:
+    ///   - event: its name.
+    ///   - params: what is sent.
+    ///   - policy: who is asked, and in which order.
+    ///   - deadline: what each may take for its answer; 5 s where it isn't
+    ///     said.
     @discardableResult
     public func emit(
         _ event: String, _ params: JSON = nil, policy: EventPolicy = .notify, deadline: Duration? = nil
@@ -99,6 +105,7 @@ public enum EventPolicy: String, Sendable {
 public struct EventAnswer: Sendable {
     /// One module's part.
     public struct Part: Sendable {
+        /// Whose it is.
         public let module: String
         /// What it said; nil where it failed.
         public let answer: JSON?
@@ -106,7 +113,9 @@ public struct EventAnswer: Sendable {
         public let code: ErrorCode?
     }
 
+    /// What the policy makes of all of them.
     public let answer: Bool
+    /// Each module's own, in the order of the start.
     public let parts: [Part]
 
     init(_ json: JSON) {

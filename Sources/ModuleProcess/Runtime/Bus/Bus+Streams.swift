@@ -4,6 +4,7 @@ extension Bus {
     /// Calls an action that answers bit by bit. The callee makes no more than
     /// is taken here; giving up the sequence ends it there too.
     /// - Parameters:
+    ///   - action: what is asked for.
     ///   - deadline: for each step; where it isn't said, none.
     ///   - auth: `skip` is for modules that their row trusts.
     ///   - meta: as `call` takes it.
@@ -46,6 +47,7 @@ public struct ReplyStream<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source, decode: decode) }
 
+    /// Takes them one by one; its end gives the call up.
     public struct Iterator: AsyncIteratorProtocol {
         let source: StreamSource
         let decode: @ModuleActor @Sendable ([UInt8]) throws -> Element

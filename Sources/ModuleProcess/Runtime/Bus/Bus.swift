@@ -36,6 +36,7 @@ public final class Bus {
 
     /// Calls an action, and waits for its reply.
     /// - Parameters:
+    ///   - action: what is asked for.
     ///   - deadline: what it may take; the bus's default is 30 s, and within a
     ///     handler it is at most what the handler has left.
     ///   - auth: `skip` is for modules that their row trusts.
@@ -55,7 +56,12 @@ public final class Bus {
     }
 
     /// Calls an action without a contract: JSON in, JSON out.
-    /// - Parameter destination: `Interface/action`.
+    /// - Parameters:
+    ///   - destination: `Interface/action`.
+    ///   - params: what is sent.
+    ///   - deadline: as of a call with a contract.
+    ///   - auth: as of a call with a contract.
+    ///   - meta: as of a call with a contract.
     @discardableResult
     public func call(
         _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
@@ -132,6 +138,7 @@ public final class Bus {
 
 /// Whether the app's authorizer is asked about a call to an `auth` action.
 public enum Authorization: Sendable {
+    /// It is, at each call.
     case asked
     /// Allowed to modules that the app's manifest trusts; `forbidden` to others.
     case skip

@@ -22,6 +22,7 @@ public protocol StreamingAction: Codable, Sendable {
 
 /// The reply of an action that has nothing to say but that it is done: `{}`.
 public struct Nothing: Codable, Sendable, Equatable {
+    /// There is one of it.
     public init() {}
     // Whatever an untyped callee answers is as good as `{}`.
     public init(from decoder: any Decoder) throws {}

@@ -20,6 +20,8 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
     /// JSON for the caller's program; empty for none.
     public var body: [UInt8]
 
+    /// With JSON, or nothing, for the caller's program. Where `ran` isn't said it is
+    /// `yes`, but `no` of `overloaded` and `unknown-action`.
     public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, body: JSON? = nil) {
         self.code = code
         self.message = message
@@ -27,7 +29,12 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
         self.body = body?.encoded() ?? []
     }
 
-    /// - Parameter details: read at the other end by `BusError.details(as:)`.
+    /// - Parameters:
+    ///   - code: one with a dot, such as `Login.wrong-password`, or one of
+    ///     those that a callee may send.
+    ///   - message: what was asked, what was found, and what to do.
+    ///   - ran: what is known of its having been done.
+    ///   - details: read at the other end by `BusError.details(as:)`.
     @ModuleActor
     public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, details: some Encodable) throws {
         self.init(code, message, ran: ran)

@@ -3,6 +3,7 @@ public import StrataCore
 extension Exports {
     /// Exports an action.
     /// - Parameters:
+    ///   - type: its contract.
     ///   - auth: whether the app's authorizer is asked before each call.
     ///   - perform: on the module's loop; what it throws is the caller's error.
     @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
@@ -52,7 +53,11 @@ extension Exports {
     }
 
     /// Exports an action that runs off the loop: see `blocking`.
-    /// - Parameter label: those of one label run one after another.
+    /// - Parameters:
+    ///   - type: its contract.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - label: those of one label run one after another.
+    ///   - perform: what answers.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, blocking label: String?,
         perform: @escaping @Sendable (A) throws -> A.Reply
@@ -65,7 +70,10 @@ extension Exports {
     }
 
     /// Exports an action without a contract: JSON in, JSON out, `nil` for null.
-    /// - Parameter destination: `Interface/action`.
+    /// - Parameters:
+    ///   - destination: `Interface/action`.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func action(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> JSON
     ) {
@@ -103,6 +111,7 @@ extension Exports {
     /// - Parameters:
     ///   - host: as in `scheme://host/path`.
     ///   - pattern: a path; `:name` binds a segment.
+    ///   - action: one of this module's.
     public mutating func url<A: Action>(_ host: String, _ pattern: String, to action: A.Type) {
         url(host, pattern, to: A.name.destination)
     }

@@ -5,6 +5,7 @@ public import StrataCore
 extension Exports {
     /// Exports an action whose handler waits for nothing, and so costs least.
     /// - Parameters:
+    ///   - type: its contract.
     ///   - auth: whether the app's authorizer is asked before each call.
     ///   - perform: on the module's loop; what it throws is the caller's error.
     @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
@@ -55,7 +56,10 @@ extension Exports {
 
     /// Exports an action without a contract whose handler waits for nothing:
     /// JSON in, JSON out, `nil` for null.
-    /// - Parameter destination: `Interface/action`.
+    /// - Parameters:
+    ///   - destination: `Interface/action`.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func action(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) throws -> JSON
     ) {

@@ -5,7 +5,9 @@ extension Exports {
     /// order of their arrival up to their first `await`; from there on others
     /// may pass them.
     /// - Parameters:
+    ///   - type: its contract.
     ///   - object: only those about this.
+    ///   - keep: whether all are wanted, or the latest only.
     ///   - perform: what it throws a report's sender is told; of a broadcast it
     ///     is logged.
     public mutating func observe<N: Notice>(

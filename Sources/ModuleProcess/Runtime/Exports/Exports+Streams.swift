@@ -14,7 +14,10 @@ extension Exports {
     }
 
     /// Exports a stream without a contract.
-    /// - Parameter destination: `Interface/action`.
+    /// - Parameters:
+    ///   - destination: `Interface/action`.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func stream<Elements: AsyncSequence>(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> Elements
     ) where Elements.Element == JSON {

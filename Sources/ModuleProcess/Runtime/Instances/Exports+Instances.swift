@@ -12,9 +12,11 @@ extension Exports {
     /// gone, and so are all when this module loses its connection; handlers that
     /// are still running keep theirs until they return.
     /// - Parameters:
+    ///   - interface: its contract.
     ///   - most: so many objects at once, counting those in `released`; a call
-    ///     that needs one more is `overloaded`. The bus bounds what one user may
-    ///     have (`limits.instances`), and this what all of them have together.
+    ///     that needs one more is `overloaded`. The bus bounds what one user
+    ///     may have (`limits.instances`), and this what all of them have
+    ///     together.
     ///   - make: makes an object; what it throws is the first call's error, and
     ///     the next call tries again.
     ///   - released: called once with each object that is let go, but for those

@@ -57,7 +57,12 @@ public final class Instance {
     }
 
     /// Calls an action without a contract: JSON in, JSON out.
-    /// - Parameter action: the action's own name.
+    /// - Parameters:
+    ///   - action: the action's own name.
+    ///   - params: what is sent.
+    ///   - deadline: as of a call with a contract.
+    ///   - auth: as of a call with a contract.
+    ///   - meta: as of a call with a contract.
     @discardableResult
     public func call(
         _ action: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
@@ -77,7 +82,12 @@ public final class Instance {
     }
 
     /// Calls a stream without a contract.
-    /// - Parameter action: the action's own name.
+    /// - Parameters:
+    ///   - action: the action's own name.
+    ///   - params: what is sent.
+    ///   - deadline: as of a call with a contract.
+    ///   - auth: as of a call with a contract.
+    ///   - meta: as of a call with a contract.
     public func stream(
         _ action: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
         meta: JSON? = nil

@@ -4,6 +4,7 @@ public import StrataCore
 extension InstanceActions {
     /// Adds an action whose handler waits for nothing, and so costs least.
     /// - Parameters:
+    ///   - type: its contract.
     ///   - auth: whether the app's authorizer is asked before each call.
     ///   - perform: on the module's loop; what it throws is the caller's error.
     @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
@@ -59,7 +60,10 @@ extension InstanceActions {
 
     /// Adds an action without a contract whose handler waits for nothing: JSON
     /// in, JSON out.
-    /// - Parameter name: the action's own.
+    /// - Parameters:
+    ///   - name: the action's own.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func action(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) throws -> JSON
     ) {
@@ -68,7 +72,10 @@ extension InstanceActions {
 
     /// Adds an action without a contract whose bytes are nobody's to look into,
     /// and whose handler waits for nothing.
-    /// - Parameter name: the action's own.
+    /// - Parameters:
+    ///   - name: the action's own.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func bytes(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) throws -> [UInt8]
     ) {

@@ -17,6 +17,7 @@ public struct InstanceActions<Object: AnyObject> {
 
     /// Adds an action.
     /// - Parameters:
+    ///   - type: its contract.
     ///   - auth: whether the app's authorizer is asked before each call.
     ///   - perform: on the module's loop; what it throws is the caller's error.
     @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
@@ -66,7 +67,10 @@ public struct InstanceActions<Object: AnyObject> {
     }
 
     /// Adds an action without a contract: JSON in, JSON out.
-    /// - Parameter name: the action's own.
+    /// - Parameters:
+    ///   - name: the action's own.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func action(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> JSON
     ) {
@@ -74,7 +78,10 @@ public struct InstanceActions<Object: AnyObject> {
     }
 
     /// Adds an action without a contract whose bytes are nobody's to look into.
-    /// - Parameter name: the action's own.
+    /// - Parameters:
+    ///   - name: the action's own.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func bytes(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> [UInt8]
     ) {
@@ -94,7 +101,10 @@ public struct InstanceActions<Object: AnyObject> {
     }
 
     /// Adds a stream without a contract.
-    /// - Parameter name: the action's own.
+    /// - Parameters:
+    ///   - name: the action's own.
+    ///   - auth: whether the app's authorizer is asked.
+    ///   - perform: what answers.
     public mutating func stream<Elements: AsyncSequence>(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
     ) where Elements.Element == JSON {

@@ -2,8 +2,10 @@ internal import StrataCore
 
 /// Runs what blocks or computes long, off the module's loop, and waits for it.
 /// There are four threads for that.
-/// - Parameter label: work of one label runs one after another, in the order in
-///   which it was given; work without one runs side by side.
+/// - Parameters:
+///   - label: work of one label runs one after another, in the order in which
+///     it was given; work without one runs side by side.
+///   - work: what is run.
 /// - Throws: what the work throws; `overloaded` where 1,024 pieces wait.
 ///   Cancelling the task doesn't stop work that runs.
 @ModuleActor

@@ -12,8 +12,9 @@ public struct Context: Sendable {
     public let launchOptions: JSON
     /// The module's name, as its row has it.
     public let module: String
-    /// Its level, and that level's place in the table.
+    /// Its level.
     public let level: String
+    /// That level's place in the table: 0 for the foundation.
     public let rank: Int
     /// The level table, foundation first.
     public let levels: [String]
