@@ -7,6 +7,7 @@ public protocol LineSink: AnyObject {
     /// - Parameters:
     ///   - name: the module that it is about; nil: the app.
     ///   - isOutput: the module wrote it.
+    ///   - text: the line without its end.
     ///   - line: the text with the name before it, as a terminal shows it.
     func write(of name: String?, isOutput: Bool, _ text: [UInt8], line: @autoclosure () -> [UInt8])
 
