@@ -37,6 +37,7 @@ extension Broker {
         case "modules": return modulesAnswer()
         case "interfaces": return interfacesAnswer()
         case "stats": return statsAnswer()
+        case "timeline": return try timelineAnswer(to: peer)
         case "canOpen": return try canOpen(body)
         case "observe":
             let module = try onlyModules(peer, "observes")
@@ -96,7 +97,8 @@ extension Broker {
 
     private static let actions = [
         "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
-        "levels", "modules", "interfaces", "stats", "watch", "monitor", "ping", "vouch", "retire", "moduleState",
+        "levels", "modules", "interfaces", "stats", "timeline", "watch", "monitor", "ping", "vouch", "retire",
+        "moduleState",
         "reload", "handOver",
     ]
 

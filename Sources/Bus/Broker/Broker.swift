@@ -64,6 +64,8 @@ public final class Broker {
     var instances = InstanceTable()
     var modules: ModuleTable
     var order: StartOrder
+    /// When the app's start began and ended: `spawned` and `ready`.
+    var appTimes = StartTimes()
     var peers: [UInt64: Peer] = [:]
     var nextPeer: UInt64 = 1
     /// Connections that have not said hello.

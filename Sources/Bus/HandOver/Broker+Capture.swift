@@ -71,6 +71,7 @@ extension Broker {
         removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)
         state.removedRows = removed.json().encoded()
         state.order.hasBegun = order.hasBegun
+        state.appTimes = StartTimesState(appTimes)
         state.order.groups = order.groups.map { members in
             var group = StartOrderState.GroupState()
             group.members = members
@@ -97,6 +98,7 @@ extension Broker {
             state.events = successor.events
             state.requires = successor.requires
             state.step = successor.step
+            state.times = StartTimesState(successor.times)
             return state
         }
         state.state = module.state.rawValue
@@ -111,6 +113,7 @@ extension Broker {
             state.token = vouch.token
             state.pid = vouch.pid
             state.isByHand = vouch.isByHand
+            state.spawnedAt = vouch.spawnedAt
             return state
         }
         state.diedForGood = module.diedForGood
@@ -122,6 +125,7 @@ extension Broker {
         state.sessions = module.sessions
         state.pid = module.pid
         state.uid = module.uid
+        state.times = StartTimesState(module.times)
         state.waiting = module.waiting.map(\.pointee.slot)
         state.readyWaiters = module.readyWaiters.filter(\.call.isOpen).map(capture)
         state.offer = OfferState(module.offer)

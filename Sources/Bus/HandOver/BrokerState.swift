@@ -20,6 +20,7 @@ struct BrokerState: StatePart {
     /// Rows that a reload took away and whose session goes on: a table as JSON.
     var removedRows: [UInt8] = []
     var order = StartOrderState()
+    var appTimes = StartTimesState()
     /// When the present turn's time has passed.
     var turnEnd: UInt64?
 
@@ -62,6 +63,7 @@ struct BrokerState: StatePart {
         try file(&nextModule)
         try file.bytes(&removedRows)
         try file(&order)
+        try file(&appTimes)
         try file(&turnEnd)
         try file(&peers)
         try file(&nextPeer)

@@ -29,6 +29,7 @@ struct ModuleState: StatePart {
     var sessions = 0
     var pid: Int32 = 0
     var uid: UInt32 = 0
+    var times = StartTimesState()
     /// Slots of requests that wait, in their order.
     var waiting: [UInt32] = []
     var readyWaiters: [ReadyWaiterState] = []
@@ -63,6 +64,7 @@ struct ModuleState: StatePart {
         try file(&sessions)
         try file(&pid)
         try file(&uid)
+        try file(&times)
         try file(&waiting)
         try file(&readyWaiters)
         try file(&offer)
@@ -78,6 +80,7 @@ struct SuccessorState: StatePart {
     var events: [String] = []
     var requires: [String] = []
     var step = ModuleRecord.Step.none
+    var times = StartTimesState()
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&peer)
@@ -85,6 +88,7 @@ struct SuccessorState: StatePart {
         try file(&events)
         try file(&requires)
         try file(&step)
+        try file(&times)
     }
 }
 
@@ -93,11 +97,13 @@ struct VouchState: StatePart {
     var token = ""
     var pid: Int32 = 0
     var isByHand = false
+    var spawnedAt: UInt64?
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&token)
         try file(&pid)
         try file(&isByHand)
+        try file(&spawnedAt)
     }
 }
 

@@ -18,6 +18,7 @@ struct Resumption {
     func run() throws(StateError) -> String {
         broker.declareInterfaces()
         broker.declareURLs()
+        broker.appTimes = try state.appTimes.times()
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
         broker.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
@@ -166,7 +167,9 @@ struct Resumption {
         module.verdictReason = state.verdictReason
         module.deaths = ActionDeaths(state.deaths.map(\.entry))
         module.lastDeath = state.lastDeath?.death
-        module.vouch = state.vouch.map { ModuleRecord.Vouch(token: $0.token, pid: $0.pid, isByHand: $0.isByHand) }
+        module.vouch = state.vouch.map {
+            ModuleRecord.Vouch(token: $0.token, pid: $0.pid, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
+        }
         module.diedForGood = state.diedForGood
         module.isRetired = state.isRetired
         module.isIdleStop = state.isIdleStop
@@ -176,6 +179,7 @@ struct Resumption {
         module.sessions = state.sessions
         module.pid = state.pid
         module.uid = state.uid
+        module.times = try state.times.times()
         module.events = Set(state.events)
         module.helloRequires = state.requires
         if state.peer != 0 {
@@ -187,6 +191,7 @@ struct Resumption {
                 try peer(successor.peer), offer: try successor.offer.offer(), events: successor.events,
                 requires: successor.requires)
             module.successor?.step = successor.step
+            module.successor?.times = try successor.times.times()
         }
     }
 

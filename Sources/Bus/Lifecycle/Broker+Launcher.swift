@@ -2,9 +2,9 @@ import StrataCore
 
 /// What only the launcher may ask, and what is asked of it.
 extension Broker {
-    /// `vouch {"module", "token", "pid", "pending"?, "byHand"?}`, replacing what
-    /// stood. `pending` are keys of the row that take effect at the next process's
-    /// start; `byHand` says that a person had this process started.
+    /// `vouch {"module", "token", "pid", "pending"?, "byHand"?, "spawnedAt"?}`,
+    /// replacing what stood. `pending` are keys of the row that take effect at the
+    /// next process's start; `byHand` says that a person had this process started.
     func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/vouch")
         let module = try row(try reader.required("module"))
@@ -15,7 +15,9 @@ extension Broker {
         module.pending = try reader.strings("pending")
         let old = module.vouch
         let isByHand = try reader.bool("byHand") ?? false
-        module.vouch = ModuleRecord.Vouch(token: token, pid: pid, isByHand: isByHand && old?.pid != pid)
+        module.vouch = ModuleRecord.Vouch(
+            token: token, pid: pid, isByHand: isByHand && old?.pid != pid,
+            spawnedAt: try Self.time(&reader, "spawnedAt"))
         if let successor = module.successor, !isOf(successor.peer, pid) {
             end(
                 successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
@@ -108,6 +110,7 @@ extension Broker {
         let module = try row(try reader.required("module"))
         let word = try reader.required("state")
         let reason = try reader.string("reason") ?? ""
+        let spawnedAt = try Self.time(&reader, "spawnedAt")
         let state: ModuleRecord.State
         switch word {
         case "starting": (module.verdict, state) = (.starting, .starting)
@@ -119,7 +122,9 @@ extension Broker {
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
         module.verdictReason = reason
+        if let spawnedAt, state == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {
+            if state != .starting { noteEnd(of: module) }
             setState(module, state, module.withDeath(reason))
             if state == .failed || state == .absent {
                 order.leave(module.number)
@@ -141,6 +146,12 @@ extension Broker {
         }
         let reason = module.reason.isEmpty ? "" : ": \(module.reason)"
         failWaiting(module, BusError(.unavailable, "\(module.name) is \(module.state.rawValue)\(reason)"))
+    }
+
+    /// Microseconds since 1970; nil where there is none, or 0.
+    private static func time(_ reader: inout MemberReader, _ name: String) throws(BusError) -> UInt64? {
+        guard let time = try reader.integer(name), time > 0 else { return nil }
+        return UInt64(time)
     }
 
     /// The row that the launcher speaks of.

@@ -27,7 +27,10 @@ extension Broker {
 
     func launcherArrived() {
         order.begin()
+        noteAppStart(begun: true)
         turnMayHaveChanged()
+        // Where there is nobody to wait for.
+        if order.turn == .over { noteAppStart(begun: false) }
         for module in modules.rows where module.isWaitedFor { want(module) }
     }
 
@@ -61,10 +64,12 @@ extension Broker {
         switch module.step {
         case .joined where order.maySetUp(module.number):
             module.step = .settingUp
+            note(.setUpBegun, of: module)
             setState(module, .settingUp)
             callStep(module, peer, setUpBody(), to: .setUp)
         case .setUp where order.mayInitialize(module.number):
             module.step = .initializing
+            note(.initializeBegun, of: module)
             setState(module, .initializing)
             callStep(module, peer, to: .initialized)
         case .initialized where order.mayDidStart(module.number):
@@ -106,6 +111,11 @@ extension Broker {
         }
         if let successor = module.successor, successor.peer === peer {
             successor.step = reached
+            switch reached {
+            case .setUp: successor.times.note(.setUpEnded, at: Self.moment)
+            case .initialized: successor.times.note(.initializeEnded, at: Self.moment)
+            case .none, .joined, .settingUp, .initializing, .started: break
+            }
             advance(successor, module)
         } else if module.peer === peer {
             hasReached(reached, module)
@@ -135,9 +145,11 @@ extension Broker {
         module.step = step
         switch step {
         case .setUp:
+            note(.setUpEnded, of: module)
             setState(module, .setUp)
             order.didSetUp(module.number)
         case .initialized:
+            note(.initializeEnded, of: module)
             order.didInitialize(module.number)
             becomeReady(module)
         case .none, .joined, .settingUp, .initializing, .started: break
@@ -147,6 +159,7 @@ extension Broker {
     }
 
     func becomeReady(_ module: ModuleRecord) {
+        note(.ready, of: module)
         setState(module, .ready)
         releaseWaiting(module)
         supervise(module)
@@ -159,7 +172,10 @@ extension Broker {
         timedTurn = turn
         switch turn {
         case .setUp, .initialize: turnTimer.start(after: table.startup)
-        case .notBegun, .over: turnTimer.stop()
+        case .notBegun: turnTimer.stop()
+        case .over:
+            turnTimer.stop()
+            noteAppStart(begun: false)
         }
         for module in modules.inStartOrder { advance(module) }
     }
@@ -175,6 +191,7 @@ extension Broker {
     func rowEnded(_ module: ModuleRecord, reason: String) {
         let wasRetired = module.isRetired
         module.isRetired = false
+        noteEnd(of: module)
         guard !module.isRemoved else {
             forget(module)
             turnMayHaveChanged()

@@ -16,6 +16,10 @@ extension Broker {
         peer.module = module
         peer.rank = module.row?.rank ?? module.rank
         let successor = Successor(peer, hello)
+        if let spawnedAt = module.vouch?.spawnedAt {
+            successor.times = StartTimes(spawnedAt: spawnedAt, now: Self.moment)
+        }
+        successor.times.note(.connected, at: Self.moment)
         module.successor = successor
         answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
         if hello.resumed {
@@ -31,9 +35,11 @@ extension Broker {
         switch successor.step {
         case .joined:
             successor.step = .settingUp
+            successor.times.note(.setUpBegun, at: Self.moment)
             callStep(module, successor.peer, setUpBody(), to: .setUp)
         case .setUp:
             successor.step = .initializing
+            successor.times.note(.initializeBegun, at: Self.moment)
             callStep(module, successor.peer, to: .initialized)
         case .initialized: takeOver(successor, module, step: .initialized)
         case .none, .settingUp, .initializing, .started: break
@@ -93,6 +99,7 @@ extension Broker {
         beginAnew(module, resumed: false)
         module.isIdleStop = false
         module.step = step
+        module.times = successor.times
         module.events = Set(successor.events)
         module.helloRequires = successor.requires
         module.sessions += 1

@@ -35,6 +35,8 @@ final class ModuleRecord {
         var pid: Int32
         /// A person had it started, and it has not said hello yet.
         var isByHand = false
+        /// When the process was started, in microseconds since 1970; where told.
+        var spawnedAt: UInt64?
     }
 
     let name: String
@@ -85,6 +87,8 @@ final class ModuleRecord {
     var sessions = 0
     var pid: Int32 = 0
     var uid: UInt32 = 0
+    /// When the steps of its last start happened.
+    var times = StartTimes()
     /// Requests that wait until it is ready, in the order in which they came.
     var waiting: [CallPointer] = []
     /// What goes on when it is ready, or known not to become so: the broker's own

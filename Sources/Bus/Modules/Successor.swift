@@ -7,6 +7,8 @@ final class Successor {
     let requires: [String]
     /// How far its start is.
     var step = ModuleRecord.Step.joined
+    /// When the steps of its start happened.
+    var times = StartTimes()
 
     init(_ peer: Peer, offer: Hello.Offer, events: [String], requires: [String]) {
         self.peer = peer

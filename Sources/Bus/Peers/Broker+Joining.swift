@@ -23,6 +23,7 @@ extension Broker {
         beginAnew(module, resumed: hello.resumed)
         module.events = Set(hello.events)
         module.helloRequires = hello.requires
+        noteHello(of: module, resumed: hello.resumed)
         module.sessions += 1
         if module.sessions > 1 { module.restarts += 1 }
         add(hello.offer, to: module)

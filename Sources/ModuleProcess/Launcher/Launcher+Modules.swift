@@ -9,6 +9,7 @@ extension Launcher {
             "module": .string(supervisor.name), "token": .string(process.token),
             "pid": .integer(Int64(process.pid)), "byHand": .bool(process.isByHand),
             "pending": .array(supervisor.pending.map { .string($0) }),
+            "spawnedAt": .integer(Int64(process.spawnedAt)),
         ]
         link.call("vouch", body) { [weak self] answer in
             guard case .failure(let error) = answer, error.code != .died else { return }
