@@ -46,10 +46,12 @@ let package = Package(
         .target(
             name: "StrataTesting", dependencies: ["StrataCore", "StrataBus"],
             path: "Sources/Testing", swiftSettings: settings),
+        .target(
+            name: "StrataPictures", dependencies: ["StrataCore"], path: "Sources/Pictures", swiftSettings: settings),
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
-                "StrataCore", "StrataManifest", "StrataLauncher",
+                "StrataCore", "StrataManifest", "StrataLauncher", "StrataPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
@@ -86,6 +88,8 @@ let package = Package(
                 "TestSupport",
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "PicturesTests", dependencies: ["StrataCore", "StrataPictures"], swiftSettings: settings),
         .testTarget(
             name: "SystemTests",
             dependencies: [

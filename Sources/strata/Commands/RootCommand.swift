@@ -25,10 +25,15 @@ struct RootCommand: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "App",
-                subcommands: [Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Reload.self, Down.self]),
+                subcommands: [
+                    Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Graph.self, Reload.self, Down.self,
+                ]),
             CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
             CommandGroup(
-                name: "Status", subcommands: [ProcessStatus.self, Top.self, Levels.self, Routes.self, Monitor.self]),
+                name: "Status",
+                subcommands: [
+                    ProcessStatus.self, Top.self, Levels.self, Routes.self, Monitor.self, Timeline.self,
+                ]),
             CommandGroup(
                 name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
         ])

@@ -140,6 +140,9 @@ final class OperatorConnection {
             channel.cancel(id)
         }
         defer { interrupts?.close() }
+        let end = LoopTimer(loop) { [channel] in channel.cancel(id) }
+        defer { end.close() }
+        if let lasting = request.lasting { end.start(after: lasting) }
         while answer == nil, ending == nil, !isOverdue { loop.run() }
         guard let answer else {
             try checkOpen()

@@ -17,6 +17,8 @@ struct Request {
     var meta: [UInt8] = []
     /// Has no deadline on the bus: `bus/monitor`.
     var isEndless = false
+    /// After so many milliseconds it is cancelled; nil for never.
+    var lasting: UInt64?
     /// What is being waited for, shown on a terminal where it takes long:
     /// `starting Storage`.
     var activity: String?

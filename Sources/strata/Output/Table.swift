@@ -20,15 +20,29 @@ struct Table {
     struct Cell {
         var text: String
         var colour: Colour
+        /// Parts of the text in colours of their own; empty where it has one colour.
+        var pieces: [(text: String, colour: Colour)] = []
 
         init(_ text: String, _ colour: Colour = .plain) {
             self.text = Printable.line(text)
             self.colour = colour
         }
+
+        /// One that is not broken into lines.
+        init(pieces: [(text: String, colour: Colour)]) {
+            self.init(pieces.map(\.text).joined())
+            self.pieces = pieces
+        }
+
+        /// The whole text, or a line of it, in its colours.
+        func painted(_ line: String, _ painter: Painter) -> String {
+            guard !pieces.isEmpty, line == text else { return painter.paint(line, colour) }
+            return pieces.map { painter.paint($0.text, $0.colour) }.joined()
+        }
     }
 
     private static let narrowest = 8
-    private static let gap = "  "
+    static let gap = "  "
 
     private let columns: [Column]
     private var rows: [[Cell]] = []
@@ -53,19 +67,22 @@ struct Table {
         return max(80, Int(size.ws_col))
     }
 
+    /// As wide as what is in it.
+    var width: Int { widths(fitting: .max).reduce(0, +) + Self.gap.count * (columns.count - 1) }
+
     func lines(width: Int, _ painter: Painter) -> [String] {
         let widths = widths(fitting: width)
         let titles = columns.map { Cell($0.title, .dim) }
         return ([titles] + rows).flatMap { row in
             let cells = zip(row, widths).map { Self.wrap($0.text, $1) }
             return (0..<(cells.map(\.count).max() ?? 0)).map { index in
-                line(cells.map { index < $0.count ? $0[index] : "" }, row.map(\.colour), widths, painter)
+                line(cells.map { index < $0.count ? $0[index] : "" }, row, widths, painter)
             }
         }
     }
 
     private func line(
-        _ texts: [String], _ colours: [Colour], _ widths: [Int], _ painter: Painter
+        _ texts: [String], _ cells: [Cell], _ widths: [Int], _ painter: Painter
     ) -> String {
         var line = ""
         var waiting = ""
@@ -75,7 +92,7 @@ struct Table {
             if columns[index].isRight { waiting += room }
             if !texts[index].isEmpty {
                 // Spaces at a line's end are left out.
-                line += waiting + painter.paint(texts[index], colours[index])
+                line += waiting + cells[index].painted(texts[index], painter)
                 waiting = ""
             }
             if !columns[index].isRight { waiting += room }

@@ -162,7 +162,7 @@ struct CommandSteeringTests {
 
     @Test(arguments: [
         "ps", "levels", "routes", "call", "open", "can-open", "emit", "notify", "start", "stop", "restart",
-        "monitor", "reload", "down", "check", "why",
+        "monitor", "reload", "down", "check", "why", "graph", "timeline",
     ])
     func helpShowsAnExample(command: String) async throws {
         let run = try await CommandRun.of([command, "--help"])

@@ -77,6 +77,7 @@ struct TimelineTests {
 
     @Test func anAppThatWaitsForNobodyIsReadyAtOnce() throws {
         try TestBus.run(.testing(.manual("Cat"))) { bus in
+            _ = try bus.module("Cat")
             _ = try bus.launcher()
             #expect(try timeline(bus)["app"]?["ready"]?.integer != nil)
         }

@@ -1,0 +1,122 @@
+import StrataCore
+
+/// An SVG picture as it is written: elements one after another, text escaped,
+/// numbers with one digit behind the point.
+///
+/// Colours are classes, so that one picture suits a light and a dark background.
+/// Programs that know no `prefers-color-scheme` show it light, on its own ground.
+struct SVGDocument {
+    private let theme: Theme
+    private let width: Double
+    private let height: Double
+    private let title: String
+    private let rules: (Palette) -> [(String, String)]
+    private var body = ""
+
+    /// - Parameter rules: selectors with their declarations, of one palette.
+    init(
+        width: Double, height: Double, title: String, theme: Theme, rules: @escaping (Palette) -> [(String, String)]
+    ) {
+        self.width = width
+        self.height = height
+        self.title = title
+        self.theme = theme
+        self.rules = rules
+        rectangle(Rectangle(x: 0, y: 0, width: width, height: height), "ground", radius: 10)
+    }
+
+    /// The whole picture, as a file has it.
+    var text: String {
+        let (w, h) = (Self.number(width), Self.number(height))
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(w)" height="\(h)" viewBox="0 0 \(w) \(h)" role="img">
+            <title>\(Self.escape(title))</title>
+            <style>
+            text { font-family: system-ui, "Segoe UI", Helvetica, Arial, "DejaVu Sans", sans-serif; }
+            \(style)</style>
+            \(body)</svg>
+
+            """
+    }
+
+    private var style: String {
+        func sheet(_ palette: Palette) -> String {
+            let common = [(".ground", "fill: \(palette.background)")]
+            return (common + rules(palette)).map { "\($0) { \($1) }\n" }.joined()
+        }
+        switch theme {
+        case .light: return sheet(.light)
+        case .dark: return sheet(.dark)
+        case .auto: return sheet(.light) + "@media (prefers-color-scheme: dark) {\n\(sheet(.dark))}\n"
+        }
+    }
+
+    // MARK: elements
+
+    mutating func rectangle(_ frame: Rectangle, _ classes: String, radius: Double = 0, tip: String? = nil) {
+        let round = radius > 0 ? " rx=\"\(Self.number(radius))\"" : ""
+        element(
+            "rect",
+            "class=\"\(classes)\" x=\"\(Self.number(frame.x))\" y=\"\(Self.number(frame.y))\" "
+                + "width=\"\(Self.number(frame.width))\" height=\"\(Self.number(frame.height))\"\(round)", tip)
+    }
+
+    mutating func path(_ data: String, _ classes: String, tip: String? = nil) {
+        element("path", "class=\"\(classes)\" d=\"\(data)\"", tip)
+    }
+
+    /// - Parameter anchor: SVG's: `start`, `middle` or `end`.
+    mutating func text(
+        _ text: String, at point: Point, size: Double, _ classes: String, isBold: Bool = false, anchor: String = "start"
+    ) {
+        let weight = isBold ? " font-weight=\"600\"" : ""
+        let place = anchor == "start" ? "" : " text-anchor=\"\(anchor)\""
+        body +=
+            "<text class=\"\(classes)\" x=\"\(Self.number(point.x))\" y=\"\(Self.number(point.y))\" "
+            + "font-size=\"\(Self.number(size))\"\(weight)\(place)>\(Self.escape(text))</text>\n"
+    }
+
+    mutating func begin(_ classes: String, tip: String? = nil) {
+        body += "<g class=\"\(classes)\">\n"
+        if let tip { body += "<title>\(Self.escape(tip))</title>\n" }
+    }
+
+    mutating func end() { body += "</g>\n" }
+
+    private mutating func element(_ name: String, _ attributes: String, _ tip: String?) {
+        if let tip {
+            body += "<\(name) \(attributes)><title>\(Self.escape(tip))</title></\(name)>\n"
+        } else {
+            body += "<\(name) \(attributes)/>\n"
+        }
+    }
+
+    // MARK: text
+
+    /// Text as XML has it. What can't stand in XML, or would turn text around, is
+    /// replaced.
+    static func escape(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case _ where scalar.steersTerminal || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
+                escaped += "\u{FFFD}"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// `12.3`, and `12` for `12.0`.
+    static func number(_ value: Double) -> String {
+        let tenths = Int((value * 10).rounded())
+        let sign = tenths < 0 ? "-" : ""
+        let (whole, rest) = (abs(tenths) / 10, abs(tenths) % 10)
+        return rest == 0 ? "\(sign)\(whole)" : "\(sign)\(whole).\(rest)"
+    }
+}

@@ -1,0 +1,45 @@
+/// The colours of a picture.
+public enum Theme: String, Sendable, CaseIterable {
+    /// Light or dark, as its reader has it; light where nobody asks.
+    case auto
+    case light
+    case dark
+}
+
+/// Colours by what they are for, as CSS writes them.
+struct Palette: Sendable {
+    var background: String
+    var bands: [String]
+    var border: String
+    var box: String
+    var boxBorder: String
+    var text: String
+    var dim: String
+    var call: String
+    var broadcast: String
+    var report: String
+    var undeclared: String
+    /// Phases of a start.
+    var connect: String
+    var setUp: String
+    var initialize: String
+    var waiting: String
+
+    static let light = Palette(
+        background: "#ffffff", bands: ["#f3f5f8", "#e9edf2"], border: "#d0d7de", box: "#ffffff", boxBorder: "#818b98",
+        text: "#1f2328", dim: "#59636e", call: "#0969da", broadcast: "#1a7f37", report: "#bc4c00",
+        undeclared: "#bf3989", connect: "#8c959f", setUp: "#0969da", initialize: "#8250df", waiting: "#d0d7de")
+
+    static let dark = Palette(
+        background: "#0d1117", bands: ["#161b22", "#1d232c"], border: "#3d444d", box: "#262c36", boxBorder: "#818b98",
+        text: "#f0f6fc", dim: "#a2abb5", call: "#58a6ff", broadcast: "#3fb950", report: "#f0883e",
+        undeclared: "#f778ba", connect: "#9198a1", setUp: "#58a6ff", initialize: "#bc8cff", waiting: "#3d444d")
+
+    func colour(of kind: AppGraph.Kind) -> String {
+        switch kind {
+        case .call: call
+        case .broadcast: broadcast
+        case .report: report
+        }
+    }
+}

@@ -1,0 +1,98 @@
+public import StrataCore
+
+/// What an app's table declares.
+extension AppGraph {
+    /// Draws up what the rows say of themselves; nothing runs.
+    public init(_ table: AppTable) {
+        self.init(app: table.app, levels: table.levels)
+        let names = Names(table)
+        modules = table.modules.map { row in
+            var module = Module(name: row.name, rank: row.rank)
+            module.start = row.start
+            module.provides = row.provides
+            return module
+        }
+        for (index, row) in table.modules.enumerated() { addCalls(of: row, index, names) }
+        for (index, row) in table.modules.enumerated() { addBroadcasts(of: row, index, table, names) }
+        for (index, row) in table.modules.enumerated() { addReports(of: row, index) }
+    }
+
+    /// A module's index; nil for none of that name.
+    func index(of name: String) -> Int? { modules.firstIndex { $0.name == name } }
+
+    private mutating func addCalls(of row: AppTable.Row, _ index: Int, _ names: Names) {
+        for asked in row.requires {
+            let provided = names.provided(asked)
+            guard let owner = modules.firstIndex(where: { $0.provides.contains(provided) }) else {
+                remarks.append("\(row.name) requires \(asked), which no row provides.")
+                continue
+            }
+            edges.append(
+                Edge(
+                    kind: .call, from: index, to: owner, name: asked,
+                    providerName: provided == asked ? nil : provided))
+        }
+    }
+
+    private mutating func addBroadcasts(
+        of row: AppTable.Row, _ index: Int, _ table: AppTable, _ names: Names
+    ) {
+        for name in row.broadcasts {
+            var isHeard = false
+            for observed in [name] + names.aliases(of: name, by: row) {
+                for (other, observer) in table.modules.enumerated() where observer.rank > row.rank {
+                    guard observer.observes.contains(where: { $0.name == observed }) else { continue }
+                    isHeard = true
+                    // One that observes under both names is reached once here.
+                    guard !edges.contains(where: { $0.isBroadcast(name, from: index, to: other) }) else { continue }
+                    edges.append(
+                        Edge(
+                            kind: .broadcast, from: index, to: other, name: name,
+                            providerName: observed == name ? nil : observed))
+                }
+            }
+            if !isHeard { modules[index].unheard.append(name) }
+        }
+    }
+
+    private mutating func addReports(of row: AppTable.Row, _ index: Int) {
+        for report in row.reports {
+            guard let target = self.index(of: report.module) else {
+                remarks.append("\(row.name) reports to \(report.module), which is in no row.")
+                continue
+            }
+            for name in report.names { edges.append(Edge(kind: .report, from: index, to: target, name: name)) }
+        }
+    }
+}
+
+/// What adapters make of names, as the bus sees them.
+private struct Names {
+    private let chains: AdapterChains
+    private let provided: Set<String>
+
+    init(_ table: AppTable) {
+        chains = AdapterChains(table.adapters)
+        provided = Set(table.modules.flatMap(\.provides))
+    }
+
+    /// The interface that a call to a required one reaches: one that a row provides
+    /// itself beats an adapter.
+    func provided(_ asked: String) -> String {
+        guard !provided.contains(asked) else { return asked }
+        return chains.chain(asked, "", isProvided: provided.contains)?.interface ?? asked
+    }
+
+    /// The further names under which a row's broadcast is delivered.
+    func aliases(of name: String, by row: AppTable.Row) -> [String] {
+        chains.noticeAliases.filter { alias in
+            alias.original == name && row.provides.contains(alias.provider) && !provided.contains(alias.adapter)
+        }.map(\.name)
+    }
+}
+
+extension AppGraph.Edge {
+    fileprivate func isBroadcast(_ name: String, from: Int, to: Int) -> Bool {
+        kind == .broadcast && self.name == name && self.from == from && self.to == to
+    }
+}

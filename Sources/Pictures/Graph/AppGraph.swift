@@ -1,0 +1,85 @@
+public import StrataCore
+
+/// An app as a picture shows it: its levels, its modules, and who speaks to whom.
+///
+/// A plain value. `AppGraph+Table.swift` makes it of what an app's table declares,
+/// `AppGraph+Seen.swift` adds what was seen on a running bus.
+public struct AppGraph: Sendable, Equatable {
+    /// A module of the table, or a guest that was seen.
+    public struct Module: Sendable, Equatable {
+        public var name: String
+        /// The rank of its level.
+        public var rank: Int
+        public var start = AppTable.Start.eager
+        /// Interfaces that its row provides.
+        public var provides: [String] = []
+        /// Whether a row names it; false for guests.
+        public var isListed = true
+        /// What it broadcasts and no module observes.
+        public var unheard: [String] = []
+
+        public init(name: String, rank: Int) {
+            self.name = name
+            self.rank = rank
+        }
+    }
+
+    /// How one module speaks to another.
+    public enum Kind: String, Sendable, CaseIterable {
+        case call, broadcast, report
+    }
+
+    /// One module speaks to another under one name.
+    public struct Edge: Sendable, Equatable {
+        public var kind: Kind
+        /// Index of the module that calls, broadcasts or reports.
+        public var from: Int
+        /// Index of the module that it reaches.
+        public var to: Int
+        /// The interface as the caller asks for it, or the notification's name.
+        public var name: String
+        /// What stands for `name` at the other end, where an adapter renames it.
+        public var providerName: String?
+        public var isDeclared = true
+        /// How often it was seen; nil where nobody watched.
+        public var seen: UInt64?
+
+        public init(kind: Kind, from: Int, to: Int, name: String, providerName: String? = nil) {
+            self.kind = kind
+            self.from = from
+            self.to = to
+            self.name = name
+            self.providerName = providerName
+        }
+    }
+
+    public var app: String
+    /// Names of the levels, foundation first.
+    public var levels: [String]
+    /// Of the table in its order, then guests by name.
+    public var modules: [Module] = []
+    public var edges: [Edge] = []
+    /// What couldn't be drawn, each a sentence.
+    public var remarks: [String] = []
+    /// How long a bus was watched, in milliseconds; nil where none was.
+    public var watched: UInt64?
+
+    public init(app: String, levels: [String]) {
+        self.app = app
+        self.levels = levels
+    }
+
+    /// An edge as a sentence: `Notes calls Session (as NoteLogin)`.
+    public func sentence(_ edge: Edge) -> String {
+        let (from, to) = (modules[edge.from].name, modules[edge.to].name)
+        var text: String
+        switch edge.kind {
+        case .call: text = edge.name == to ? "\(from) calls \(to)" : "\(from) calls \(edge.name) of \(to)"
+        case .broadcast: text = "\(from) broadcasts \(edge.name) to \(to)"
+        case .report: text = "\(from) reports \(edge.name) to \(to)"
+        }
+        if !edge.isDeclared { text += ", undeclared" }
+        if let seen = edge.seen { text += seen == 0 ? "; not seen" : "; seen \(seen) \(seen == 1 ? "time" : "times")" }
+        return text
+    }
+}

@@ -1,0 +1,77 @@
+/// Edges that share one end and are drawn as one line that branches: all calls of
+/// one interface, a broadcast to all its observers, all reports to one module.
+struct Bundle: Equatable {
+    var kind: AppGraph.Kind
+    var isDeclared: Bool
+    /// The module at the shared end: who is called or reported to, who broadcasts.
+    var hub: Int
+    /// The modules at the other ends, each once.
+    var members: [Int]
+    /// Interfaces or names of notifications.
+    var names: [String]
+    /// Indices of the edges, those of a member together.
+    var edges: [[Int]]
+
+    /// Whether the hub speaks, and the members are reached.
+    var goesOut: Bool { kind == .broadcast }
+
+    /// The bundles of a graph, in the order of their first edges.
+    static func all(of graph: AppGraph) -> [Bundle] {
+        var bundles: [Bundle] = []
+        var places: [Key: Int] = [:]
+        for (index, edge) in graph.edges.enumerated() {
+            let hub = edge.kind == .broadcast ? edge.from : edge.to
+            let member = edge.kind == .broadcast ? edge.to : edge.from
+            // Reports to a module are told apart by who sends them, not by name.
+            let key = Key(
+                kind: edge.kind, isDeclared: edge.isDeclared, hub: hub, name: edge.kind == .report ? "" : edge.name)
+            if let place = places[key] {
+                bundles[place].add(index, member, edge.name)
+            } else {
+                places[key] = bundles.count
+                bundles.append(
+                    Bundle(
+                        kind: edge.kind, isDeclared: edge.isDeclared, hub: hub, members: [member],
+                        names: [edge.name], edges: [[index]]))
+            }
+        }
+        return merged(bundles)
+    }
+
+    private struct Key: Hashable {
+        var kind: AppGraph.Kind
+        var isDeclared: Bool
+        var hub: Int
+        var name: String
+    }
+
+    private mutating func add(_ edge: Int, _ member: Int, _ name: String) {
+        if !names.contains(name) { names.append(name) }
+        if let place = members.firstIndex(of: member) {
+            edges[place].append(edge)
+        } else {
+            members.append(member)
+            edges.append([edge])
+        }
+    }
+
+    /// Bundles that run between the same modules become one.
+    private static func merged(_ bundles: [Bundle]) -> [Bundle] {
+        var merged: [Bundle] = []
+        for bundle in bundles {
+            let same = merged.firstIndex { other in
+                other.kind == bundle.kind && other.isDeclared == bundle.isDeclared && other.hub == bundle.hub
+                    && Set(other.members) == Set(bundle.members)
+            }
+            guard let same else {
+                merged.append(bundle)
+                continue
+            }
+            for (member, edges) in zip(bundle.members, bundle.edges) {
+                for edge in edges { merged[same].add(edge, member, bundle.names[0]) }
+            }
+            for name in bundle.names where !merged[same].names.contains(name) { merged[same].names.append(name) }
+        }
+        return merged
+    }
+}

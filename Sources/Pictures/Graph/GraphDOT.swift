@@ -1,0 +1,60 @@
+import StrataCore
+
+/// A graph in Graphviz's language: `strata graph --dot | dot -Tpng`.
+public enum GraphDOT {
+    /// The same graph gives the same bytes.
+    public static func text(of graph: AppGraph) -> String {
+        var lines = [
+            "digraph \(quote(graph.app)) {", "  rankdir=TB; fontname=\"Helvetica\";",
+            "  node [shape=box, style=rounded, fontname=\"Helvetica\"];",
+            "  edge [fontname=\"Helvetica\", fontsize=10];",
+        ]
+        for (rank, level) in graph.levels.enumerated() {
+            lines.append("  subgraph cluster_\(rank) {")
+            lines.append("    label=\(quote("\(level) (rank \(rank))")); labeljust=l; style=filled; color=\"#eef1f5\";")
+            // Keeps the levels in their order, also those without modules.
+            lines.append("    level\(rank) [style=invis, shape=point];")
+            for (index, module) in graph.modules.enumerated() where module.rank == rank {
+                let guest = module.isListed ? "" : ", style=\"rounded,dashed\""
+                lines.append("    m\(index) [label=\(quote(module.name))\(guest)];")
+            }
+            lines.append("  }")
+        }
+        for rank in graph.levels.indices.dropFirst() {
+            lines.append("  level\(rank - 1) -> level\(rank) [style=invis];")
+        }
+        lines += graph.edges.map { edge(of: $0, graph) }
+        for remark in graph.remarks { lines.append("  // \(oneLine(remark))") }
+        return (lines + ["}", ""]).joined(separator: "\n")
+    }
+
+    private static func edge(of edge: AppGraph.Edge, _ graph: AppGraph) -> String {
+        var label = edge.name
+        if let seen = edge.seen, seen > 0 { label += " ×\(seen)" }
+        let palette = Palette.light
+        let colour = edge.isDeclared ? palette.colour(of: edge.kind) : palette.undeclared
+        var attributes = "label=\(quote(label)), color=\"\(colour)\", fontcolor=\"\(colour)\""
+        if edge.seen == 0 { attributes += ", style=dashed" }
+        let form =
+            switch edge.kind {
+            case .call: "normal"
+            case .broadcast: "vee"
+            case .report: "empty"
+            }
+        // Written from earlier to later levels, which so come in their order.
+        let (from, to) = (graph.modules[edge.from].rank, graph.modules[edge.to].rank)
+        if from == to { attributes += ", constraint=false" }
+        return from > to
+            ? "  m\(edge.to) -> m\(edge.from) [\(attributes), dir=back, arrowtail=\(form)];"
+            : "  m\(edge.from) -> m\(edge.to) [\(attributes), arrowhead=\(form)];"
+    }
+
+    /// A string as DOT has it.
+    static func quote(_ text: String) -> String {
+        "\"" + oneLine(text).map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.steersTerminal ? "\u{FFFD}" : $0 }))
+    }
+}

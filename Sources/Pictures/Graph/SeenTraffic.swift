@@ -1,0 +1,71 @@
+public import StrataCore
+
+/// What passed on a bus while it was watched: who spoke to whom, how often.
+public struct SeenTraffic: Sendable, Equatable {
+    /// Who spoke to whom.
+    struct Key: Hashable {
+        var kind: AppGraph.Kind
+        var from: String
+        /// A module's name.
+        var to: String
+        /// The interface, or the notification's name.
+        var name: String
+    }
+
+    /// So many different ones are kept; of further ones only that there were.
+    public static let most = 16_384
+
+    private(set) var counts: [Key: UInt64] = [:]
+    /// Frames that the watcher didn't get, or that were too many to keep apart.
+    public private(set) var missed: UInt64 = 0
+    /// Ranks of the modules that were there.
+    let ranks: [String: Int]
+    private let owners: [String: String]
+
+    /// - Parameters:
+    ///   - levels: the answer of `bus/levels`.
+    ///   - interfaces: the answer of `bus/interfaces`.
+    public init(levels: JSON, interfaces: JSON) {
+        var ranks: [String: Int] = [:]
+        for (rank, level) in (levels["levels"]?.array ?? []).enumerated() {
+            for module in level["modules"]?.array?.compactMap(\.string) ?? [] { ranks[module] = rank }
+        }
+        self.ranks = ranks
+        var owners: [String: String] = [:]
+        for interface in interfaces["interfaces"]?.array ?? [] {
+            if let name = interface["name"]?.string { owners[name] = interface["module"]?.string }
+        }
+        self.owners = owners
+    }
+
+    /// Counts a frame, as `bus/monitor` tells of it. What was refused, what goes
+    /// to or comes from no module, and answers aren't counted.
+    public mutating func note(_ frame: JSON) {
+        if let missed = frame["missed"]?.integer { self.missed += UInt64(clamping: missed) }
+        guard frame["code"] == nil, let from = frame["from"]?.string, let rank = ranks[from],
+            let to = frame["to"]?.string
+        else { return }
+        switch frame["kind"]?.string {
+        case "call":
+            let interface = String(to.prefix { $0 != "/" && $0 != "#" })
+            guard let owner = owners[interface], ranks[owner] != nil else { return }
+            count(.init(kind: .call, from: from, to: owner, name: interface))
+        case "report":
+            guard ranks[to] != nil, let name = frame["name"]?.string else { return }
+            count(.init(kind: .report, from: from, to: to, name: name))
+        case "notice":
+            // That of a report goes the other way, and the report was counted.
+            guard let other = ranks[to], other > rank, let name = frame["name"]?.string else { return }
+            count(.init(kind: .broadcast, from: from, to: to, name: name))
+        default: break
+        }
+    }
+
+    private mutating func count(_ key: Key) {
+        if counts[key] == nil, counts.count >= Self.most {
+            missed += 1
+        } else {
+            counts[key, default: 0] += 1
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// Where everything of a graph's picture stands. A value: the same graph gives the
+/// same layout.
+///
+/// Levels are bands, the foundation on top, as in the level table: what goes down
+/// the table goes down the picture.
+public struct GraphLayout: Sendable, Equatable {
+    /// A level.
+    public struct Band: Sendable, Equatable {
+        public var rank: Int
+        public var frame: Rectangle
+    }
+
+    /// A module.
+    public struct Box: Sendable, Equatable {
+        public var module: Int
+        public var frame: Rectangle
+        public var card: Card
+    }
+
+    /// The way of one or several edges between two modules.
+    public struct Line: Sendable, Equatable {
+        /// Indices of the graph's edges.
+        public var edges: [Int]
+        /// Where the arrow is: the module that is reached.
+        public var to: Int
+        public var from: Int
+        public var kind: AppGraph.Kind
+        public var isDeclared: Bool
+        /// From `from` to `to`. Lines of one bundle have their first or last curves
+        /// in common.
+        public var curves: [Curve]
+        /// The end that no other line shares.
+        public var ownEnd: Point
+    }
+
+    static let margin = 24.0
+    /// Above the bands: the title.
+    static let head = 74.0
+    private static let narrowest = 460.0
+
+    public private(set) var bands: [Band] = []
+    public private(set) var boxes: [Box] = []
+    public private(set) var lines: [Line] = []
+    public private(set) var width = 0.0
+    /// To the end of the last band.
+    public private(set) var height = 0.0
+    /// What the levels' names take, on the left.
+    let labels: Double
+
+    public init(_ graph: AppGraph) {
+        let bundles = Bundle.all(of: graph)
+        let levelRows = LevelRows.of(graph)
+        let net = RowOrder.sort(Net(graph, bundles, rows: levelRows.map(\.modules)))
+        var ports = Ports(net, bundles)
+        let cards = graph.modules.indices.map { module in
+            Card(graph.modules[module], bundles.filter { $0.hub == module })
+        }
+        let boxWidths = cards.indices.map { max(cards[$0].width, ports.width(of: $0), 84) }
+        let widths = net.nodes.map { node in
+            switch node {
+            case .box(let module): boxWidths[module]
+            case .bend: 10.0
+            }
+        }
+        labels = (graph.levels.map { TextWidth.of($0, size: 13, isBold: true) }.max() ?? 0) + 2 * Self.margin + 40
+        let shift = labels + Self.margin
+        let middles = Spacing.place(net, widths: widths).map { $0 + shift }
+        var boxMiddles = Array(repeating: 0.0, count: graph.modules.count)
+        for (node, middle) in zip(net.nodes, middles) {
+            if case .box(let module) = node { boxMiddles[module] = middle }
+        }
+        ports.spread(middles, boxMiddles: boxMiddles, boxWidths: boxWidths)
+        let right = zip(middles, widths).map { $0 + $1 / 2 }.max() ?? shift
+        width = max(Self.narrowest, right + 2 * Self.margin).rounded(.up)
+
+        let heights = levelRows.map { row in row.modules.map { cards[$0].height }.max() ?? 18 }
+        let tops = placeRows(levelRows, heights, RowGaps.of(net, bundles, ports, middles), graph)
+        boxes = graph.modules.indices.map { module in
+            let row = levelRows.firstIndex { $0.modules.contains(module) } ?? 0
+            return Box(
+                module: module,
+                frame: Rectangle(
+                    x: boxMiddles[module] - boxWidths[module] / 2, y: tops[row], width: boxWidths[module],
+                    height: heights[row]),
+                card: cards[module])
+        }
+        let routing = Routing(
+            net: net, bundles: bundles, ports: ports, middles: middles, tops: tops, heights: heights,
+            end: height)
+        lines = routing.lines()
+    }
+
+    /// - Returns: the upper side of each row.
+    private mutating func placeRows(
+        _ rows: [LevelRows.Row], _ heights: [Double], _ gaps: [Double], _ graph: AppGraph
+    ) -> [Double] {
+        var tops: [Double] = []
+        var bandTop = Self.head
+        var y = Self.head + gaps[0]
+        for (index, row) in rows.enumerated() {
+            tops.append(y)
+            let bottom = y + heights[index]
+            y = bottom + gaps[index + 1]
+            let isLast = index == rows.count - 1
+            if isLast || rows[index + 1].rank != row.rank {
+                let bandBottom = isLast ? y : bottom + gaps[index + 1] / 2
+                bands.append(
+                    Band(
+                        rank: row.rank,
+                        frame: Rectangle(x: 0, y: bandTop, width: width, height: bandBottom - bandTop)))
+                bandTop = bandBottom
+            }
+        }
+        height = bandTop
+        return tops
+    }
+}

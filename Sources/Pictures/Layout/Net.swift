@@ -1,0 +1,86 @@
+/// The places of a picture, in rows: modules, and bends, which keep a way free for a
+/// line through a row that it doesn't end in. So no line runs through a box.
+///
+/// After Sugiyama, Tagawa and Toda's layered drawing (1981); a bundle's lines share
+/// their bends.
+struct Net {
+    enum Node: Equatable {
+        /// A module.
+        case box(Int)
+        /// A bundle passes.
+        case bend(Int)
+    }
+
+    /// Two nodes of rows that follow each other.
+    struct Link: Hashable {
+        var upper: Int
+        var lower: Int
+    }
+
+    /// Two nodes of one row.
+    struct Pair: Hashable {
+        var one: Int
+        var other: Int
+    }
+
+    private(set) var nodes: [Node] = []
+    /// By node.
+    private(set) var row: [Int] = []
+    /// The nodes of each row, from left to right.
+    var rows: [[Int]]
+    private(set) var links: [Link] = []
+    private(set) var pairs: [Pair] = []
+    /// By bundle and member: the nodes on the way from the hub to the member.
+    private(set) var ways: [[[Int]]] = []
+    /// By module.
+    private var boxes: [Int]
+
+    /// - Parameter rows: the modules of each row.
+    init(_ graph: AppGraph, _ bundles: [Bundle], rows modules: [[Int]]) {
+        rows = modules.map { _ in [] }
+        boxes = Array(repeating: 0, count: graph.modules.count)
+        for (number, modules) in modules.enumerated() {
+            for module in modules { boxes[module] = add(.box(module), number) }
+        }
+        var known: Set<Link> = []
+        var knownPairs: Set<Pair> = []
+        for (index, bundle) in bundles.enumerated() {
+            var bends: [Int: Int] = [:]
+            let hub = boxes[bundle.hub]
+            ways.append([])
+            for member in bundle.members.map({ boxes[$0] }) {
+                let (from, to) = (row[hub], row[member])
+                var way = [hub]
+                for number in from < to
+                    ? Array(from + 1..<max(to, from + 1)) : Array((to + 1..<max(from, to + 1)).reversed())
+                {
+                    let bend = bends[number] ?? add(.bend(index), number)
+                    bends[number] = bend
+                    way.append(bend)
+                }
+                way.append(member)
+                ways[index].append(way)
+                if from == to {
+                    let pair = Pair(one: min(hub, member), other: max(hub, member))
+                    if hub != member, knownPairs.insert(pair).inserted { pairs.append(pair) }
+                    continue
+                }
+                for (one, other) in zip(way, way.dropFirst()) {
+                    let link = row[one] < row[other] ? Link(upper: one, lower: other) : Link(upper: other, lower: one)
+                    if known.insert(link).inserted { links.append(link) }
+                }
+            }
+        }
+    }
+
+    func isBend(_ node: Int) -> Bool {
+        if case .bend = nodes[node] { true } else { false }
+    }
+
+    private mutating func add(_ node: Node, _ number: Int) -> Int {
+        nodes.append(node)
+        row.append(number)
+        rows[number].append(nodes.count - 1)
+        return nodes.count - 1
+    }
+}

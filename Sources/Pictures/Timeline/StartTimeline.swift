@@ -1,0 +1,116 @@
+public import StrataCore
+
+/// How long an app and each of its modules took to start: the answer of
+/// `bus/timeline`, read. Times are microseconds since 1970.
+public struct StartTimeline: Sendable, Equatable {
+    /// A part of a start.
+    public enum Phase: String, Sendable, CaseIterable {
+        /// From its process's start to its hello.
+        case connect
+        /// It waits for others whose turn it is.
+        case waiting
+        case setUp
+        case initialize
+    }
+
+    /// From when to when a part of a start lasted.
+    public struct Span: Sendable, Equatable {
+        public var phase: Phase
+        public var from: Int64
+        public var to: Int64
+        /// It didn't come to its end: the process or its session did.
+        public var isCut = false
+
+        public var microseconds: Int64 { to - from }
+    }
+
+    /// A module's last start.
+    public struct Row: Sendable, Equatable {
+        public var name: String
+        public var level: String
+        /// As in the manifest; `guest` for one that no row names.
+        public var start: String
+        public var state: String
+        public var reason: String
+        public var spans: [Span] = []
+        /// The first time that is known of it; nil where it has not been started.
+        public var begun: Int64?
+        public var connected: Int64?
+        public var ready: Int64?
+        /// When it ended without having been ready.
+        public var ended: Int64?
+        /// It had done its start before this broker knew it.
+        public var isResumed: Bool
+
+        /// What it took itself, without waiting for others.
+        public var own: Int64 { spans.reduce(0) { $0 + ($1.phase == .waiting ? 0 : $1.microseconds) } }
+
+        public func microseconds(_ phase: Phase) -> Int64? {
+            let found = spans.filter { $0.phase == phase && !$0.isCut }
+            return found.isEmpty ? nil : found.reduce(0) { $0 + $1.microseconds }
+        }
+    }
+
+    public var app: String
+    /// When the app's start began: the launcher came.
+    public var begun: Int64?
+    /// When nobody waited any more for it.
+    public var ready: Int64?
+    /// In start order.
+    public var rows: [Row]
+
+    /// - Parameter answer: of `bus/timeline`.
+    public init(_ answer: JSON) {
+        app = answer["app"]?["name"]?.string ?? ""
+        begun = answer["app"]?["begun"]?.integer
+        ready = answer["app"]?["ready"]?.integer
+        rows = (answer["modules"]?.array ?? []).map(Row.init)
+    }
+
+    /// Modules that were started again, or on demand, when the app was ready: each
+    /// is shown from its own beginning.
+    public func isLate(_ row: Row) -> Bool {
+        guard let ready, let begun = row.begun else { return false }
+        return begun > ready
+    }
+
+    /// From the first time to the last one of what belongs to the app's start.
+    public var range: ClosedRange<Int64> {
+        let times = rows.filter { !isLate($0) && !$0.isResumed }
+            .flatMap { row in row.spans.flatMap { [$0.from, $0.to] } + [row.begun].compactMap { $0 } }
+        let all = times + [begun, ready].compactMap { $0 }
+        guard let first = all.min(), let last = all.max() else { return 0...1 }
+        return first...max(last, first + 1)
+    }
+}
+
+extension StartTimeline.Row {
+    init(_ json: JSON) {
+        name = json["name"]?.string ?? "?"
+        level = json["level"]?.string ?? ""
+        start = json["start"]?.string ?? ""
+        state = json["state"]?.string ?? ""
+        reason = json["reason"]?.string ?? ""
+        isResumed = json["resumed"]?.bool ?? false
+        func time(_ name: String) -> Int64? { json[name]?.integer }
+        connected = time("connected")
+        ready = time("ready")
+        ended = time("ended")
+        begun = time("spawned") ?? connected
+        guard !isResumed else { return }
+        let steps: [(StartTimeline.Phase, from: Int64?, to: Int64?)] = [
+            (.connect, time("spawned"), connected), (.waiting, connected, time("setUpBegun")),
+            (.setUp, time("setUpBegun"), time("setUpEnded")),
+            (.waiting, time("setUpEnded"), time("initializeBegun")),
+            (.initialize, time("initializeBegun"), time("initializeEnded")),
+        ]
+        for (phase, from, to) in steps {
+            guard let from else { continue }
+            if let to, to >= from {
+                spans.append(.init(phase: phase, from: from, to: to))
+            } else if let ended, ended >= from {
+                spans.append(.init(phase: phase, from: from, to: ended, isCut: true))
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import StrataCore
+import StrataManifest
+import StrataPictures
+
+/// `strata graph`: the app as a picture.
+struct Graph: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Draws levels and modules, and who speaks to whom.",
+        discussion: """
+            EXAMPLE
+              strata graph > app.svg
+              strata graph app/strata.yaml --svg app.svg --theme dark
+              strata graph --seen 5s --svg app.svg     adds what passes on the running bus
+              strata graph --dot | dot -Tpdf > app.pdf
+              strata graph --mermaid                   for a page on GitHub
+
+            Shown is what the rows declare: calls by `requires`, through adapters; broadcasts \
+            to those who observe them; reports. The foundation is on top, as in the level \
+            table: broadcasts go down, reports go up. With --seen, what was declared and \
+            not seen is dashed, and what was seen and not declared has a colour of its own.
+            """)
+
+    @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
+    var manifest = "strata.yaml"
+
+    @Option(help: ArgumentHelp("Writes an SVG picture there; - is stdout. The default.", valueName: "file"))
+    var svg: String?
+
+    @Flag(help: "Prints it in Graphviz's language.")
+    var dot = false
+
+    @Flag(help: "Prints it in Mermaid's language.")
+    var mermaid = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Watches the running bus for so long, an integer with ms, s, m or h, and adds what was seen.",
+            valueName: "time"))
+    var seen: Milliseconds?
+
+    @OptionGroup var picture: PictureOption
+    @OptionGroup var bus: SocketOption
+
+    func validate() throws {
+        guard [svg != nil, dot, mermaid].count(where: { $0 }) <= 1 else {
+            throw ValidationError("Say one of --svg, --dot and --mermaid.")
+        }
+        if seen?.value == 0 { throw ValidationError("--seen 0 would see nothing: say how long, such as 5s.") }
+    }
+
+    func run() throws {
+        if svg == nil, !dot, !mermaid, StandardOutput.isTerminal {
+            throw Failure(
+                .usage, "an SVG picture is nothing for a terminal: say --svg FILE, or --dot or --mermaid for text")
+        }
+        var graph = AppGraph(try table())
+        if let seen { try watch(for: seen.value, &graph) }
+        if dot {
+            StandardOutput.write(Array(GraphDOT.text(of: graph).utf8))
+        } else if mermaid {
+            StandardOutput.write(Array(GraphMermaid.text(of: graph).utf8))
+        } else {
+            try picture.write(GraphSVG.text(of: graph, theme: picture.theme), to: svg ?? "-")
+        }
+    }
+
+    private func table() throws(Failure) -> AppTable {
+        var variables: [String: String] = [:]
+        variables["STRATA_ENV"] = Environment["STRATA_ENV"]
+        do throws(ManifestErrors) {
+            return try Manifest.load(path: manifest, environment: variables).table
+        } catch {
+            throw Failure(.usage, error.errors.map(\.description).joined(separator: "\n"), isPlain: true)
+        }
+    }
+
+    /// Adds what passes on the bus. Ctrl-C ends it before its time.
+    private func watch(for milliseconds: UInt64, _ graph: inout AppGraph) throws(Failure) {
+        let connection = try bus.connect()
+        guard connection.app == graph.app else {
+            throw Failure(
+                .usage,
+                "\(manifest) is of the app \(graph.app), and the bus at \(connection.path) of \(connection.app): "
+                    + "say the right manifest, or with --socket the right bus")
+        }
+        var traffic = SeenTraffic(
+            levels: try connection.ask("levels"), interfaces: try connection.ask("interfaces"))
+        var request = Request(to: "bus/monitor")
+        request.isEndless = true
+        request.deadline = 0
+        request.credit = 1_024
+        request.lasting = milliseconds
+        request.activity = "watching the bus"
+        request.onPartial = { body in
+            if let frame = try? JSON(parsing: body) { traffic.note(frame) }
+        }
+        let begun = Loop.nanoseconds
+        do throws(Failure) {
+            _ = try connection.send(request)
+        } catch {
+            guard error.code == .cancelled else { throw error }
+        }
+        graph.add(traffic, watchedFor: (Loop.nanoseconds - begun) / 1_000_000)
+    }
+}

@@ -1,0 +1,112 @@
+import StrataCore
+import Testing
+
+@testable import StrataPictures
+
+/// What a table declares, as edges.
+struct AppGraphTests {
+    @Test func callsBroadcastsAndReportsAreDrawnUp() {
+        let graph = AppGraph(Apps.five)
+        #expect(
+            graph.edges.map(graph.sentence) == [
+                "Session calls Store", "Notes calls Store", "Notes calls NoteLogin of Session", "Finder calls Notes",
+                "Store broadcasts store.changed to Notes", "Session broadcasts session.ended to Notes",
+                "Session reports log.line to Log", "Notes reports log.line to Log", "Notes reports log.error to Log",
+            ])
+        #expect(graph.remarks.isEmpty)
+    }
+
+    @Test func whatLeadsNowhereIsRemarked() {
+        var table = Apps.five
+        table.modules[1].requires = ["Nobody"]
+        table.modules[1].reports = [.init(module: "Nowhere", names: ["x"])]
+        table.modules[4].broadcasts = ["found"]
+        let graph = AppGraph(table)
+        #expect(
+            graph.remarks == [
+                "Log requires Nobody, which no row provides.", "Log reports to Nowhere, which is in no row.",
+            ])
+        #expect(graph.modules[4].unheard == ["found"])
+        #expect(graph.edges.count == AppGraph(Apps.five).edges.count)
+    }
+
+    @Test func broadcastsReachLaterLevelsOnly() {
+        var table = Apps.five
+        table.modules[1].observes = [.init(name: "store.changed"), .init(name: "session.ended")]
+        #expect(AppGraph(table).edges == AppGraph(Apps.five).edges)
+    }
+
+    @Test func chainsOfAdaptersAreFollowedUntilARowProvides() {
+        var table = Apps.five
+        var chained = AppTable.Adapter(name: "Entry", to: "NoteLogin")
+        chained.notices = [.init(from: "note.left", to: "entry.left")]
+        table.adapters.append(chained)
+        table.modules[4].requires = ["Entry"]
+        table.modules[4].observes = [.init(name: "entry.left")]
+        let graph = AppGraph(table)
+        #expect(graph.edges.map(graph.sentence).contains("Finder calls Entry of Session"))
+        #expect(graph.edges.map(graph.sentence).contains("Session broadcasts session.ended to Finder"))
+        table.modules[1].provides = ["NoteLogin"]
+        let beaten = AppGraph(table)
+        #expect(beaten.edges.map(beaten.sentence).contains("Finder calls Entry of Log"))
+        // Its own notices' names it doesn't give away.
+        #expect(!beaten.edges.map(beaten.sentence).contains("Session broadcasts session.ended to Notes"))
+    }
+
+    @Test func whatWasSeenIsCountedAndWhatNobodyDeclaredIsAdded() throws {
+        var graph = AppGraph(Apps.five)
+        var traffic = SeenTraffic(
+            levels: [
+                "levels": [
+                    ["modules": ["Store", "Log"]], ["modules": ["Session"]], ["modules": ["Notes", "Finder", "Guest"]],
+                ]
+            ],
+            interfaces: [
+                "interfaces": [
+                    ["name": "Store", "module": "Store"], ["name": "Session", "module": "Session"],
+                    ["name": "Cart", "module": "Guest"],
+                ]
+            ])
+        let frames: [JSON] = [
+            // Behind an adapter the provider's name is seen.
+            ["kind": "call", "from": "Notes", "to": "Session/who"],
+            ["kind": "call", "from": "Notes", "to": "Store/get"],
+            ["kind": "call", "from": "Notes", "to": "Store/put", "missed": 3],
+            ["kind": "call", "from": "Session", "to": "Cart#12/add"],
+            ["kind": "call", "from": "Session", "to": "Store/get", "code": "level-violation"],
+            ["kind": "call", "from": "operator", "to": "Store/get"],
+            ["kind": "call", "from": "bus", "to": "module/setUp"],
+            ["kind": "reply", "from": "Store", "to": "Notes"],
+            ["kind": "report", "from": "Notes", "to": "Log", "name": "log.line"],
+            // The report's own notice, which goes up.
+            ["kind": "notice", "from": "Notes", "to": "Log", "name": "log.line"],
+            ["kind": "broadcast", "from": "Session", "to": "", "name": "session.ended"],
+            ["kind": "notice", "from": "Session", "to": "Notes", "name": "note.left"],
+            ["kind": "notice", "from": "Store", "to": "Finder", "name": "store.changed"],
+        ]
+        for frame in frames { traffic.note(frame) }
+        graph.add(traffic, watchedFor: 5_000)
+        let seen = graph.edges.filter { $0.seen != 0 }.map(graph.sentence)
+        #expect(
+            seen == [
+                "Notes calls Store; seen 2 times", "Notes calls NoteLogin of Session; seen 1 time",
+                "Session broadcasts session.ended to Notes; seen 1 time", "Notes reports log.line to Log; seen 1 time",
+                "Store broadcasts store.changed to Finder, undeclared; seen 1 time",
+                "Session calls Cart of Guest, undeclared; seen 1 time",
+            ])
+        #expect(graph.edges.count(where: { $0.seen == 0 }) == 5)
+        let guest = try #require(graph.modules.last)
+        #expect(guest.name == "Guest" && guest.rank == 2 && !guest.isListed)
+        #expect(graph.remarks == ["3 frames were missed: the counts are too small."])
+    }
+
+    @Test func differentTrafficIsKeptApartUpToABound() {
+        var traffic = SeenTraffic(
+            levels: ["levels": [["modules": ["Ant", "Bee"]]]], interfaces: [:])
+        for number in 0..<SeenTraffic.most + 2 {
+            traffic.note(["kind": "report", "from": "Bee", "to": "Ant", "name": .string("n\(number)")])
+        }
+        #expect(traffic.counts.count == SeenTraffic.most)
+        #expect(traffic.missed == 2)
+    }
+}
