@@ -272,7 +272,7 @@ extension Broker {
     /// still has it.
     func keep(_ payload: Payload) {
         // A monitor may look at the frame once more.
-        if payload.isWaiting, payload.bytes.count > ReadBuffer.turn, !isMonitored,
+        if payload.isWaiting, !isMonitored,
             let memory = reading?._withUnsafeGuaranteedRef({ $0.assembler.giveAway(payload.bytes) })
         {
             payload.own(memory)

@@ -9,6 +9,7 @@ extension Broker {
             ("unfinished frames", assembling.count), ("connections without hello", greeting),
             ("seats", commonSeats), ("leaving sessions", leaving.count), ("reloads", reloads.count),
             ("unwritten peers", dirty.count), ("broken peers", broken.count), ("gone peers", gone.count),
+            ("departures", departures.count),
             ("orphans", orphans.count),
             ("fan-outs", fanOut == nil ? 0 : 1), ("peers that wait for one", awaitingFanOut.count),
             ("launchers", launcher == nil ? 0 : 1),

@@ -38,6 +38,7 @@ extension Broker {
     /// Every open request and every peer gets `shutting-down`.
     private func sayGoodbye() {
         finishFanOut()
+        finishDepartures()
         stage = .goodbye
         stopListening()
         let all = peers.values.sorted { $0.number < $1.number }

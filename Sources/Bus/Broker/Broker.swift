@@ -55,6 +55,8 @@ public final class Broker {
     var fanOut: FanOut?
     /// Who isn't read because of one; each of them once, longest wait first.
     var awaitingFanOut: [Peer] = []
+    /// Closed peers whose requests end in pieces, longest gone first.
+    var departures: [Peer] = []
     /// Peers whose socket takes nothing any more.
     var broken: [Peer] = []
     /// Peers that were closed in this round. What handles a frame doesn't
@@ -222,8 +224,11 @@ public final class Broker {
     private func doPieces() {
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
+        advanceDepartures()
         reclaimer.giveBack()
-        if fanOut == nil, awaitingFanOut.isEmpty, reclaimer.isEmpty { pieces.stop() }
+        if fanOut == nil, awaitingFanOut.isEmpty, departures.isEmpty, broken.isEmpty, reclaimer.isEmpty {
+            pieces.stop()
+        }
     }
 
     /// Writes out what the round has produced; then goes what was kept to its end.

@@ -22,6 +22,7 @@ extension Broker {
         handOvers.append(CallReference(call))
         guard !isTryingNext, !isNextTried else { return }
         isTryingNext = true
+        finishDepartures()
         do throws(StateError) {
             next.tryOut(try StateFile.write(capture())) { [weak self] problem in self?.tried(problem) }
         } catch {
@@ -46,6 +47,7 @@ extension Broker {
     /// - Returns: why it goes on; nil where another broker of this process does.
     package func handOver(to next: any NextBroker) -> String? {
         finishFanOut()
+        finishDepartures()
         do throws(StateError) {
             let state = try StateFile.write(capture())
             let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }

@@ -41,7 +41,7 @@ extension Broker {
     func ownerSettled(_ isReady: Bool, _ call: CallPointer, _ interface: InterfaceRecord) {
         guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
         do throws(BusError) {
-            guard isReady else { throw unavailable(interface.owner) }
+            guard isReady, peer.isOpen else { throw unavailable(interface.owner) }
             let answer = try newInstance(present(interface), for: peer)
             writeReply(peer, id: call.pointee.callerID, answer)
             release(call, "the instance was created")

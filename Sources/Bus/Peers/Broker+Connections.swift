@@ -4,8 +4,6 @@ import StrataCore
 extension Broker {
     /// The last so many connections are for operators and the launcher alone.
     static let keptConnections = 16
-    /// A peer of whom more requests are open has its end in a turn of a heavy peer.
-    static let mostEndedAtOnce = 128
     /// How long the last bytes of an ended connection may take, in milliseconds.
     static let lingering: UInt64 = 2_000
 
@@ -104,17 +102,14 @@ extension Broker {
             // It isn't read for now, so its end is seen here; a broadcast that
             // only waits for its turn is sent first.
             guard !peer.awaitsFanOut else { return }
-            peer.hasHungUp = true
-            if isHeavy(peer) { heavy.append(peer) } else { close(peer, reason: "closed") }
+            close(peer, reason: "closed")
         } else if events.contains(.readable) {
             if isHeavy(peer) { heavy.append(peer) } else { read(peer) }
         }
     }
 
-    /// Whether others come first: what it asks takes long, or its end would.
-    private func isHeavy(_ peer: Peer) -> Bool {
-        (peer.pace.isHeavy || peer.requests.count > Self.mostEndedAtOnce) && shares.isShared(at: turnTime)
-    }
+    /// Whether others come first: what it asks takes long.
+    private func isHeavy(_ peer: Peer) -> Bool { peer.pace.isHeavy && shares.isShared(at: turnTime) }
 
     /// Gives a turn to the heavy peer that had its last one the longest ago. The
     /// loop says of the others in the next round that they can be read.
@@ -122,8 +117,7 @@ extension Broker {
         var next = heavy[0]
         for peer in heavy where peer.pace.lastTurn < next.pace.lastTurn { next = peer }
         heavy.removeAll(keepingCapacity: true)
-        guard next.phase != .closed else { return }
-        if next.hasHungUp { close(next, reason: "closed") } else { read(next) }
+        if next.phase != .closed { read(next) }
     }
 
     /// Says to the loop what this peer waits for.
@@ -135,12 +129,17 @@ extension Broker {
         case .greeting, .waitingForVouch, .open: events = peer.isPaused ? .hungUp : .readable
         }
         if peer.isBlocked || peer.isCutShort { events.insert(.writable) }
+        // It has its last turns at the ends of rounds.
+        if peer.isBroken { events = [] }
         peer.socket.watch(events)
     }
 
-    func read(_ peer: Peer) {
-        guard !peer.isPaused, peer.phase != .ending else { return }
-        let space = peer.assembler.space(in: buffer, most: peer.pace.room)
+    /// - Returns: how many bytes were there.
+    @discardableResult
+    func read(_ peer: Peer) -> Int {
+        guard !peer.isPaused, peer.phase != .ending else { return 0 }
+        let most = shares.isShared(at: turnTime) ? peer.pace.room : ReadBuffer.turn
+        let space = peer.assembler.space(in: buffer, most: most)
         // What is read into fresh memory takes most of a heavy peer's turn.
         let start = peer.pace.isHeavy ? Loop.nanoseconds : 0
         switch peer.socket.read(into: space) {
@@ -154,11 +153,13 @@ extension Broker {
             shares.ended(&peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count) {
                 Loop.nanoseconds
             }
+            return count
         case .wouldBlock:
             peer.assembler.keepRest()
         case .ended, .failed:
             close(peer, reason: "closed")
         }
+        return 0
     }
 
     /// Handles the frames of a turn, as far as the peer may be read.

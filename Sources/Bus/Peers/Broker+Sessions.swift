@@ -39,13 +39,6 @@ extension Broker {
         }
     }
 
-    /// Nobody waits for what a gone peer asked for: its callees are told.
-    private func endMade(by peer: Peer) {
-        guard peer.firstMade != nil else { return }
-        let error = BusError(.cancelled, "its caller, \(peer.displayName), is gone", ran: .maybe)
-        while let call = peer.firstMade { failAndCancel(call, error) }
-    }
-
     private func endServed(by peer: Peer, reason: String) {
         guard peer.firstServed != nil else { return }
         let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"

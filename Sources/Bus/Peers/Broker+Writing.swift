@@ -3,8 +3,8 @@ import StrataCore
 /// Writing to connections: all that a round has queued at its end, and less of it
 /// where that would keep others waiting.
 extension Broker {
-    /// How many turns of input a peer still has that takes no output any more.
-    static let lastTurns = 16
+    /// How much a peer is still heard that takes no output any more, in bytes.
+    static let mostLastBytes = 16 * ReadBuffer.turn
 
     /// Notes that a peer has something to write at the end of the round.
     @inline(__always)
@@ -27,25 +27,28 @@ extension Broker {
         if !broken.isEmpty { closeBroken() }
     }
 
-    /// Handles what peers that take nothing any more have sent, and closes them.
+    /// Handles what peers that take nothing any more have sent, and closes them. While
+    /// others wait for their turns, one of them has one in a round.
     private func closeBroken() {
         let gone = broken
         broken = []
+        var hasRead = false
         for peer in gone {
-            if peer.awaitsFanOut {
+            let isShared = shares.isShared(at: turnTime)
+            if peer.awaitsFanOut || isShared && hasRead {
                 broken.append(peer)
                 continue
             }
-            var turns = 0
-            peer.pace.widen()
-            while peer.phase == .open, !peer.isPaused, turns < Self.lastTurns {
-                turns += 1
-                let before = peer.assembler.keptCount
-                read(peer)
-                if peer.assembler.keptCount == before, turns > 1 { break }
-            }
-            if peer.awaitsFanOut { broken.append(peer) } else { close(peer, reason: "closed") }
+            var isDone = false
+            repeat {
+                let count = peer.phase == .open && peer.lastBytes < Self.mostLastBytes ? read(peer) : 0
+                peer.lastBytes += count
+                isDone = count == 0
+            } while !isDone && !isShared && !peer.awaitsFanOut
+            hasRead = true
+            if isDone, !peer.awaitsFanOut { close(peer, reason: "closed") } else { broken.append(peer) }
         }
+        if !broken.isEmpty { pieces.start() }
     }
 
     /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
@@ -92,6 +95,8 @@ extension Broker {
                     // It is gone; what it sent before may still be there to be
                     // read, which is done at the round's end.
                     peer.isBlocked = true
+                    peer.isBroken = true
+                    watch(peer)
                     broken.append(peer)
                     return
                 }

@@ -67,8 +67,10 @@ final class Peer {
     /// Its input is not read for now.
     @exclusivity(unchecked)  // the same
     var isPaused = false
-    /// It has closed its side while it was paused.
-    var hasHungUp = false
+    /// Its socket takes nothing any more; what it has sent is still handled.
+    var isBroken = false
+    /// Bytes that were read of it since.
+    var lastBytes = 0
     /// It is paused because of a fan-out: its own, or one that its next broadcast
     /// must not overtake.
     var awaitsFanOut = false

@@ -18,15 +18,16 @@ struct TurnShares {
     static let lightGap: UInt64 = 200_000
     /// How long after its last turn a light peer is thought of.
     static let memory: UInt64 = 100_000_000
+    /// What is read at once of a peer of whom nothing is known, in bytes.
+    static let firstRead = 4 << 10
     /// What is read of a heavy peer at least, in bytes.
     static let leastRead = 512
     /// What is written to a peer at once, in bytes, while somebody light is there.
     static let mostWritten = 16 << 10
     /// The same where room is needed for a frame.
     static let mostWrittenForRoom = 4 * mostWritten
-    /// A turn of so few frames and bytes is a light peer's.
+    /// A turn of so few frames, and of fewer bytes than `firstRead`, is a light peer's.
     private static let lightFrames = 2
-    private static let lightBytes = 4 << 10
 
     /// A connection's first turns are hello and what its start asks: they say nothing
     /// of what it is like.
@@ -36,17 +37,11 @@ struct TurnShares {
     struct Pace {
         /// How many of its first turns are still to come.
         fileprivate var starting = TurnShares.startTurns
-        /// What its next turn reads at most, in bytes.
-        fileprivate(set) var room = ReadBuffer.turn
+        /// What its next turn reads at most while somebody light is there, in bytes.
+        fileprivate(set) var room = TurnShares.firstRead
         /// When its last turn began.
         fileprivate(set) var lastTurn: UInt64 = 0
         fileprivate(set) var isHeavy = false
-
-        /// Reads as much as a turn may have, whoever waits.
-        mutating func widen() {
-            room = ReadBuffer.turn
-            isHeavy = false
-        }
     }
 
     /// Until when the light peer that had its turn last is thought of.
@@ -65,7 +60,7 @@ struct TurnShares {
     mutating func ended(
         _ pace: inout Pace, start: UInt64, frames: Int, bytes: Int, now: () -> UInt64
     ) {
-        if frames <= Self.lightFrames, bytes <= Self.lightBytes {
+        if frames <= Self.lightFrames, bytes < Self.firstRead {
             if pace.starting > 0 {
                 pace.starting -= 1
             } else if start &- pace.lastTurn >= Self.lightGap, !pace.isHeavy {
@@ -73,13 +68,13 @@ struct TurnShares {
                 lightUntil = start &+ Self.memory
             }
             pace.lastTurn = start
-            if pace.room < ReadBuffer.turn { pace.room = min(ReadBuffer.turn, pace.room * 2) }
+            if pace.room < Self.firstRead { pace.room = min(Self.firstRead, pace.room * 2) }
             pace.isHeavy = false
             return
         }
         pace.lastTurn = start
         guard isShared(at: start) else {
-            pace.widen()
+            pace.isHeavy = false
             return
         }
         weigh(&pace, taken: max(1, now() &- start), bytes: bytes)

@@ -59,7 +59,7 @@ public struct FrameAssembler: ~Copyable {
             region = shared.base
             position = 0
             end = 0
-            let room = fillsTurns ? ReadBuffer.turn + ReadBuffer.mostLacking : most
+            let room = fillsTurns && most == ReadBuffer.turn ? ReadBuffer.turn + ReadBuffer.mostLacking : most
             return UnsafeMutableRawBufferPointer(start: shared.base, count: room)
         }
         position = 0

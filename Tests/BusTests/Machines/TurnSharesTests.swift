@@ -33,18 +33,18 @@ struct TurnSharesTests {
 
     @Test mutating func nobodyIsCutShortWhileNobodyIsLight() {
         for turn in 0..<10 as Range<UInt64> { floodTurn(at: Self.start + turn * 1_000_000, taking: 1_000_000) }
-        #expect(flood.room == ReadBuffer.turn && !flood.isHeavy)
+        #expect(flood.room == TurnShares.firstRead && !flood.isHeavy)
         #expect(!shares.isShared(at: Self.start))
     }
 
     @Test mutating func longTurnsFitTheBudgetWhileSomebodyIsLight() {
         lightTurn(at: Self.start)
         #expect(shares.isShared(at: Self.start + 1))
-        // 64 KiB in a millisecond: a hundredth of it.
-        floodTurn(at: Self.start + 1, taking: 1_000_000)
-        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 100)
+        // 4 KiB in 40 microseconds: a fourth of it.
+        floodTurn(at: Self.start + 1, taking: 40_000)
+        #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 4)
         floodTurn(at: Self.start + 2, taking: 10_000, frames: 6)
-        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 100)
+        #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 4)
         // However long it takes, something is read.
         floodTurn(at: Self.start + 3, taking: 1_000_000_000, frames: 6)
         #expect(flood.isHeavy && flood.room == TurnShares.leastRead)
@@ -62,7 +62,8 @@ struct TurnSharesTests {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + 1, taking: 1_000_000)
         for turn in 2..<20 as Range<UInt64> { floodTurn(at: Self.start + turn, taking: 1_000, frames: 1, bytes: 100) }
-        #expect(flood.room == ReadBuffer.turn && !flood.isHeavy)
+        // What comes next may be a flood.
+        #expect(flood.room == TurnShares.firstRead && !flood.isHeavy)
     }
 
     @Test mutating func aLightPeerIsThoughtOfForAWhile() {
@@ -70,7 +71,7 @@ struct TurnSharesTests {
         floodTurn(at: Self.start + TurnShares.memory - 1, taking: 1_000_000)
         #expect(flood.isHeavy)
         floodTurn(at: Self.start + TurnShares.memory, taking: 1_000_000)
-        #expect(!flood.isHeavy && flood.room == ReadBuffer.turn)
+        #expect(!flood.isHeavy && flood.room == TurnShares.leastRead)
     }
 
     @Test mutating func whoSpeaksOftenIsNotLight() {
@@ -103,8 +104,8 @@ struct TurnSharesTests {
     @Test mutating func aLargeFrameIsReadInPartsToo() {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + 1, taking: 20_000, frames: 1)
-        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 2)
-        floodTurn(at: Self.start + 2, taking: 20_000, frames: 0)
-        #expect(flood.isHeavy && flood.room == ReadBuffer.turn / 4)
+        #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 2)
+        floodTurn(at: Self.start + 2, taking: 20_000, frames: 3)
+        #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 4)
     }
 }
