@@ -36,6 +36,7 @@ extension Broker {
         case "levels": return levelsAnswer()
         case "modules": return modulesAnswer()
         case "interfaces": return interfacesAnswer()
+        case "names": return namesAnswer()
         case "stats": return statsAnswer()
         case "timeline": return try timelineAnswer(to: peer)
         case "canOpen": return try canOpen(body)
@@ -97,7 +98,7 @@ extension Broker {
 
     private static let actions = [
         "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
-        "levels", "modules", "interfaces", "stats", "timeline", "watch", "monitor", "ping", "vouch", "retire",
+        "levels", "modules", "interfaces", "names", "stats", "timeline", "watch", "monitor", "ping", "vouch", "retire",
         "moduleState",
         "reload", "handOver",
     ]

@@ -4,7 +4,8 @@ import ArgumentParser
 struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The bus's socket. Default: STRATA_SOCKET, or the only one in the default folder.", valueName: "path"))
+            "The bus's socket. Default: STRATA_SOCKET, or the only one in the default folder.", valueName: "path"),
+        completion: .file())
     var socket: String?
 
     func connect() throws(Failure) -> OperatorConnection { try BusChoice.connect(socket) }

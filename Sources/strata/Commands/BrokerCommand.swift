@@ -17,7 +17,7 @@ struct BrokerCommand: ParsableCommand {
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String
 
-    @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"))
+    @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"), completion: .file())
     var socket: String?
 
     func run() throws {

@@ -16,7 +16,9 @@ struct Call: ParsableCommand {
             A stream's partial replies are printed a line each. Ctrl-C cancels the call.
             """)
 
-    @Argument(help: ArgumentHelp("What to call; only an interface: its actions.", valueName: "interface/action"))
+    @Argument(
+        help: ArgumentHelp("What to call; only an interface: its actions.", valueName: "interface/action"),
+        completion: LiveNames.actions)
     var destination: String
 
     @Argument(help: ArgumentHelp("The params; - reads them from stdin. Default: null.", valueName: "json"))
@@ -37,6 +39,7 @@ struct Call: ParsableCommand {
         }
         var request = Request(to: destination, body: try Params.read(params))
         try request.limit(timeout)
+        request.activity = "waiting for \(destination)"
         let connection = try bus.connect()
         do {
             try answer.showReplies(to: request, connection)

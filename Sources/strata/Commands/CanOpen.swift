@@ -14,7 +14,8 @@ struct CanOpen: ParsableCommand {
             It exits with 0 for no as for yes: either is the answer that was asked for.
             """)
 
-    @Argument(help: "The URL; in quotes, where the shell would read something into it.")
+    @Argument(
+        help: "The URL; in quotes, where the shell would read something into it.", completion: LiveNames.urls)
     var url: String
 
     @OptionGroup var output: OutputOption

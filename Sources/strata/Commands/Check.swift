@@ -22,7 +22,7 @@ struct Check: ParsableCommand {
             is 2. Advice doesn't change it. `strata why` explains one message.
             """)
 
-    @Argument(help: "The manifest.")
+    @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
     @Flag(help: "Looks at the manifest alone, and starts no executable.")

@@ -17,7 +17,7 @@ struct Emit: ParsableCommand {
     /// How the modules' answers become one.
     enum Policy: String, ExpressibleByArgument, CaseIterable { case notify, all, any }
 
-    @Argument(help: "The event's name.")
+    @Argument(help: "The event's name.", completion: LiveNames.events)
     var event: String
 
     @Argument(help: ArgumentHelp("The event's params; - reads them from stdin. Default: null.", valueName: "json"))

@@ -24,7 +24,9 @@ struct Graph: ParsableCommand {
     @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
-    @Option(help: ArgumentHelp("Writes an SVG picture there; - is stdout. The default.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Writes an SVG picture there; - is stdout. The default.", valueName: "file"),
+        completion: .file())
     var svg: String?
 
     @Flag(help: "Prints it in Graphviz's language.")

@@ -17,7 +17,7 @@ struct Launch: ParsableCommand {
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
     var manifest: String
 
-    @Option(help: ArgumentHelp("The broker's socket.", valueName: "path"))
+    @Option(help: ArgumentHelp("The broker's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
     func run() throws {

@@ -13,10 +13,10 @@ struct Monitor: ParsableCommand {
             Ctrl-C ends it.
             """)
 
-    @Option(help: "Only frames from or to this module.")
+    @Option(help: "Only frames from or to this module.", completion: LiveNames.modules)
     var module: String?
 
-    @Option(help: "Only notifications and events of this name.")
+    @Option(help: "Only notifications and events of this name.", completion: LiveNames.names)
     var name: String?
 
     @Flag(help: "Shows the frames' bodies too.")

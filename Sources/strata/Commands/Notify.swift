@@ -13,13 +13,14 @@ struct Notify: ParsableCommand {
             It is sent as from a level: only modules of later levels observe it.
             """)
 
-    @Argument(help: "The notification's name.")
+    @Argument(help: "The notification's name.", completion: LiveNames.notifications)
     var name: String
 
     @Argument(help: ArgumentHelp("Its params; - reads them from stdin. Default: null.", valueName: "json"))
     var params: String?
 
-    @Option(help: "The level that it is sent as from. Default: the first one.")
+    @Option(
+        help: "The level that it is sent as from. Default: the first one.", completion: LiveNames.levels)
     var level: String?
 
     @Option(help: "The object that it is about, for observers that filter on it.")
@@ -41,6 +42,7 @@ struct Notify: ParsableCommand {
         }
         request.members = [("name", name), ("level", sender)]
         if let object { request.members.append(("object", object)) }
+        request.activity = "waiting for the bus"
         let body = try connection.send(request)
         let answer = Answer(output)
         guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["recipients"]?.integer else {

@@ -12,7 +12,8 @@ struct Open: ParsableCommand {
             Where several buses run, it is the one whose schemes have the URL's.
             """)
 
-    @Argument(help: "The URL; in quotes, where the shell would read something into it.")
+    @Argument(
+        help: "The URL; in quotes, where the shell would read something into it.", completion: LiveNames.urls)
     var url: String
 
     @OptionGroup var timeout: TimeoutOption
@@ -22,6 +23,7 @@ struct Open: ParsableCommand {
     func run() throws {
         var request = Request(.open, to: url)
         try request.limit(timeout)
+        request.activity = "waiting for \(url)"
         try Answer(output).showReplies(to: request, BusChoice.connect(bus.socket, opening: url))
     }
 }

@@ -21,7 +21,7 @@ struct ProcessStatus: ParsableCommand {
     @Flag(help: "Shows why modules aren't ready, or were started again, and their last lines.")
     var why = false
 
-    @Argument(help: "Only this one; with --why.")
+    @Argument(help: "Only this one; with --why.", completion: LiveNames.modules)
     var module: String?
 
     @OptionGroup var output: OutputOption

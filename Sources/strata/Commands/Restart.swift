@@ -16,7 +16,7 @@ struct Restart: ParsableCommand {
             is open goes on. Where that can't be, it goes on as it was, and says why.
             """)
 
-    @Argument(help: "The module's name.")
+    @Argument(help: "The module's name.", completion: LiveNames.modules)
     var module: String?
 
     @Flag(help: "Replaces the broker instead of a module.")

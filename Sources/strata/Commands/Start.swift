@@ -12,7 +12,7 @@ struct Start: ParsableCommand {
             It waits until the module is ready.
             """)
 
-    @Argument(help: "The module's name.")
+    @Argument(help: "The module's name.", completion: LiveNames.modules)
     var module: String
 
     @OptionGroup var request: ModuleRequest

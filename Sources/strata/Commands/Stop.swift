@@ -12,7 +12,7 @@ struct Stop: ParsableCommand {
             It gets tearDown, then SIGTERM, then SIGKILL; the command waits until it is gone.
             """)
 
-    @Argument(help: "The module's name.")
+    @Argument(help: "The module's name.", completion: LiveNames.modules)
     var module: String
 
     @OptionGroup var request: ModuleRequest

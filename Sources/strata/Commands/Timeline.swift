@@ -19,10 +19,11 @@ struct Timeline: ParsableCommand {
             anything else would not have helped.
             """)
 
-    @Option(help: ArgumentHelp("Writes an SVG picture there; - is stdout.", valueName: "file"))
+    @Option(help: ArgumentHelp("Writes an SVG picture there; - is stdout.", valueName: "file"), completion: .file())
     var svg: String?
 
-    @Option(help: ArgumentHelp("Writes Chrome's trace events there; - is stdout.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Writes Chrome's trace events there; - is stdout.", valueName: "file"), completion: .file())
     var trace: String?
 
     @OptionGroup var picture: PictureOption

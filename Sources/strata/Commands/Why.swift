@@ -24,13 +24,13 @@ struct Why: ParsableCommand {
             Exit codes: 0 it would be let through; 1 it would be refused; 2 bad usage.
             """)
 
-    @Argument(help: "Who sends it: a module that the manifest names.")
+    @Argument(help: "Who sends it: a module that the manifest names.", completion: LiveNames.modules)
     var module: String
 
     @Argument(help: "Interface/action, an interface, a URL, or the name of a notification or an event.")
     var target: String
 
-    @Option(help: ArgumentHelp("It is a report to this module.", valueName: "module"))
+    @Option(help: ArgumentHelp("It is a report to this module.", valueName: "module"), completion: LiveNames.modules)
     var to: String?
 
     @Flag(help: "It is a broadcast, whatever its name looks like.")
@@ -39,7 +39,7 @@ struct Why: ParsableCommand {
     @Flag(help: "It is an event, whatever its name looks like.")
     var event = false
 
-    @Option(help: ArgumentHelp("The manifest.", valueName: "path"))
+    @Option(help: ArgumentHelp("The manifest.", valueName: "path"), completion: .file(extensions: ["yaml", "yml"]))
     var manifest = "strata.yaml"
 
     @Flag(help: "Looks at the manifest alone, and starts no executable.")

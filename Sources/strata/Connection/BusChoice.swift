@@ -7,11 +7,13 @@ enum BusChoice {
     /// `STRATA_SOCKET`; nil where none was.
     /// - Throws: `usage` for a path that no socket can have, `noBus` where
     ///   nobody listens on it.
-    private static func connectNamed(_ option: String?) throws(Failure) -> OperatorConnection? {
+    private static func connectNamed(
+        _ option: String?, patience: UInt64 = OperatorConnection.patience
+    ) throws(Failure) -> OperatorConnection? {
         guard let path = option ?? Environment["STRATA_SOCKET"] else { return nil }
         do throws(Failure) {
             do { try SocketPath.check(path) } catch { throw Failure(.usage, "\(error)") }
-            return try OperatorConnection(path: path)
+            return try OperatorConnection(path: path, patience: patience)
         } catch {
             var failure = error
             if option == nil { failure.message += "\nSTRATA_SOCKET names this path." }
@@ -20,14 +22,17 @@ enum BusChoice {
     }
 
     /// Connects to the bus that was named, or to the only one there is.
-    static func connect(_ option: String?) throws(Failure) -> OperatorConnection {
-        if let connection = try connectNamed(option) { return connection }
+    /// - Parameter patience: how long it may take to answer hello, in milliseconds.
+    static func connect(
+        _ option: String?, patience: UInt64 = OperatorConnection.patience
+    ) throws(Failure) -> OperatorConnection {
+        if let connection = try connectNamed(option, patience: patience) { return connection }
         let live = try search()
         guard live.count == 1 else {
             throw Failure(
                 .usage, "there are several buses; say with --socket which one:\n\(lines(live))")
         }
-        return try OperatorConnection(path: live[0])
+        return try OperatorConnection(path: live[0], patience: patience)
     }
 
     /// Connects to the bus that was named, else to the one whose app has the

@@ -5,7 +5,7 @@ import StrataCore
 /// another: each request runs the loop until its answer is there.
 final class OperatorConnection {
     /// How long a bus may take to answer hello, in milliseconds.
-    private static let patience: UInt64 = 10_000
+    static let patience: UInt64 = 10_000
 
     /// The socket's path.
     let path: String
@@ -17,9 +17,10 @@ final class OperatorConnection {
     private var ending: String?
 
     /// Connects and says hello.
+    /// - Parameter patience: how long the bus may take for it, in milliseconds.
     /// - Throws: `noBus` where nobody takes the connection or speaks the
     ///   protocol, `answer` where the bus refuses this user.
-    init(path: String) throws(Failure) {
+    init(path: String, patience: UInt64 = patience) throws(Failure) {
         self.path = path
         do throws(SystemError) {
             loop = try Loop()
@@ -34,8 +35,11 @@ final class OperatorConnection {
         channel.onCall = { [unowned self] call in
             channel.fail(call.id, BusError(.unknownAction, "the command line has no actions"))
         }
+        var request = Request(to: "bus/hello")
+        request.activity = "waiting for the bus at \(path)"
         let hello: JSON = ["protocol": 1, "role": "operator", "runtime": "strata \(RootCommand.version)"]
-        switch try run(Request(to: "bus/hello", body: hello.encoded()), guardedFor: Self.patience) {
+        request.body = hello.encoded()
+        switch try run(request, guardedFor: patience) {
         case .failure(let error): throw Failure(error)
         case .success(let body):
             guard let told = try? JSON(parsing: body), told.object != nil else {
@@ -76,8 +80,15 @@ final class OperatorConnection {
     }
 
     /// Asks the bus itself, or its launcher, and reads the answer.
-    func ask(_ action: String, of interface: String = "bus", _ params: JSON? = nil) throws(Failure) -> JSON {
-        let body = try send(Request(to: "\(interface)/\(action)", body: params?.encoded() ?? []))
+    /// - Parameter patience: how long it may take, in milliseconds; nil is the bus's
+    ///   own time, and some more.
+    func ask(
+        _ action: String, of interface: String = "bus", _ params: JSON? = nil, patience: UInt64? = nil
+    ) throws(Failure) -> JSON {
+        var request = Request(to: "\(interface)/\(action)", body: params?.encoded() ?? [])
+        request.activity = "waiting for \(request.to)"
+        if let patience { request.patience = patience }
+        let body = try send(request)
         guard let answer = try? JSON(parsing: body) else {
             throw Failure(.answer, "the bus answered \(interface)/\(action) with what is no JSON")
         }
@@ -125,6 +136,7 @@ final class OperatorConnection {
             request.kind, to: request.to, body: request.body, deadline: request.deadline,
             credit: request.credit, members: request.members, meta: request.meta,
             onPartial: { body in
+                progress?.end()
                 if let patience { timer.start(after: patience) }
                 request.onPartial(body)
             },

@@ -34,10 +34,15 @@ struct Request {
         self.to = to
     }
 
-    /// How long the bus may take for the next reply, in milliseconds: its own
-    /// deadline and some more. Nil where it may take forever.
+    /// How long the bus may take for the next reply, in milliseconds: as was said,
+    /// or its own deadline and some more. Nil where it may take forever.
     var patience: UInt64? {
-        if isEndless || deadline == 0 { return nil }
-        return (deadline ?? 30_000) + 5_000
+        get {
+            if let given { return given }
+            if isEndless || deadline == 0 { return nil }
+            return (deadline ?? 30_000) + 5_000
+        }
+        set { given = newValue }
     }
+    private var given: UInt64?
 }

@@ -19,9 +19,10 @@ final class Progress {
         timer.start(after: 1_000, every: 1_000)
     }
 
-    /// Takes the line away.
+    /// Takes the line away. Twice is once.
     func end() {
         timer.close()
         if isShown { StandardError.raw("\r\u{1B}[K") }
+        isShown = false
     }
 }

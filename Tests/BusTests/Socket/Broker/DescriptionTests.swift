@@ -74,6 +74,28 @@ struct DescriptionTests {
         }
     }
 
+    @Test func namesListsEventsAndNotificationsOnce() throws {
+        let table = AppTable.testing(
+            .manual("Ant") { $0.broadcasts = ["item.gone", "item.added"] }, .manual("Bee"), .manual("Cat"))
+        try TestBus.run(table) { bus in
+            _ = try bus.module("Bee", ["events": ["b.event", "a.event"], "observes": ["item.added", "z"]])
+            let cat = try bus.module("Cat", ["events": ["a.event"], "observes": ["z"]])
+            let names = try bus.operator().asked("bus/names")
+            #expect(
+                names == ["events": ["a.event", "b.event"], "notifications": ["item.added", "item.gone", "z"]])
+            cat.close()
+            #expect(try bus.operator().asked("bus/names")["events"]?.array?.first == "a.event")
+        }
+    }
+
+    @Test func namesEndAtTheirBound() throws {
+        let many = (0..<1_100).map { JSON.string("event\($0)") }
+        try TestBus.run(.testing(.manual("Ant"))) { bus in
+            _ = try bus.module("Ant", ["events": .array(many)])
+            #expect(try bus.operator().asked("bus/names")["events"]?.array?.count == 1_024)
+        }
+    }
+
     @Test func statsCountsWhatPassed() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()

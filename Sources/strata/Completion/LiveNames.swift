@@ -1,0 +1,89 @@
+import ArgumentParser
+import StrataCore
+
+/// What a shell offers for an argument: names that a bus which runs right now has.
+///
+/// Quick and silent: without a bus, or with one that doesn't answer at once, there is
+/// nothing to offer.
+enum LiveNames {
+    /// How long a bus may take for hello, and again for its answer, in milliseconds.
+    private static let patience: UInt64 = 500
+
+    static let modules = offering { try $0.ask("modules", patience: patience).names(in: "modules") }
+
+    static let levels = offering { connection in connection.levels }
+
+    static let events = offering { try $0.ask("names", patience: patience).texts(in: "events") }
+
+    static let notifications = offering { try $0.ask("names", patience: patience).texts(in: "notifications") }
+
+    /// Of notifications and events.
+    static let names = offering { connection in
+        let known = try connection.ask("names", patience: patience)
+        return Set(known.texts(in: "events") + known.texts(in: "notifications")).sorted()
+    }
+
+    /// `Interface/action`; of an interface that takes any action, `Interface/`.
+    static let actions = offering { connection in
+        try connection.ask("interfaces", patience: patience)["interfaces"]?.array?.flatMap { interface in
+            let name = interface["name"]?.string ?? ""
+            let actions = interface.names(in: "actions")
+            return actions.isEmpty ? ["\(name)/"] : actions.map { "\(name)/\($0)" }
+        } ?? []
+    }
+
+    /// URLs up to their first parameter.
+    static let urls = offering { connection in
+        let interfaces = try connection.ask("interfaces", patience: patience)["interfaces"]?.array ?? []
+        let places = interfaces.flatMap { $0["urls"]?.array ?? [] }.map { url in
+            let path = (url["path"]?.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
+            let fixed = path.prefix { !$0.hasPrefix(":") }
+            let rest = fixed.count < path.count ? "/" : ""
+            return (url["host"]?.string ?? "") + fixed.joined(separator: "/") + rest
+        }
+        return connection.schemes.flatMap { scheme in places.map { "\(scheme)://\($0)" } }
+    }
+
+    private static func offering(
+        _ find: @escaping @Sendable (OperatorConnection) throws -> [String]
+    ) -> CompletionKind {
+        .custom { words, _, _ in
+            guard let connection = try? BusChoice.connect(socket(in: words), patience: patience) else { return [] }
+            // A shell would read something else into what isn't plain.
+            return ((try? find(connection)) ?? []).filter { name in
+                name.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.steersTerminal }
+            }
+        }
+    }
+
+    /// What `--socket` says in a line that is still being typed.
+    private static func socket(in words: [String]) -> String? {
+        for (index, word) in words.enumerated() {
+            if word == "--socket", index + 1 < words.count { return unquoted(words[index + 1]) }
+            if word.hasPrefix("--socket=") { return unquoted(String(word.dropFirst("--socket=".count))) }
+        }
+        return nil
+    }
+
+    /// A shell's word without its quotes; enough for a path.
+    private static func unquoted(_ word: String) -> String {
+        var plain = ""
+        var isEscaped = false
+        for character in word {
+            if !isEscaped, character == "\\" {
+                isEscaped = true
+            } else {
+                if isEscaped || (character != "\"" && character != "'") { plain.append(character) }
+                isEscaped = false
+            }
+        }
+        return plain
+    }
+}
+
+extension JSON {
+    fileprivate func texts(in member: String) -> [String] { self[member]?.array?.compactMap(\.string) ?? [] }
+    fileprivate func names(in member: String) -> [String] {
+        self[member]?.array?.compactMap { $0["name"]?.string } ?? []
+    }
+}

@@ -1,0 +1,115 @@
+import Glibc
+import StrataTesting
+import Testing
+
+/// What shells offer while a command is typed.
+@Suite(.timeLimit(.minutes(2)))
+struct CommandCompletionTests {
+    private static let script: FakeBus.Script = { asked in
+        switch asked.to {
+        case "bus/modules": [.reply(#"{"modules":[{"name":"Notes"},{"name":"Storage"}]}"#)]
+        case "bus/names": [.reply(#"{"events":["app.reload","lid.shut"],"notifications":["note.added"]}"#)]
+        case "bus/interfaces":
+            [
+                .reply(
+                    #"{"interfaces":[{"name":"Notes","actions":[{"name":"add"},{"name":"list"}],"urls":[{"host":"notes","path":"/show/:id","to":"Notes/show"},{"host":"notes","path":"/all","to":"Notes/list"}]},{"name":"Open","actions":[]}]}"#
+                )
+            ]
+        default: [.error("unknown-action", asked.to)]
+        }
+    }
+
+    /// What bash offers for the last word. Words are as bash has them, which splits at
+    /// colons.
+    private func offered(_ words: String..., socket: String) throws -> Set<String> {
+        let strata = try BuiltExecutable.path("strata")
+        let bash = try ChildProgram(
+            "/bin/bash",
+            [
+                "--norc", "-c",
+                """
+                source <("$0" completions bash) || exit 9
+                function=$(complete -p strata); function=${function##*-F }; function=${function%% *}
+                COMP_WORDS=("$0" "${@:2}") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+                "$function" strata "${!#}" "${COMP_WORDS[COMP_CWORD - 1]}"
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """,
+                strata,
+            ] + words, environment: ["STRATA_SOCKET": socket])
+        let end = try bash.wait(within: .seconds(30))
+        try #require(end == .exit(0), "\(bash.outputText)")
+        return Set(bash.outputText.split(separator: "\n").map(String.init))
+    }
+
+    private func onBus(_ test: (String) throws -> Void) throws {
+        let folder = try StrataTesting.TemporaryFolder()
+        let bus = FakeBus(at: "\(folder.path)/bus.sock", schemes: ["shop"], script: Self.script)
+        defer { bus.close() }
+        try test(bus.path)
+    }
+
+    @Test func commandsAndOptionsAreOffered() throws {
+        #expect(try offered("strata", "mon", socket: "/nowhere") == ["monitor"])
+        #expect(try offered("strata", "emit", "x", "--po", socket: "/nowhere") == ["--policy"])
+        #expect(try offered("strata", "emit", "x", "--policy", "a", socket: "/nowhere") == ["all", "any"])
+    }
+
+    @Test func namesOfTheBusAreOffered() throws {
+        try onBus { socket throws in
+            #expect(try offered("strata", "stop", "", socket: socket) == ["Notes", "Storage"])
+            #expect(try offered("strata", "run", "N", socket: socket) == ["Notes"])
+            #expect(try offered("strata", "call", "", socket: socket) == ["Notes/add", "Notes/list", "Open/"])
+            #expect(try offered("strata", "call", "Notes/l", socket: socket) == ["Notes/list"])
+            #expect(try offered("strata", "emit", "", socket: socket) == ["app.reload", "lid.shut"])
+            #expect(try offered("strata", "notify", "n", socket: socket) == ["note.added"])
+            #expect(try offered("strata", "monitor", "--name", "l", socket: socket) == ["lid.shut"])
+            #expect(try offered("strata", "monitor", "--module", "S", socket: socket) == ["Storage"])
+        }
+    }
+
+    @Test func urlsAreOfferedThoughBashSplitsThem() throws {
+        try onBus { socket throws in
+            let all: Set = ["shop://notes/show/", "shop://notes/all"]
+            #expect(try offered("strata", "open", "", socket: socket) == all)
+            #expect(try offered("strata", "open", "sh", socket: socket) == all)
+            #expect(try offered("strata", "can-open", "shop", ":", "//notes/s", socket: socket) == ["//notes/show/"])
+            #expect(try offered("strata", "open", "shop", ":", socket: socket) == ["//notes/show/", "//notes/all"])
+        }
+    }
+
+    @Test func theBusIsTheOneThatTheLineNames() throws {
+        try onBus { socket throws in
+            let offered = try offered("strata", "stop", "--socket", "'\(socket)'", "N", socket: "/nowhere")
+            #expect(offered == ["Notes"])
+        }
+    }
+
+    @Test func withoutABusNothingIsOfferedOrSaid() throws {
+        for command in ["stop", "call", "open", "emit", "notify", "run"] {
+            #expect(try offered("strata", command, "", socket: "/nowhere").filter { !$0.hasPrefix("-") }.isEmpty)
+        }
+    }
+
+    @Test func aBusThatDoesNotAnswerHoldsUpNobody() throws {
+        let folder = try StrataTesting.TemporaryFolder()
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") { _ in [] }
+        defer { bus.close() }
+        let begun = ContinuousClock.now
+        #expect(try offered("strata", "call", "", socket: bus.path).filter { !$0.hasPrefix("-") }.isEmpty)
+        // The bound is half a second; the rest is a busy machine's.
+        #expect(ContinuousClock.now - begun < .seconds(8))
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func eachShellHasAScript(shell: String) async throws {
+        let run = try await CommandRun.of(["completions", shell])
+        #expect(run.status == 0)
+        #expect(run.lines.count > 100 && run.output.contains("can-open"))
+    }
+
+    @Test func anotherShellIsBadUsage() async throws {
+        let run = try await CommandRun.of(["completions", "tcsh"])
+        #expect(run.status == 2)
+        #expect(run.error.contains("bash") && run.error.contains("fish"), "\(run.error)")
+    }
+}
