@@ -193,6 +193,10 @@ static inline unsigned long strata_raise_descriptor_limit(unsigned long wanted) 
 /// an errno.
 static inline int strata_pipe(int ends[2]) { return syscall(SYS_pipe2, ends, O_CLOEXEC) == 0 ? 0 : errno; }
 
+/// A descriptor that can be read when a process has ended (Linux 5.3's pidfd_open);
+/// closed where a program is executed. -1 and errno on failure.
+static inline int strata_process_descriptor(int pid) { return (int)syscall(434, pid, 0); }
+
 /// Every descriptor from `first` on is closed where a program is executed (Linux
 /// 5.11's close_range). Returns 0, or an errno.
 static inline int strata_close_range_on_exec(unsigned first) {

@@ -5,13 +5,18 @@ extension Broker {
     /// `vouch {"module", "token", "pid", "pending"?, "byHand"?, "spawnedAt"?}`,
     /// replacing what stood. `pending` are keys of the row that take effect at the
     /// next process's start; `byHand` says that a person had this process started.
+    /// With `pid` 0, and no token, nobody is the module any more.
     func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/vouch")
         let module = try row(try reader.required("module"))
-        let token = try reader.required("token")
-        guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid > 0 else {
-            throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number")
+        guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid >= 0 else {
+            throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number, or 0 for none")
         }
+        if pid == 0 {
+            takeBack(module)
+            return .object([])
+        }
+        let token = try reader.required("token")
         module.pending = try reader.strings("pending")
         let old = module.vouch
         let isByHand = try reader.bool("byHand") ?? false
@@ -37,6 +42,14 @@ extension Broker {
             if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }
         }
         return .object([])
+    }
+
+    /// Who has the module's place loses it.
+    private func takeBack(_ module: ModuleRecord) {
+        module.vouch = nil
+        let error = BusError(.shuttingDown, "the launcher took the place of \(module.name) back: this process ends")
+        if let successor = module.successor { end(successor.peer, error) }
+        if let peer = module.peer { end(peer, error) }
     }
 
     /// Whether a peer is a process, or descends from it.
@@ -170,6 +183,16 @@ extension Broker {
             refuse(
                 peer, header.id,
                 BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there"))
+            return
+        }
+        let uid = peer.credentials.uid
+        guard action != "lend" || mayLaunch(uid) else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .forbidden,
+                    "user \(uid) can't have a module's place: the broker's user (\(user)) or root can, who could start it"
+                ))
             return
         }
         guard let launcher else {

@@ -68,9 +68,12 @@ extension Broker {
 
     func isOperator(_ uid: UInt32) -> Bool { uid == user || uid == 0 || table.operators.contains(uid) }
 
+    /// Whether a user may say which processes the modules are.
+    func mayLaunch(_ uid: UInt32) -> Bool { uid == user || uid == 0 }
+
     private func admitLauncher(_ peer: Peer) throws(BusError) {
         let uid = peer.credentials.uid
-        guard uid == user || uid == 0 else {
+        guard mayLaunch(uid) else {
             throw BusError(.forbidden, "user \(uid) can't be the launcher: the broker's user (\(user)) or root can")
         }
         try refuseDescendant(peer, "a launcher")

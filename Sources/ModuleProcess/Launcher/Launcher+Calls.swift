@@ -9,14 +9,14 @@ extension Launcher {
             return link.fail(call.id, BusError(.unavailable, "the app is ending"))
         }
         switch action {
-        case "start", "stop", "restart", "why": module(action, call)
+        case "start", "stop", "restart", "lend", "why": module(action, call)
         case "reload": reload(call)
         case "down":
             link.reply(call.id)
             link.flush()
             end(Ending(code: 0, message: "launcher/down by \(call.from)"))
         default:
-            let known = ["start", "stop", "restart", "why", "reload", "down"]
+            let known = ["start", "stop", "restart", "lend", "why", "reload", "down"]
             let message = "launcher has no action \(action)\(suggestion(action, known)); its actions are \(list(known))"
             link.fail(call.id, BusError(.unknownAction, message))
         }
@@ -40,6 +40,17 @@ extension Launcher {
         let isBus = call.from == "bus"
         let reason =
             json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
+        if action == "lend" { return lend(supervisor, json, call) }
+        // A debugger may halt it, which is no reason to start another. One that idles
+        // has done its tearDown, though.
+        if action == "restart" || (action == "stop" && !isBus), let loan = supervisor.loan {
+            return link.fail(
+                call.id,
+                BusError(
+                    .unavailable,
+                    "process \(loan.pid) is run by hand as \(name): end it, and what was there before is started again")
+            )
+        }
         switch action {
         case "start": start(supervisor, reason, isBus, call.id)
         case "stop":
@@ -60,7 +71,7 @@ extension Launcher {
         supervisor.isWantedByHand = false
         switch supervisor.machine.state {
         case .untouched, .settled: link.reply(id)
-        case .pending, .running, .stopping:
+        case .pending, .running, .stopping, .lent:
             waiters.add(id, until: .stopped, of: supervisor.name)
             supervisor.change { $0.stop(at: loop.now, reason: reason, asksForTearDown: asksForTearDown) }
         }

@@ -1,6 +1,6 @@
 /// Calls to the launcher that are answered when a module has got somewhere.
 struct Waiters {
-    enum Wanted { case ready, stopped }
+    enum Wanted { case ready, stopped, lent }
 
     static let most = 1_024
 
@@ -16,12 +16,15 @@ struct Waiters {
     /// Those who waited for the module to be ready.
     mutating func ready(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .ready } }
 
+    /// The module's place is lent: those who wanted that.
+    mutating func lent(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .lent } }
+
     /// The module has no process: those who wanted that, and those who wanted
     /// the contrary.
     mutating func settled(_ module: String) -> (stopped: [UInt64], disappointed: [UInt64]) {
         (
             take { $0.module == module && $0.wanted == .stopped },
-            take { $0.module == module && $0.wanted == .ready }
+            take { $0.module == module && $0.wanted != .stopped }
         )
     }
 

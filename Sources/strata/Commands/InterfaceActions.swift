@@ -86,10 +86,14 @@ struct InterfaceActions {
         [
             "name": "bus", "module": "the bus",
             "actions": [
-                "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "ping", "reload", "stats", "watch",
+                "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "names", "ping", "reload", "stats",
+                "watch",
             ],
         ],
-        ["name": "launcher", "module": "the launcher", "actions": ["down", "reload", "restart", "start", "stop"]],
+        [
+            "name": "launcher", "module": "the launcher",
+            "actions": ["down", "lend", "reload", "restart", "start", "stop", "why"],
+        ],
     ]
 
     /// Actions by their names: from an array of objects with a name, or from an

@@ -28,7 +28,7 @@ struct RootCommand: ParsableCommand {
                 subcommands: [
                     Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Graph.self, Reload.self, Down.self,
                 ]),
-            CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self]),
+            CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self, RunModule.self]),
             CommandGroup(
                 name: "Status",
                 subcommands: [

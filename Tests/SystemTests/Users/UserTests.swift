@@ -109,6 +109,20 @@ extension SharedFolderTests {
             }
         }
 
+        @Test func listedOperatorGetsNoModulesPlace() throws {
+            try run("places", "  A: {run: [FIXTURE], provides: [A]}") { app in
+                try app.awaitReady("A")
+                let tried = try app.strata(as: UserApp.listed, "run", "A")
+                #expect(tried.end == .exit(1) && tried.output.contains("forbidden"), "\(tried.output)")
+                // Nor a process of root's that it descends from: whoever has the token would be the module.
+                let asked = try app.strata(
+                    as: UserApp.listed, "call", "launcher/lend", #"{"module": "A", "pid": 1}"#)
+                #expect(asked.end == .exit(1))
+                #expect(asked.output.contains("can't have a module's place"), "\(asked.output)")
+                #expect(!app.running.said("run by hand"))
+            }
+        }
+
         @Test func moduleIsNoOperatorWhoeverItsUserIs() throws {
             let rows = """
                   Own: {run: [tool.sh]}

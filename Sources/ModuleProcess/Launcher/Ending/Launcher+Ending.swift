@@ -43,7 +43,7 @@ extension Launcher {
         let running = supervisors.filter { supervisor in
             switch supervisor.machine.state {
             case .untouched, .settled: false
-            case .pending, .running, .stopping: true
+            case .pending, .running, .stopping, .lent: true
             }
         }
         let stops = StopOrder(settings.manifest.table, running: Set(running.map(\.name)), at: endStartedAt)

@@ -39,6 +39,10 @@ extension ModuleMachine {
         hasBus = false
         switch state {
         case .untouched, .settled, .pending: return []
+        case .lent(var loan):
+            loan.isReady = false
+            state = .lent(loan)
+            return []
         case .running(var run):
             switch run.phase {
             case .spawned, .joined, .settingUp, .setUp, .initializing, .ready:
@@ -56,6 +60,7 @@ extension ModuleMachine {
     /// What the broker says of the module.
     /// - Parameter pid: that of its session; 0 where it has none.
     mutating func saw(_ bus: BusState, pid: Int32, reason: String, at now: UInt64) -> [Action] {
+        if case .lent(let loan) = state { return saw(bus, pid: pid, of: loan, at: now) }
         guard case .running(var run) = state else { return [] }
         if case .doomed = run.phase { return [] }
         let before = run.phase
@@ -139,14 +144,10 @@ extension ModuleMachine {
         _ exit: ChildProcess.Exit, lastLines: [String], because cause: String? = nil, at now: UInt64
     ) -> [Action] {
         switch state {
-        case .untouched, .settled, .pending:
+        case .untouched, .settled, .pending, .lent:
             preconditionFailure("illegal transition: \(state), exited")
         case .stopping(let stopping):
-            self.cause = stopping.reason
-            guard stopping.afterwards == .start else { return settle(.absent(stopping.reason), exit: exit) }
-            state = .pending(at: now, reason: stopping.reason)
-            let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit.description)
-            return [.tell(report)] + spawnIfDue(now)
+            return stopped(stopping, exit: exit, at: now)
         case .running(let run):
             return ended(run, exit, cause, lastLines, now)
         }
@@ -155,7 +156,7 @@ extension ModuleMachine {
     mutating func deadlinePassed(at now: UInt64) -> [Action] {
         guard let deadline, deadline <= now else { return [] }
         switch state {
-        case .untouched, .settled: return []
+        case .untouched, .settled, .lent: return []
         case .pending: return spawnIfDue(now)
         case .running(var run):
             let grace = min(policy.stop, 1_000)

@@ -26,7 +26,23 @@ extension ModuleMachine {
         return [.tell(report), .settled(settled)]
     }
 
+    /// A process that was to end has ended, or isn't the launcher's any more.
+    mutating func stopped(_ stopping: Stopping, exit: ChildProcess.Exit?, at now: UInt64) -> [Action] {
+        cause = stopping.reason
+        switch stopping.afterwards {
+        case .nothing: return settle(.absent(stopping.reason), exit: exit)
+        case .start:
+            state = .pending(at: now, reason: stopping.reason)
+            let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit?.description)
+            return [.tell(report)] + spawnIfDue(now)
+        case .lend(var loan):
+            loan.follows = stopping.pid
+            return lend(loan, at: now)
+        }
+    }
+
     mutating func terminate(_ stopping: inout Stopping, _ now: UInt64) -> [Action] {
+        if stopping.isLent { return [.takeBack] + stopped(stopping, exit: nil, at: now) }
         stopping.step = stopping.times.terminate == 0 ? .killing : .terminating
         stopping.deadline = stopping.times.terminate == 0 ? nil : now + stopping.times.terminate
         state = .stopping(stopping)

@@ -19,7 +19,12 @@ extension ModuleMachine {
             return spawnIfDue(now)
         case .running:
             return []
+        case .lent:
+            // Its turn at the app's start has come, and nobody waits for it.
+            return [.passedSetUp]
         case .stopping(var stopping):
+            // The place is promised.
+            if case .lend = stopping.afterwards { return [] }
             stopping.afterwards = .start
             state = .stopping(stopping)
             return []
@@ -53,6 +58,13 @@ extension ModuleMachine {
                 return [.retire]
             }
             return terminate(&stopping, now)
+        case .lent(let loan):
+            var stopping = Stopping(
+                pid: loan.pid, step: .retiring, deadline: now + times.tearDown, times: times,
+                afterwards: afterwards, reason: reason, isLent: true)
+            guard hasBus, asksForTearDown, times.tearDown > 0 else { return terminate(&stopping, now) }
+            state = .stopping(stopping)
+            return [.retire]
         case .stopping(var stopping):
             // The later wish wins, and time only gets shorter.
             stopping.afterwards = afterwards
@@ -70,12 +82,14 @@ extension ModuleMachine {
         switch state {
         case .untouched, .settled: return []
         case .pending: return settle(.absent(reason))
+        case .lent: return [.takeBack] + settle(.absent(reason))
         case .running(let run):
             state = .stopping(
                 Stopping(
                     pid: run.pid, step: .killing, deadline: nil, times: StopTimes(tearDown: 0, terminate: 0),
                     afterwards: .nothing, reason: reason))
             return [.signal(SIGKILL)]
+        case .stopping(let stopping) where stopping.isLent: return [.takeBack] + settle(.absent(reason))
         case .stopping(var stopping):
             stopping.step = .killing
             stopping.deadline = nil

@@ -32,6 +32,10 @@ struct ModuleMachine {
         case becameReady(pid: Int32, milliseconds: UInt64)
         /// There is no process, and none will be started unless somebody asks.
         case settled(Settled)
+        /// The broker is to take the process for it that the loan names.
+        case lent
+        /// The broker is to end the session of whoever has the place.
+        case takeBack
         /// Something that a person wants to read.
         case note(String)
     }
@@ -43,7 +47,21 @@ struct ModuleMachine {
     }
 
     /// What happens when it has been stopped.
-    enum Afterwards: Equatable { case nothing, start }
+    enum Afterwards: Equatable {
+        case nothing, start
+        case lend(Loan)
+    }
+
+    /// A process that a person runs has its place.
+    struct Loan: Equatable {
+        var pid: Int32
+        /// Whether a process is started when that one has ended.
+        var startsAgain: Bool
+        /// The process that was there before, where there was one.
+        var follows: Int32?
+        var lentAt: UInt64 = 0
+        var isReady = false
+    }
 
     /// How long the steps of stopping may take.
     struct StopTimes: Equatable {
@@ -91,6 +109,8 @@ struct ModuleMachine {
         var times: StopTimes
         var afterwards: Afterwards
         var reason: String
+        /// The process isn't the launcher's, and gets no signals.
+        var isLent = false
     }
 
     enum State: Equatable {
@@ -101,6 +121,8 @@ struct ModuleMachine {
         case pending(at: UInt64, reason: String)
         case running(Run)
         case stopping(Stopping)
+        /// The launcher starts nothing meanwhile.
+        case lent(Loan)
     }
 
     var policy: Policy
@@ -122,6 +144,7 @@ struct ModuleMachine {
         case .untouched, .settled, .pending: nil
         case .running(let run): run.pid
         case .stopping(let stopping): stopping.pid
+        case .lent(let loan): loan.pid
         }
     }
 
@@ -135,13 +158,14 @@ struct ModuleMachine {
         case .pending(_, let reason):
             ModuleReport(state: restarts.quickDeaths == 0 ? .starting : .restarting, reason: reason)
         case .running: ModuleReport(state: .starting, reason: "it runs already")
+        case .lent(let loan): ModuleReport(state: .starting, reason: Self.reason(of: loan))
         }
     }
 
     /// Whether its first start is still going on: nothing is known of its fate.
     var isStarting: Bool {
         switch state {
-        case .untouched, .settled, .stopping: false
+        case .untouched, .settled, .stopping, .lent: false
         case .pending: restarts.quickDeaths == 0
         case .running(let run): run.readyAt == nil && restarts.quickDeaths == 0
         }
@@ -152,6 +176,7 @@ struct ModuleMachine {
     var activity: String? {
         switch state {
         case .untouched, .settled, .stopping: return nil
+        case .lent(let loan): return loan.isReady ? nil : "for process \(loan.pid), which is run by hand"
         case .pending: return hasBus ? "to be started again" : "for the bus"
         case .running(let run):
             switch run.phase {
@@ -171,7 +196,7 @@ struct ModuleMachine {
     var isAtRest: Bool {
         switch state {
         case .untouched, .settled: true
-        case .pending, .running, .stopping: false
+        case .pending, .running, .stopping, .lent: false
         }
     }
 
@@ -183,6 +208,7 @@ struct ModuleMachine {
     }
 
     var isReady: Bool {
+        if case .lent(let loan) = state { return loan.isReady }
         guard case .running(let run) = state else { return false }
         return run.phase == .ready
     }
@@ -190,7 +216,7 @@ struct ModuleMachine {
     /// When `deadlinePassed` is due; nil for never.
     var deadline: UInt64? {
         switch state {
-        case .untouched, .settled: nil
+        case .untouched, .settled, .lent: nil
         case .pending(let at, _): hasBus ? at : nil
         case .running(let run): run.deadline
         case .stopping(let stopping): stopping.deadline

@@ -13,6 +13,10 @@ protocol SupervisorOwner: AnyObject {
 
     /// A process was started: the broker must know it.
     func vouch(for supervisor: Supervisor)
+    /// The place is that of the loan's process from now on.
+    func lent(_ supervisor: Supervisor)
+    /// The broker is to end the session of whoever has the place.
+    func takeBack(_ supervisor: Supervisor)
     func tell(_ report: ModuleReport, of supervisor: Supervisor)
     /// Ask the broker for tearDown, then call `retired`.
     func retire(_ supervisor: Supervisor)
@@ -49,7 +53,8 @@ final class Supervisor {
     private(set) var row: AppTable.Row
     private(set) var process: ModuleProcess
     private(set) var machine: ModuleMachine
-    /// When the last process was started, in microseconds since 1970.
+    /// When the last process was started, or had the place lent, in microseconds since
+    /// 1970.
     private(set) var spawnedAt: UInt64 = 0
     /// Since when it is to be ready and is not.
     private(set) var notReadySince: UInt64 = 0
@@ -67,6 +72,8 @@ final class Supervisor {
     var current: SupervisedProcess?
     /// Under `replace: overlap`: the process that is to take over.
     var replacement: SupervisedProcess?
+    /// A process that a person runs in the module's place.
+    private(set) var loan: Loan?
     /// For the replacement's start.
     var replacementTimer: LoopTimer?
     /// Processes that another took the place of, or that were not to take over
@@ -105,7 +112,25 @@ final class Supervisor {
     var pending: [String] { current?.pending(process) ?? [] }
 
     /// The process that the broker is to know.
-    var vouched: SupervisedProcess? { replacement ?? current }
+    var vouched: Vouch? {
+        // Until the process that was there has ended the loan is only a promise.
+        if let loan, machine.pid == loan.pid {
+            return Vouch(token: loan.token, pid: loan.pid, isByHand: true, spawnedAt: spawnedAt)
+        }
+        return (replacement ?? current).map {
+            Vouch(token: $0.token, pid: $0.pid, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
+        }
+    }
+
+    /// What the broker is told of a process.
+    struct Vouch {
+        var token: String
+        var pid: Int32
+        /// A person had it started.
+        var isByHand: Bool
+        /// In microseconds since 1970.
+        var spawnedAt: UInt64
+    }
 
     /// All that have not ended.
     var all: [SupervisedProcess] { [current, replacement].compactMap { $0 } + leaving }
@@ -113,6 +138,8 @@ final class Supervisor {
     /// Nothing is left of it and it will not be used again.
     func close() {
         timer?.close()
+        loan?.close()
+        loan = nil
         replacementTimer?.close()
         (timer, replacementTimer) = (nil, nil)
         for one in all { one.close() }
@@ -130,7 +157,22 @@ final class Supervisor {
         // comes before the actions that were to follow it.
         while let action = actions.popFirst() { actions = perform(action)[...] + actions }
         if replacement != nil, !machine.isRunning { abandonReplacement() }
+        if !machine.isLent {
+            loan?.close()
+            loan = nil
+        }
         arm()
+    }
+
+    /// Lets a process have the module's place that a person runs, until it has ended.
+    /// - Throws: where there is no such process.
+    func lend(to pid: Int32) throws(SystemError) {
+        precondition(loan == nil, "\(name) is lent to process \(loan?.pid ?? 0) already")
+        loan = try Loan(pid, owner.loop) { [unowned self] in
+            change { $0.loanEnded(at: owner.loop.now) }
+        }
+        let isWanted = row.start == .eager || row.start == .async
+        change { $0.lend(to: pid, isWanted: isWanted, at: owner.loop.now) }
     }
 
     private func arm() {
@@ -151,6 +193,11 @@ final class Supervisor {
         case .passedSetUp: owner.passedSetUp(self)
         case .becameReady(_, let milliseconds): owner.becameReady(self, milliseconds: milliseconds)
         case .settled(let settled): owner.settled(self, settled)
+        case .lent:
+            // It becomes the module's process by the answer.
+            spawnedAt = Loop.wallMicroseconds
+            owner.lent(self)
+        case .takeBack: owner.takeBack(self)
         case .note(let text): owner.console.say(of: name, text)
         }
         return []

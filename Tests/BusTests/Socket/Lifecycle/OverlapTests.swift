@@ -70,6 +70,17 @@ struct OverlapTests {
         }
     }
 
+    @Test func aPlaceThatIsTakenBackEndsBothSessions() throws {
+        try TestBus.run(table()) { bus in
+            let old = try serving(bus)
+            let new = try bus.process(of: "Shop", Self.hello, answersLifecycle: false)
+            _ = try new.peer.expectCall("module/setUp")
+            try bus.launcher().asked("bus/vouch", ["module": "Shop", "pid": 0])
+            try old.peer.expectEnd("shutting-down")
+            try new.peer.expectEnd("shutting-down")
+        }
+    }
+
     @Test func everythingPassesTogetherWhenItIsReady() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)

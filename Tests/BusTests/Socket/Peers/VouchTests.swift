@@ -104,6 +104,27 @@ struct VouchTests {
         }
     }
 
+    @Test func aPlaceThatIsTakenBackIsNobodys() throws {
+        try TestBus.run(table()) { bus in
+            let token = try bus.vouch(for: "Login")
+            let peer = try bus.module("Login", ["token": .string(token)])
+            let launcher = try bus.launcher()
+            try launcher.asked("bus/vouch", ["module": "Login", "pid": 0])
+            let end = try peer.expectEnd("shutting-down")
+            #expect(end["message"]?.string?.contains("took the place of Login back") == true, "\(end)")
+            // The token is worth nothing until somebody vouches again.
+            let again = try bus.connect("Login", answersLifecycle: true)
+            let hello = try again.sendHello("Login", ["token": .string(token)])
+            try launcher.settle()
+            #expect(again.inbox.isEmpty)
+            let next = try bus.vouch(for: "Login")
+            try again.expectRefusal(of: hello, "forbidden")
+            _ = try bus.module("Login", ["token": .string(next)])
+            try launcher.refused("bus/vouch", ["module": "Login", "token": "t", "pid": -1], with: "bad-params")
+            try launcher.refused("bus/vouch", ["module": "Login", "pid": 1], with: "bad-params")
+        }
+    }
+
     @Test func theVouchOfADeadProcessIsWorthNothing() throws {
         let dead = try ChildProgram("/bin/true")
         try dead.wait()

@@ -1,0 +1,82 @@
+import Glibc
+import StrataCore
+
+/// `launcher/lend`: a process that a person runs takes a module's place. `strata run`
+/// asks for it, and becomes that process.
+extension Launcher {
+    /// `{"module", "pid", "needsProgram"?}`: answered when the process that was there
+    /// has ended, and the broker knows the other's token. With `needsProgram` the row
+    /// must have one that can be executed.
+    func lend(_ supervisor: Supervisor, _ params: JSON, _ call: RequestChannel.Incoming) {
+        do throws(BusError) {
+            let pid = try borrower(params)
+            if let loan = supervisor.loan {
+                throw BusError(
+                    .unavailable, "process \(loan.pid) is run by hand as \(supervisor.name) already: end it before")
+            }
+            if params["needsProgram"]?.bool == true { try checkProgram(of: supervisor) }
+            // It may be lent at once, which answers.
+            waiters.add(call.id, until: .lent, of: supervisor.name)
+            do throws(SystemError) { try supervisor.lend(to: pid) } catch {
+                waiters.drop(call.id)
+                throw BusError(.unavailable, "process \(pid) can't be watched: \(error)")
+            }
+        } catch {
+            link.fail(call.id, error)
+        }
+    }
+
+    /// The process that is to be the module: one of this user's, from outside of the
+    /// app. So nobody can lend a place to what isn't theirs to command.
+    private func borrower(_ params: JSON) throws(BusError) -> Int32 {
+        guard let pid = params["pid"]?.integer.flatMap({ Int32(exactly: $0) }), pid > 0 else {
+            throw BusError(.badParams, "launcher/lend expects {\"module\": NAME, \"pid\": PROCESS}; use strata run")
+        }
+        var status = stat()
+        guard stat("/proc/\(pid)", &status) == 0 else {
+            throw BusError(.badParams, "there is no process \(pid)")
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw BusError(
+                .forbidden,
+                "process \(pid) is user \(status.st_uid)'s: only user \(geteuid()), whose app this is, runs a module by "
+                    + "hand, or root")
+        }
+        guard pid != getpid(), !Ancestors.descends(pid, from: getpid()) else {
+            throw BusError(.forbidden, "process \(pid) is the app's own: a module is run by hand from outside of it")
+        }
+        return pid
+    }
+
+    private func checkProgram(of supervisor: Supervisor) throws(BusError) {
+        let process = supervisor.process
+        guard let executable = process.executable else {
+            throw BusError(.unavailable, "the row of \(supervisor.name) has no `run`: say what is to be run")
+        }
+        if let problem = Executable.problem(executable, folder: process.folder) {
+            throw BusError(.unavailable, "\(supervisor.name) can't be run: \(problem)")
+        }
+    }
+
+    func lent(_ supervisor: Supervisor) {
+        guard let loan = supervisor.loan else { return }
+        vouch(for: supervisor)
+        console.say(of: supervisor.name, "process \(loan.pid), run by hand, has its place")
+        let process = supervisor.process
+        var members: [JSON.Member] = [
+            .init("token", .string(loan.token)), .init("socket", .string(settings.socket)),
+            .init("env", .string(surroundings.env)), .init("folder", .string(process.folder)),
+            .init(
+                "run", .array(([process.executable].compactMap { $0 } + process.run.dropFirst()).map { .string($0) })),
+            .init(
+                "variables", .object(process.env.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })),
+        ]
+        if let user = supervisor.row.user { members.append(.init("user", .integer(Int64(user)))) }
+        let body = JSON.object(members).encoded()
+        for id in waiters.lent(supervisor.name) { link.reply(id, body) }
+    }
+
+    func takeBack(_ supervisor: Supervisor) {
+        link.call("vouch", ["module": .string(supervisor.name), "pid": 0])
+    }
+}

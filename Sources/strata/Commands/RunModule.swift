@@ -1,0 +1,72 @@
+import ArgumentParser
+import Glibc
+import StrataCore
+
+/// `strata run`: becomes a module's process, in the place of the launched one.
+struct RunModule: ParsableCommand {
+    /// A stop with all its signals fits into it.
+    private static let patience: UInt64 = 120_000
+
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs a module by hand in its place, for instance in a debugger.",
+        discussion: """
+            The launched process ends in order, and the program takes its name: requests wait \
+            meanwhile. Its terminal is this one. When it has ended, the launcher starts the \
+            module again, where it ran before.
+
+            Without a program the row's `run` is run; {} stands for it among given words. It \
+            runs in the row's folder, with the row's env.
+
+            EXAMPLE
+              strata run Notes
+              strata run Notes -- gdb --args {}
+              strata run Notes -- lldb -- {}
+              strata run Notes -- .build/release/Notes
+            """)
+
+    @Argument(help: "The module's name.", completion: LiveNames.modules)
+    var module: String
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the launched one may take to end: an integer with ms, s, m or h. Default: 2m.",
+            valueName: "time"))
+    var timeout: Milliseconds?
+
+    @OptionGroup var bus: SocketOption
+
+    @Argument(
+        parsing: .postTerminator,
+        help: ArgumentHelp("The program to run, and its arguments; {} is the row's `run`.", valueName: "program"))
+    var words: [String] = []
+
+    func run() throws {
+        var given = words
+        // What can't be run is said before anything is stopped.
+        if let first = given.first, first != Place.mark { given[0] = try ProgramSearch.path(of: first) }
+        let place = try lend(needsProgram: given.isEmpty || given.contains(Place.mark))
+        if place.isAnothersUser {
+            StandardError.write("The row of \(module) has a user of its own; here it runs as you.")
+        }
+        try place.become(given, as: module)
+    }
+
+    /// Asks the launcher to stand back. The connection ends here: the module has one
+    /// of its own.
+    private func lend(needsProgram: Bool) throws(Failure) -> Place {
+        let connection = try bus.connect()
+        var request = Request(
+            to: "launcher/lend",
+            body: ([
+                "module": .string(module), "pid": .integer(Int64(getpid())), "needsProgram": .bool(needsProgram),
+            ] as JSON).encoded())
+        request.deadline = timeout?.value ?? Self.patience
+        request.activity = "waiting for \(module) to end"
+        let body = try connection.send(request)
+        guard let place = (try? JSON(parsing: body)).flatMap(Place.init) else {
+            throw Failure(.answer, "the launcher answered launcher/lend with something else than a module's place")
+        }
+        return place
+    }
+}

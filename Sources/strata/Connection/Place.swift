@@ -1,0 +1,56 @@
+import Glibc
+import StrataCore
+
+/// A module's place in its app, as the launcher lends it: what a process needs to be
+/// that module.
+struct Place {
+    /// Stands for the row's `run` among words.
+    static let mark = "{}"
+
+    private let token: String
+    private let socket: String
+    private let env: String
+    private let folder: String
+    private let run: [String]
+    private let variables: [(name: String, value: String)]
+    private let user: Int64?
+
+    /// - Parameter answer: of `launcher/lend`.
+    init?(_ answer: JSON) {
+        guard let token = answer["token"]?.string, let socket = answer["socket"]?.string,
+            let folder = answer["folder"]?.string, let run = answer["run"]?.array?.compactMap(\.string)
+        else { return nil }
+        (self.token, self.socket, self.folder, self.run) = (token, socket, folder, run)
+        env = answer["env"]?.string ?? ""
+        variables = (answer["variables"]?.object ?? []).compactMap { member in
+            member.value.string.map { (member.name, $0) }
+        }
+        user = answer["user"]?.integer
+    }
+
+    /// Whether the launcher would run the module as somebody else.
+    var isAnothersUser: Bool { user.map { $0 != Int64(geteuid()) } ?? false }
+
+    /// Executes a program in this process's place; returns only where that can't be.
+    /// - Parameter words: the program's path and its arguments; empty is the row's.
+    func become(_ words: [String], as module: String) throws(Failure) -> Never {
+        let words = (words.isEmpty ? [Self.mark] : words).flatMap { $0 == Self.mark ? run : [$0] }
+        guard let program = words.first else {
+            throw Failure(.usage, "the row of \(module) has no `run`: say behind -- what is to be run")
+        }
+        guard chdir(folder) == 0 else {
+            throw Failure(
+                .usage, "the folder of \(module), \(folder), can't be entered: \(String(cString: strerror(errno)))")
+        }
+        for (name, value) in variables { setenv(name, value, 1) }
+        for (name, value) in [
+            ("STRATA_SOCKET", socket), ("STRATA_MODULE", module), ("STRATA_TOKEN", token), ("STRATA_ENV", env),
+        ] { setenv(name, value, 1) }
+        unsetenv("STRATA_LIFELINE")
+        StandardError.write("\(module) is run by hand: \(words.map(ShellWord.quoted).joined(separator: " "))")
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
+        arguments.append(nil)
+        execv(program, arguments)
+        throw Failure(.usage, "\(program) can't be executed: \(String(cString: strerror(errno)))")
+    }
+}

@@ -1,0 +1,14 @@
+/// Words for a shell.
+enum ShellWord {
+    /// As it is where no shell would read something into it.
+    static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                byte >= 0x80 || byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "A") < 26
+                    || byte &- UInt8(ascii: "0") < 10 || "/._-+=:@%,".utf8.contains(byte)
+            }
+        return isPlain
+            ? word : "'\(word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
+    }
+}
