@@ -11,6 +11,7 @@ struct RootCommand: ParsableCommand {
         abstract: "Runs an app of several module processes on one bus, and speaks with it.",
         discussion: """
             EXAMPLE
+              strata new greetings                      makes a package to begin with
               strata up                                 runs ./strata.yaml's app
               strata ps                                 its modules
               strata call Catalog/list '{"limit": 3}'   calls an action
@@ -26,7 +27,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "App",
                 subcommands: [
-                    Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Graph.self, Reload.self, Down.self,
+                    New.self, Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Graph.self, Reload.self,
+                    Down.self,
                 ]),
             CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self, RunModule.self]),
             CommandGroup(

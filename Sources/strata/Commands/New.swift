@@ -1,0 +1,63 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata new`: a package with a contract, two modules and their tests.
+struct New: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Makes a package: a contract, two modules, a test and a manifest.",
+        discussion: """
+            EXAMPLE
+              strata new greetings
+              strata new shop --modules Stock Front
+              strata new shop --path ~/apps/shop --strata ../strata
+
+            The first module provides an interface, the second one calls it. The package builds, \
+            runs (`strata up --build`) and tests (`swift test`) at once. It depends on the strata \
+            that this program was built from, or on what --strata names.
+            """)
+
+    @Argument(help: "The app's name, 1 to 32 of a-z, 0-9 and -, a letter first; the package's too.")
+    var name: String
+
+    @Option(
+        help: ArgumentHelp("The folder to make. Default: the app's name, here.", valueName: "folder"),
+        completion: .directory)
+    var path: String?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp("Two modules: who provides, and who calls. Default: Greeter Visitor.", valueName: "module"))
+    var modules: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The strata that it depends on: a package's folder, or a URL.", valueName: "path-or-url"),
+        completion: .directory)
+    var strata: String?
+
+    @OptionGroup var output: OutputOption
+
+    func run() throws {
+        let names = try PackageNames(app: name, modules: modules.isEmpty ? ["Greeter", "Visitor"] : modules)
+        let dependency = try StrataDependency(strata)
+        try dependency.checkApart(from: names.app)
+        let folder = path ?? names.app
+        let files = PackageTemplate(names, dependency).files
+        try NewFolder.write(files, to: folder)
+        let answer = Answer(output)
+        guard !answer.isForPrograms else {
+            return try answer.show([
+                "folder": .string(folder), "files": .array(files.map { .string($0.path) }),
+                "strata": .string(dependency.place),
+            ])
+        }
+        let lines =
+            ["\(folder) has:"] + files.map { "  \($0.path)" }
+            + [
+                "", "It depends on \(dependency.description).", "", "  cd \(ShellWord.quoted(folder))",
+                "  strata up --build    then, in another terminal:",
+                "  strata call \(names.caller)/visit '{\"who\": \"Ada\"}'",
+                "  swift test",
+            ]
+        for line in lines { StandardOutput.write(line: Printable.line(line)) }
+    }
+}

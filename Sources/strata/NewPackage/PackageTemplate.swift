@@ -1,0 +1,133 @@
+/// The files of a new package. Its Swift is in `PackageTemplate+Sources.swift`.
+struct PackageTemplate {
+    let names: PackageNames
+    let dependency: StrataDependency
+
+    init(_ names: PackageNames, _ dependency: StrataDependency) {
+        self.names = names
+        self.dependency = dependency
+    }
+
+    var files: [NewFile] {
+        let (provider, caller) = (names.provider, names.caller)
+        return [
+            NewFile(path: "Package.swift", text: package),
+            NewFile(path: "strata.yaml", text: manifest),
+            NewFile(path: "README.md", text: readme),
+            NewFile(path: "Sources/\(provider)Interface/\(provider).swift", text: contract),
+            NewFile(path: "Sources/\(provider)/\(provider)Module.swift", text: providerModule),
+            NewFile(path: "Sources/\(caller)/\(caller)Module.swift", text: callerModule),
+            NewFile(path: "Tests/\(provider)Tests/\(provider)Tests.swift", text: tests),
+            NewFile(path: ".gitignore", text: ".build/\n"),
+            NewFile(path: ".swift-format", text: format),
+        ]
+    }
+
+    /// What the provider's notifications begin with.
+    var prefix: String { names.provider.lowercased() }
+
+    /// Import declarations, in the formatter's order.
+    func imports(_ modules: String...) -> String {
+        modules.sorted().map { "import \($0)" }.joined(separator: "\n")
+    }
+
+    private var package: String {
+        """
+        // swift-tools-version: 6.2
+        import PackageDescription
+
+        let strata = Target.Dependency.product(name: "Strata", package: "\(dependency.identity)")
+
+        let package = Package(
+            name: "\(names.app)",
+            dependencies: [
+                \(dependency.declaration)
+            ],
+            targets: [
+                // What \(names.provider) offers: it and those who call it import this.
+                .target(name: "\(names.provider)Interface", dependencies: [strata]),
+
+                // The modules, a program each.
+                .executableTarget(name: "\(names.provider)", dependencies: ["\(names.provider)Interface", strata]),
+                .executableTarget(name: "\(names.caller)", dependencies: ["\(names.provider)Interface", strata]),
+
+                // They are built before their tests run.
+                .testTarget(
+                    name: "\(names.provider)Tests",
+                    dependencies: [
+                        "\(names.provider)", "\(names.caller)",
+                        .product(name: "StrataTesting", package: "\(dependency.identity)"),
+                    ]),
+            ],
+            swiftLanguageModes: [.v6]
+        )
+
+        """
+    }
+
+    private var manifest: String {
+        """
+        # `strata check` judges this file, `strata up` runs what it says.
+        app: \(names.app)
+        schemes: [\(names.app)]
+        calls: layered   # a module calls interfaces of its own and earlier levels
+
+        modules:
+          \(names.provider):
+            level: basic
+            run: [.build/debug/\(names.provider)]
+            provides: [\(names.provider)]
+            broadcasts: [\(prefix).greeted]
+
+          \(names.caller):
+            level: topout
+            run: [.build/debug/\(names.caller)]
+            provides: [\(names.caller)]
+            requires: [\(names.provider)]
+            observes: [\(prefix).greeted]
+
+        """
+    }
+
+    private var readme: String {
+        """
+        # \(names.app)
+
+        Two modules, each a process, on one bus: \(names.provider) greets and tells it, \(names.caller) asks
+        for greetings and remembers them.
+
+            strata up --build     builds, then runs the app until ctrl-C
+
+        In another terminal:
+
+            strata ps
+            strata call \(names.caller)/visit '{"who": "Ada"}'
+            strata open \(names.app)://\(prefix)/greet/Bo
+            strata call \(names.caller)/seen
+
+        | where | what |
+        |---|---|
+        | strata.yaml | the modules, their levels, who may do what |
+        | Sources/\(names.provider)Interface | what \(names.provider) offers, for both ends to import |
+        | Sources/\(names.provider), Sources/\(names.caller) | the modules |
+        | Tests | each module as a process on a bus of the test's own: `swift test` |
+
+        `strata run \(names.caller) -- lldb -- {}` runs a module in a debugger, in its place in the app.
+
+        """
+    }
+
+    private var format: String {
+        """
+        {
+          "version": 1,
+          "lineLength": 120,
+          "indentation": {
+            "spaces": 4
+          },
+          "lineBreakBeforeEachArgument": false
+        }
+
+        """
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import StrataCore
+import StrataLauncher
+
+/// Which strata a new package depends on.
+struct StrataDependency {
+    /// A folder's absolute path, or a URL.
+    let place: String
+    private let isFolder: Bool
+    /// Nobody named it: it is the one that this program was built from.
+    private let isOwn: Bool
+
+    /// A part of the package that no other has.
+    private static let mark = "Sources/ModuleProcess/Runtime"
+
+    /// - Parameter given: a folder or a URL; nil looks beside this program.
+    /// - Throws: `usage` for a folder that isn't strata's, and where none is found.
+    init(_ given: String?) throws(Failure) {
+        guard let given else {
+            guard let own = Self.own else {
+                throw Failure(
+                    .usage,
+                    "the package of strata isn't found around \(Programs.folder): say with --strata where it is, "
+                        + "a folder or a URL")
+            }
+            (place, isFolder, isOwn) = (own, true, true)
+            return
+        }
+        if given.contains("://") || given.hasPrefix("git@") {
+            (place, isFolder, isOwn) = (given, false, false)
+            return
+        }
+        guard let path = realpath(given, nil) else {
+            throw Failure(.usage, "--strata \(given): \(String(cString: strerror(errno)))")
+        }
+        defer { free(path) }
+        let folder = String(cString: path)
+        guard Self.isStrata(folder) else {
+            throw Failure(.usage, "--strata \(given): there is no package of strata, with \(Self.mark) in it")
+        }
+        (place, isFolder, isOwn) = (folder, true, false)
+    }
+
+    /// For a person.
+    var description: String {
+        isOwn ? "strata in \(place), which this program was built from" : "strata \(isFolder ? "in" : "at") \(place)"
+    }
+
+    /// As Package.swift writes it.
+    var declaration: String {
+        let literal = SwiftLiteral.string(place)
+        return isFolder
+            ? ".package(name: \"strata\", path: \(literal))" : ".package(url: \(literal), branch: \"main\")"
+    }
+
+    /// The name by which SwiftPM knows the package, and that products are asked of.
+    var identity: String {
+        if isFolder { return "strata" }
+        let last = place.split(separator: "/").last.map(String.init) ?? place
+        return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
+    }
+
+    /// SwiftPM knows a package by the last part of its place.
+    func checkApart(from app: String) throws(Failure) {
+        let last = place.split(separator: "/").last.map { $0.lowercased() }
+        guard last != app, identity.lowercased() != app else {
+            throw Failure(
+                .usage,
+                "SwiftPM would take \(app) for the package in \(place), whose last part is the same: take "
+                    + "another name")
+        }
+    }
+
+    /// The package in a folder around this program, such as `.build/debug` has.
+    private static var own: String? {
+        var folder = Programs.folder[...]
+        while let slash = folder.lastIndex(of: "/") {
+            folder = folder[..<slash]
+            if isStrata(String(folder)) { return String(folder) }
+        }
+        return nil
+    }
+
+    private static func isStrata(_ folder: String) -> Bool {
+        access("\(folder)/Package.swift", R_OK) == 0 && access("\(folder)/\(mark)", R_OK) == 0
+    }
+}
