@@ -38,7 +38,7 @@ struct RootCommand: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
-            CommandGroup(name: "Shell", subcommands: [Completions.self]),
+            CommandGroup(name: "Shell", subcommands: [Completions.self, Manual.self]),
         ])
 
     /// Runs the command that the arguments name, and ends the process with one

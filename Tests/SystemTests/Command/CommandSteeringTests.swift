@@ -159,15 +159,4 @@ struct CommandSteeringTests {
         )
         #expect(run.status == 2)
     }
-
-    @Test(arguments: [
-        "ps", "levels", "routes", "call", "open", "can-open", "emit", "notify", "start", "stop", "restart",
-        "monitor", "reload", "down", "check", "why", "graph", "timeline",
-    ])
-    func helpShowsAnExample(command: String) async throws {
-        let run = try await CommandRun.of([command, "--help"])
-        #expect(run.status == 0)
-        #expect(run.lines.drop { $0 != "EXAMPLE" }.dropFirst().first?.contains("strata \(command)") == true)
-        #expect(run.lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("USAGE") })
-    }
 }

@@ -1,0 +1,101 @@
+import StrataCore
+
+/// The manual page, in the language of man(7), made of the argument parser's
+/// description of the commands.
+struct ManualPage {
+    private let root: JSON
+    private var lines: [String] = []
+
+    /// - Parameter root: `command` of `--experimental-dump-help`.
+    init(_ root: JSON) {
+        self.root = root
+        write()
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    private mutating func write() {
+        let name = root["commandName"]?.string ?? "strata"
+        lines = [
+            ".\\\" Made by `strata manual`; don't edit.",
+            ".TH STRATA 1 \"\" \"\(name) \(RootCommand.version)\" \"Strata\"",
+            ".SH NAME", "\(name) \\- \(Roff.text(Self.phrase(root["abstract"]?.string)))", ".SH SYNOPSIS",
+            ".B \(name)", "\\fIcommand\\fR [\\fIoptions\\fR]", ".SH DESCRIPTION",
+        ]
+        lines += Roff.discussion(root["discussion"]?.string ?? "")
+        lines.append(".SH COMMANDS")
+        for command in root["subcommands"]?.array ?? [] where command["shouldDisplay"]?.bool != false {
+            guard let word = command["commandName"]?.string, word != "help" else { continue }
+            write(command, name: "\(name) \(word)")
+        }
+        lines += [
+            ".SH ENVIRONMENT", ".TP", ".B STRATA_SOCKET", Roff.line("The bus's socket, where --socket doesn't say it."),
+            ".TP",
+            ".B STRATA_ENV", "The app's env, instead of the manifest's.", ".TP", ".B NO_COLOR",
+            "Output to a terminal has no colours.", ".SH FILES", ".TP", ".I strata.yaml",
+            "The manifest of the app, in the folder where a command is given.", ".TP",
+            ".I $XDG_RUNTIME_DIR/strata/APP.sock", "The bus of an app; without that variable",
+            ".IR /tmp/strata\\-UID/APP.sock .",
+        ]
+    }
+
+    private mutating func write(_ command: JSON, name: String) {
+        let arguments = (command["arguments"]?.array ?? []).filter { argument in
+            argument["shouldDisplay"]?.bool != false && !Self.isOfAll(argument)
+        }
+        lines += [".SS \(Roff.text(name))"]
+        lines.append("\\fB\(Roff.text(name))\\fR \(arguments.map(Self.usage).joined(separator: " "))")
+        lines += [".PP", Roff.line("\(Self.sentence(command["abstract"]?.string))")]
+        for argument in arguments {
+            lines += [".TP", Self.label(argument), Roff.line(Self.explanation(argument))]
+        }
+        lines += Roff.discussion(command["discussion"]?.string ?? "")
+    }
+
+    /// `--help` and `--version` need no mention with each command.
+    private static func isOfAll(_ argument: JSON) -> Bool {
+        let name = argument["preferredName"]?["name"]?.string
+        return name == "help" || name == "version"
+    }
+
+    private static func usage(_ argument: JSON) -> String {
+        let isOptional = argument["isOptional"]?.bool == true
+        let more = argument["isRepeating"]?.bool == true ? "..." : ""
+        let dashes = argument["parsingStrategy"]?.string == "postTerminator" ? "\\-\\- " : ""
+        let shown = label(argument).split(separator: ", ").last.map(String.init) ?? ""
+        return isOptional ? "[\(dashes)\(shown)\(more)]" : dashes + shown + more
+    }
+
+    /// `\fB--timeout\fR \fItime\fR`
+    private static func label(_ argument: JSON) -> String {
+        let value = Roff.text(argument["valueName"]?.string ?? "value")
+        let names = (argument["names"]?.array ?? []).map { name in
+            let text = name["name"]?.string ?? ""
+            return "\\fB\(Roff.text((name["kind"]?.string == "long" ? "--" : "-") + text))\\fR"
+        }
+        switch argument["kind"]?.string {
+        case "positional": return "\\fI\(value)\\fR"
+        case "option": return names.map { "\($0) \\fI\(value)\\fR" }.joined(separator: ", ")
+        default: return names.joined(separator: ", ")
+        }
+    }
+
+    private static func explanation(_ argument: JSON) -> String {
+        var parts = [sentence(argument["abstract"]?.string)]
+        let values = argument["allValueStrings"]?.array?.compactMap(\.string) ?? []
+        if !values.isEmpty { parts.append("One of \(values.joined(separator: ", ")).") }
+        if let standard = argument["defaultValue"]?.string { parts.append("Default: \(standard).") }
+        return parts.joined(separator: " ")
+    }
+
+    private static func sentence(_ text: String?) -> String {
+        guard let text, let last = text.last else { return "" }
+        return ".!?".contains(last) ? text : "\(text)."
+    }
+
+    /// Without the full stop.
+    private static func phrase(_ text: String?) -> String {
+        let text = text ?? ""
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+}
