@@ -225,7 +225,7 @@ public final class Broker {
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDepartures()
-        reclaimer.giveBack()
+        reclaimer.giveBack(shares.isShared(at: Loop.nanoseconds) ? Reclaimer.smallPiece : Reclaimer.piece)
         if fanOut == nil, awaitingFanOut.isEmpty, departures.isEmpty, broken.isEmpty, reclaimer.isEmpty {
             pieces.stop()
         }

@@ -4,8 +4,11 @@
 ///
 /// Used on one loop's thread.
 public final class Reclaimer {
-    /// What `giveBack` gives back, in bytes: some microseconds' work.
+    /// What is given back at once where nobody waits, in bytes.
     public static let piece = 128 << 10
+    /// The same where somebody does: ten to twenty microseconds' work, 128 KiB being up
+    /// to seventy.
+    public static let smallPiece = 32 << 10
     /// So many bytes may wait; what is more is given back at once.
     public static let mostWaiting = 256 << 20
 
@@ -37,8 +40,9 @@ public final class Reclaimer {
     }
 
     /// Gives one piece back: the caller sees to it that this is called until all is.
-    public func giveBack() {
-        var piece = Self.piece
+    /// - Parameter most: how large the piece is at most, in bytes.
+    public func giveBack(_ most: Int = Reclaimer.piece) {
+        var piece = most
         while piece > 0, var block = blocks.popLast() {
             let count = min(piece, block.left)
             block.left -= count

@@ -22,6 +22,13 @@ import Testing
         reclaimer.giveBack()
     }
 
+    @Test func aPieceMayBeSmaller() {
+        let reclaimer = Reclaimer()
+        take(2 * LargeBlocks.least, reclaimer)
+        reclaimer.giveBack(Reclaimer.smallPiece)
+        #expect(reclaimer.waiting == 2 * LargeBlocks.least - Reclaimer.smallPiece)
+    }
+
     @Test func aPieceMayBeSeveralBlocks() {
         let reclaimer = Reclaimer()
         for _ in 0..<3 { take(LargeBlocks.least, reclaimer) }
