@@ -23,6 +23,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [
@@ -34,7 +36,11 @@ let package = Package(
         .target(name: "StrataJSON", path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "Strata",
-            dependencies: ["StrataCore", "StrataJSON", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "StrataCore", "StrataJSON", .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
             path: "Sources/ModuleProcess/Runtime", swiftSettings: settings),
         .target(
             name: "StrataManifest",
@@ -59,7 +65,9 @@ let package = Package(
             name: "StrataBrokerCommand", dependencies: ["StrataCore", "StrataBus"],
             path: "Sources/strata-broker", swiftSettings: settings),
         .executableTarget(
-            name: "StrataFixture", dependencies: ["Strata"], path: "Tests/Fixture", swiftSettings: settings),
+            name: "StrataFixture",
+            dependencies: ["Strata", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            path: "Tests/Fixture", swiftSettings: settings),
         .executableTarget(
             name: "GuideModule", dependencies: ["Strata"], path: "Tests/GuideModule", swiftSettings: settings),
         .executableTarget(
@@ -85,7 +93,8 @@ let package = Package(
             name: "ModuleProcessTests",
             dependencies: [
                 "StrataCore", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
-                "TestSupport",
+                "TestSupport", .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(

@@ -88,22 +88,3 @@ final class BlockingPool: Sendable {
         }
     }
 }
-
-/// A counting semaphore, as the C library has it.
-///
-/// `@unchecked Sendable` because the semaphore is made for threads, and its
-/// address never changes.
-private final class Signal: @unchecked Sendable {
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() { sem_init(semaphore, 0, 0) }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
-    }
-
-    func raise() { sem_post(semaphore) }
-
-    func wait() { while sem_wait(semaphore) != 0 {} }
-}

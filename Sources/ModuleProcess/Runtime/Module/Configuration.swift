@@ -1,4 +1,6 @@
+internal import CoreMetrics
 internal import Glibc
+internal import Tracing
 
 /// What a module's process is told by who started it.
 struct Configuration: Sendable {
@@ -9,6 +11,11 @@ struct Configuration: Sendable {
     var token: String?
     /// A pipe's reading end that the launcher holds the other end of.
     var lifeline: Int32?
+    /// Where spans are written; nil for nowhere.
+    var spans: String?
+    /// Told instead of those that the process has: tests have several modules in one.
+    var metrics: (any MetricsFactory)?
+    var tracer: (any Tracer)?
     /// Without the program's name.
     var arguments: [String] = []
 
@@ -21,6 +28,7 @@ struct Configuration: Sendable {
         configuration.module = variable("STRATA_MODULE")
         configuration.token = variable("STRATA_TOKEN")
         configuration.lifeline = variable("STRATA_LIFELINE").flatMap { Int32($0) }
+        configuration.spans = variable("STRATA_SPANS")
         configuration.arguments = Array(CommandLine.arguments.dropFirst())
         return configuration
     }

@@ -57,6 +57,8 @@ extension ModuleRuntime {
             reconnection.succeeded()
             connecting = nil
             self.session = session
+            telemetry?.metrics?.connected()
+            telemetry?.tracing?.name(app: welcome["app"]?.string ?? "")
             gate.open()
             if resumed { runResumed() }
         }

@@ -11,6 +11,9 @@ extension ModuleRuntime {
         let call = IncomingCall(
             id: header.id, name: name, parent: header.id, deadline: deadline(header), trace: Array(header.trace),
             credit: header.credit, session: session)
+        if let telemetry {
+            telemetry.begin(call, Subject(.call, to: name), isKnown: start != nil, from: header.from.text)
+        }
         guard session.handlers < SessionLimits.handlers else {
             call.fail(
                 ModuleError(
@@ -33,7 +36,16 @@ extension ModuleRuntime {
             deadline: deadline(header), trace: Array(header.trace), credit: header.credit, session: session,
             isOfBus: true)
         call.open()
+        if let telemetry, let subject = subject(module: header) { telemetry.begin(call, subject, from: "bus") }
         handle(module: UnsafeRawBufferPointer(rebasing: to.dropFirst(7)), call, header, body)
+    }
+
+    /// What is measured of the broker's own calls: the steps of the module's
+    /// life, and events.
+    private func subject(module header: borrowing Header) -> Subject? {
+        let action = UnsafeRawBufferPointer(rebasing: header.to.dropFirst(7)).text
+        if action == "event" { return Subject(.event, header.name.text) }
+        return LifeCycle.Step(rawValue: action).map { Subject(.call, "module/\($0.rawValue)") }
     }
 
     /// On the loop's clock; nil for none.
@@ -55,6 +67,9 @@ extension ModuleRuntime {
             id: hasID ? header.id : nil, name: "observer of \(observing.name)", parent: nil,
             deadline: deadline(header), trace: Array(header.trace), session: session)
         call.open()
+        telemetry?.begin(
+            notice: call, Subject(hasID ? .report : .broadcast, observing.name), missed: header.missed,
+            from: header.from.text)
         let delivery = Delivery(header, body)
         let fits = notices.add(bytes: body.count, limit: session.limits.queue) { finish in
             call.onClose = finish

@@ -6,12 +6,27 @@ extension ModuleRuntime {
     // twice which executor goes on, by a lock of the task's.
     @inline(__always)
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
-        if let session, outgoing.lease == nil { return try await exchange(outgoing, body, on: session) }
+        if let session, outgoing.lease == nil, telemetry == nil {
+            return try await exchange(outgoing, body, on: session)
+        }
         return try await exchange(outgoing, body).reply
     }
 
     /// As `request`, and says on which connection.
     func exchange(_ outgoing: Outgoing, _ body: Body) async throws -> (reply: [UInt8], session: Session) {
+        guard let telemetry else { return try await exchangeOnceConnected(outgoing, body) }
+        var outgoing = outgoing
+        let measurement = telemetry.begin(&outgoing)
+        defer { measurement.ended() }
+        do { return try await exchangeOnceConnected(outgoing, body) } catch {
+            measurement.failed(error)
+            throw error
+        }
+    }
+
+    private func exchangeOnceConnected(
+        _ outgoing: Outgoing, _ body: Body
+    ) async throws -> (reply: [UInt8], session: Session) {
         let session = try await connected(for: outgoing)
         return (try await exchange(outgoing, body, on: session), session)
     }
@@ -53,6 +68,17 @@ extension ModuleRuntime {
 
     /// Sends a notification.
     func send(_ outgoing: Outgoing, _ body: Body) throws {
+        guard let telemetry else { return try sendUnmeasured(outgoing, body) }
+        var outgoing = outgoing
+        let measurement = telemetry.begin(&outgoing)
+        defer { measurement.ended() }
+        do { try sendUnmeasured(outgoing, body) } catch {
+            measurement.failed(error)
+            throw error
+        }
+    }
+
+    private func sendUnmeasured(_ outgoing: Outgoing, _ body: Body) throws {
         guard let session else { throw BusError.notConnected(outgoing.what) }
         let scope = CallScope.current
         try body.withUnsafeBytes { body throws(BusError) in try session.send(outgoing, body, scope: scope) }
@@ -64,10 +90,20 @@ extension ModuleRuntime {
     func stream(_ outgoing: Outgoing, _ body: Body, of instance: Instance?) throws -> StreamSource {
         let buffer = ReplyBuffer()
         let scope = CallScope.current
+        var outgoing = outgoing
+        if let measurement = telemetry?.begin(&outgoing) {
+            buffer.onEnd = { error in
+                if let error { measurement.failed(error) }
+                measurement.ended()
+            }
+        }
         if let session {
-            try stream(outgoing, body, scope, session, into: buffer)
+            do { try stream(outgoing, body, scope, session, into: buffer) } catch {
+                buffer.ended(error as? BusError ?? BusError(.failed, "\(error)"))
+                throw error
+            }
         } else {
-            buffer.postpone { [unowned buffer] in
+            buffer.postpone { [unowned buffer, outgoing] in
                 let session = try await self.connected(for: outgoing)
                 try self.stream(outgoing, body, scope, session, into: buffer)
             }

@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import Tracing
 
 extension ModuleRuntime {
     /// Answers one of the broker's own calls, `module/…`.
@@ -81,7 +82,7 @@ extension ModuleRuntime {
             scope.resumed()
             await CallScope.$current.withValue(scope) {
                 do {
-                    try await work()
+                    try await ServiceContext.$current.withValue(scope.context) { try await work() }
                     finish(.success(()))
                 } catch {
                     finish(.failure(error))

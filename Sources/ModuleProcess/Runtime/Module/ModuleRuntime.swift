@@ -46,6 +46,9 @@ final class ModuleRuntime {
     var observations: [Observing] = []
     var bySubscription: [Int64: Observing] = [:]
     let notices = NoticeQueue()
+    /// Nil where nobody measures or traces.
+    @exclusivity(unchecked)  // because each request looks at it, on one thread
+    private(set) var telemetry: Telemetry?
     @exclusivity(unchecked)  // the same
     var releases = InstanceReleases()
     let backgrounds = Backgrounds()
@@ -80,6 +83,8 @@ final class ModuleRuntime {
             end(1, "can't start: \(error)")
             return
         }
+        telemetry = Telemetry.asked(by: configuration, module: name)
+        if let metrics = telemetry?.metrics { notices.onWaiting = { metrics.waitingNotices.change(by: $0) } }
         if let lifeline = configuration.lifeline { watchLifeline(lifeline) }
         connect()
     }
@@ -177,6 +182,7 @@ final class ModuleRuntime {
         setRegistrations([])
         observations = []
         bySubscription = [:]
+        telemetry?.tracing?.flush()
         onExit(code, line)
     }
 }

@@ -10,6 +10,9 @@ final class NoticeQueue {
     private var bytes = 0
     private var isStarting = false
 
+    /// Told when more or fewer wait, and by how many.
+    var onWaiting: (Int) -> Void = { _ in }
+
     init() {}
 
     /// Starts one now, or later; false where it doesn't fit.
@@ -22,6 +25,7 @@ final class NoticeQueue {
         guard bytes + count <= limit else { return false }
         bytes += count
         waiting.append((count, start))
+        onWaiting(1)
         return true
     }
 
@@ -39,6 +43,7 @@ final class NoticeQueue {
             let next = waiting[head]
             head += 1
             bytes -= next.bytes
+            onWaiting(-1)
             begin(next.start)
         }
         if head == waiting.count {

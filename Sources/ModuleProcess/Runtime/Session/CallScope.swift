@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import Tracing
 
 /// What passes from a handler to the requests that it makes, by task-local
 /// value: the request being handled, what time is left for it, and its trace.
@@ -15,6 +16,9 @@ class CallScope {
     final let deadline: UInt64?
     /// JSON, with its quotes; empty for none.
     final let trace: [UInt8]
+    /// The span that stands for it, as the handler's own spans and requests find
+    /// it; nil where there is none.
+    @exclusivity(unchecked) final var context: ServiceContext?
     /// False once the handler has returned.
     @exclusivity(unchecked) final private(set) var isOpen = true
 

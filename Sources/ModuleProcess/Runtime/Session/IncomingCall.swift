@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import Tracing
 
 /// Something that a handler of this module runs for: a request, from its
 /// arrival to its answer, or a notice that nobody waits for. It is the scope of
@@ -17,6 +18,8 @@ final class IncomingCall: CallScope {
     /// Whether it is the broker's own, `module/…`: a step of the life cycle ends
     /// with the process alone.
     let isOfBus: Bool
+    /// What is told of it where somebody measures.
+    @exclusivity(unchecked) var measurement: Measurement?
     /// Called once, when its handler has ended.
     var onClose: (() -> Void)?
 
@@ -41,6 +44,8 @@ final class IncomingCall: CallScope {
     /// the handler's first call of a nonisolated function starts threads.
     func run(_ work: @escaping @ModuleActor (IncomingCall) async throws -> Void) {
         open()
+        // Not by `map`, whose generic result would wrap each handler once more.
+        let work = if let context { Self.inside(context, work) } else { work }
         let watch = ModuleExecutor.shared.watch
         watch.begin(name)
         let task = Task.immediate(executorPreference: ModuleExecutor.shared) { @ModuleActor in
@@ -68,10 +73,30 @@ final class IncomingCall: CallScope {
         }
         let watch = ModuleExecutor.shared.watch
         watch.begin(name)
+        if let context {
+            ServiceContext.$current.bind(context) { handle(request, perform, reply) }
+        } else {
+            handle(request, perform, reply)
+        }
+        watch.end()
+    }
+
+    @inline(__always)
+    private func handle<Request, Reply>(
+        _ request: Request, _ perform: @ModuleActor (Request) throws -> Reply,
+        _ reply: @ModuleActor (IncomingCall, Reply) throws -> Void
+    ) {
         CallScope.$current.bind(self) {
             do { try reply(self, try perform(request)) } catch { fail(error) }
         }
-        watch.end()
+    }
+
+    /// The same work, with its span as what spans and requests of its own are
+    /// children of.
+    private static func inside(
+        _ context: ServiceContext, _ work: @escaping @ModuleActor (IncomingCall) async throws -> Void
+    ) -> @ModuleActor (IncomingCall) async throws -> Void {
+        { call in try await ServiceContext.$current.withValue(context) { try await work(call) } }
     }
 
     /// The caller has gone, or gave up.
@@ -109,7 +134,9 @@ final class IncomingCall: CallScope {
         if id == nil, !(error is CancellationError) {
             ModuleLog.logger.error("\(name) failed, and nobody waits to be told: \(error)")
         }
-        session?.answer(self, error: BusError(answering: error))
+        let answer = BusError(answering: error)
+        measurement?.failed(answer.code)
+        session?.answer(self, error: answer)
         end()
     }
 
@@ -118,6 +145,10 @@ final class IncomingCall: CallScope {
         task = nil
         session?.close(self)
         session = nil
+        if let measurement {
+            self.measurement = nil
+            measurement.ended()
+        }
         if let onClose {
             self.onClose = nil
             onClose()
@@ -143,6 +174,8 @@ final class IncomingCall: CallScope {
 
     /// Waits until the caller takes one more.
     func waitForCredit() async throws {
+        let start = credit == 0 && measurement != nil ? Loop.nanoseconds : nil
+        defer { if let start { measurement?.waitedForCredit(since: start) } }
         while credit == 0 && isOpen && !isCancelled {
             await withUnsafeContinuation { continuation in
                 if credit > 0 || isCancelled {

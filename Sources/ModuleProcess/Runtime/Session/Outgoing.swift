@@ -13,6 +13,8 @@ struct Outgoing: Sendable {
     /// A JSON object; empty for none.
     var meta: [UInt8] = []
     var skipsAuthorizer = false
+    /// As JSON; nil for that of the handler that makes the request.
+    var trace: [UInt8]?
     /// The instance that it goes to, which must not have ended.
     var lease: InstanceLease?
 

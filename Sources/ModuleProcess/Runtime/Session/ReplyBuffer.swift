@@ -18,6 +18,9 @@ final class ReplyBuffer {
     private var giveCredit: ((UInt64) -> Void)?
     private var giveUp: (() -> Void)?
 
+    /// Called once, at the end; nil where it is no error.
+    var onEnd: ((BusError?) -> Void)?
+
     init() {}
 
     /// The call waits for a connection: it is made when it is first read.
@@ -46,6 +49,10 @@ final class ReplyBuffer {
         ending = .some(error)
         giveCredit = nil
         giveUp = nil
+        if let onEnd {
+            self.onEnd = nil
+            onEnd(error)
+        }
         guard let waiter else { return }
         self.waiter = nil
         if let error { waiter.resume(throwing: error) } else { waiter.resume(returning: nil) }

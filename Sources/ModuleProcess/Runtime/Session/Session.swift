@@ -122,7 +122,7 @@ final class Session {
     private func write(
         _ outgoing: borrowing Outgoing, id: UInt64?, _ body: UnsafeRawBufferPointer, _ scope: CallScope?
     ) -> UInt64 {
-        let trace = scope?.trace ?? []
+        let trace = outgoing.trace ?? scope?.trace ?? []
         let parent = scope?.parent
         let outgoing = copy outgoing
         channel.send(outgoing.kind, room: outgoing.room(trace: trace), body: body) { writer in
@@ -142,7 +142,7 @@ final class Session {
                 "\(outgoing.what) was requested by a task that \(scope.name) had left behind: what outlives its "
                     + "handler is started with `bus.background { }`")
         }
-        try outgoing.check(trace: scope?.trace ?? [], limit: limits.header)
+        try outgoing.check(trace: outgoing.trace ?? scope?.trace ?? [], limit: limits.header)
         guard body.count <= Int(limits.frame) - 4 - Int(limits.header) else {
             throw BusError(
                 .tooLarge,

@@ -1,0 +1,100 @@
+internal import StrataCore
+internal import Tracing
+
+/// A span that is written when it ends; or one that nobody wants, which only
+/// carries its context on. Used from any thread.
+final class FileSpan: Tracing.Span {
+    /// Attributes, events and links of one span, each at most; further ones
+    /// are counted.
+    static let mostParts = 128
+
+    /// What is written of it.
+    struct Record: Sendable {
+        let place: TraceContext
+        let parent: UInt64?
+        let kind: SpanKind
+        /// In nanoseconds since 1970, as `end`.
+        let start: UInt64
+        var name: String
+        var end: UInt64 = 0
+        var attributes: SpanAttributes = [:]
+        var droppedAttributes = 0
+        var status: SpanStatus?
+        var events: [SpanEvent] = []
+        var droppedEvents = 0
+        var links: [SpanLink] = []
+        var droppedLinks = 0
+    }
+
+    let context: ServiceContext
+    /// Nil once it has ended, and where nobody wants it.
+    private let record: Locked<Record?>
+    private let onEnd: @Sendable (Record) -> Void
+
+    /// One that nobody wants.
+    init(_ context: ServiceContext) {
+        self.context = context
+        record = Locked(nil)
+        onEnd = { _ in }
+    }
+
+    init(
+        _ context: ServiceContext, _ place: TraceContext, parent: UInt64?, _ name: String, _ kind: SpanKind,
+        at start: UInt64, onEnd: @escaping @Sendable (Record) -> Void
+    ) {
+        self.context = context
+        record = Locked(Record(place: place, parent: parent, kind: kind, start: start, name: name))
+        self.onEnd = onEnd
+    }
+
+    var isRecording: Bool { record.withLock { $0 != nil } }
+
+    var operationName: String {
+        get { record.withLock { $0?.name ?? "" } }
+        set { record.withLock { $0?.name = newValue } }
+    }
+
+    var attributes: SpanAttributes {
+        get { record.withLock { $0?.attributes ?? [:] } }
+        set { record.withLock { $0?.attributes = newValue } }
+    }
+
+    func setStatus(_ status: SpanStatus) {
+        // An error's code says more than the word "error" that comes after it.
+        record.withLock { record in
+            guard record?.status?.message == nil || status.message != nil else { return }
+            record?.status = status
+        }
+    }
+
+    func addEvent(_ event: SpanEvent) {
+        record.withLock { record in
+            guard let count = record?.events.count else { return }
+            if count < Self.mostParts { record?.events.append(event) } else { record?.droppedEvents += 1 }
+        }
+    }
+
+    func addLink(_ link: SpanLink) {
+        record.withLock { record in
+            guard let count = record?.links.count else { return }
+            if count < Self.mostParts { record?.links.append(link) } else { record?.droppedLinks += 1 }
+        }
+    }
+
+    func recordError<Instant: TracerInstant>(
+        _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
+    ) {
+        guard isRecording else { return }
+        var all: SpanAttributes = ["exception.type": .string(String(describing: type(of: error)))]
+        all["exception.message"] = String(describing: error)
+        all.merge(attributes)
+        addEvent(SpanEvent(name: "exception", at: instant(), attributes: all))
+    }
+
+    func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+        guard var record = record.withLock({ $0.take() }) else { return }
+        // The clock may have been set back meanwhile.
+        record.end = max(record.start, instant().nanosecondsSinceEpoch)
+        onEnd(record)
+    }
+}

@@ -1,0 +1,49 @@
+/// What a request or a notification is about, as labels and spans name it:
+/// names of contracts, never what somebody wrote into a message.
+struct Subject: Hashable {
+    enum Kind: String {
+        case call, stream, open, broadcast, report, event
+    }
+
+    var kind: Kind
+    /// `Interface/action`, without an instance's number; a notification's or an
+    /// event's name; empty for an open.
+    var name: String
+
+    /// What stands for a name that there is no room for.
+    static let other = "other"
+
+    init(_ kind: Kind, _ name: String) {
+        self.kind = kind
+        self.name = name
+    }
+
+    /// - Parameter destination: `Interface/action` or `Interface#INSTANCE/action`.
+    init(_ kind: Kind, to destination: String) {
+        self.kind = kind
+        guard let mark = destination.utf8.firstIndex(of: UInt8(ascii: "#")),
+            let slash = destination[mark...].utf8.firstIndex(of: UInt8(ascii: "/"))
+        else {
+            name = destination
+            return
+        }
+        name = "\(destination[..<mark])\(destination[slash...])"
+    }
+
+    init(_ outgoing: borrowing Outgoing) {
+        switch outgoing.kind {
+        case .open: self.init(.open, "")
+        case .broadcast: self.init(.broadcast, outgoing.name ?? "")
+        case .report: self.init(.report, outgoing.name ?? "")
+        default: self.init(outgoing.credit == nil ? .call : .stream, to: outgoing.to)
+        }
+    }
+
+    var interface: String { String(name.prefix { $0 != "/" }) }
+    var action: String {
+        name.utf8.firstIndex(of: UInt8(ascii: "/")).map { String(name[name.index(after: $0)...]) } ?? ""
+    }
+
+    /// Whether it is a notification, which has a name instead of an action.
+    var isNotice: Bool { kind == .broadcast || kind == .report }
+}

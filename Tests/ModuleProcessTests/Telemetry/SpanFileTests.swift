@@ -1,0 +1,103 @@
+import Glibc
+import StrataCore
+import Testing
+import Tracing
+
+@testable import Strata
+
+@Suite(.timeLimit(.minutes(5)))
+struct SpanFileTests {
+    @Test func aSpanIsWrittenWithAllThatItHas() throws {
+        let file = try SpansFile()
+        let parent = file.tracer.startSpan(
+            "outer", context: .topLevel, ofKind: .server, at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: 5))
+        let span = file.tracer.startSpan("in\"ner", context: parent.context)
+        span.attributes["text"] = "a\nb"
+        span.attributes["count"] = 3
+        span.attributes["yes"] = true
+        span.attributes["half"] = SpanAttribute.double(0.5)
+        span.attributes["list"] = SpanAttribute.int64Array([1, 2])
+        span.addEvent("event")
+        span.addLink(SpanLink(context: parent.context, attributes: [:]))
+        span.recordError(ModuleError("A.b", "c"))
+        span.setStatus(SpanStatus(code: .error, message: "A.b"))
+        span.end()
+        span.end()
+        span.attributes["late"] = 1
+        // The clock was set back.
+        parent.end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: 3))
+        let spans = try file.spans()
+        try #require(spans.count == 2)
+        let inner = spans[0]
+        #expect(inner.name == "in\"ner" && inner.kind == 1)
+        #expect(inner.parent == spans[1].id && inner.trace == spans[1].trace && spans[1].parent == nil)
+        #expect(inner.trace.count == 32 && inner.id.count == 16)
+        #expect(
+            inner.attributes == [
+                "text": ["stringValue": "a\nb"], "count": ["intValue": "3"], "yes": ["boolValue": true],
+                "half": ["doubleValue": 0.5],
+                "list": ["arrayValue": ["values": [["intValue": "1"], ["intValue": "2"]]]],
+            ])
+        #expect(inner["status"] == ["code": 2, "message": "A.b"])
+        #expect(inner["events"]?.array?.map { $0["name"] } == ["event", "exception"])
+        #expect(inner["links"]?.array?.first?["spanId"]?.string == spans[1].id)
+        #expect(spans[1]["startTimeUnixNano"] == "5" && spans[1]["endTimeUnixNano"] == "5")
+        #expect(spans[1].kind == 2 && spans[1]["status"] == [:])
+        #expect(spans[1].resource["service.name"] == ["stringValue": "Traced"])
+        #expect(spans[1].resource["process.pid"] == ["intValue": .string("\(getpid())")])
+    }
+
+    @Test func aTraceThatNobodyWantsMakesNoSpansAndGoesOn() throws {
+        let file = try SpansFile()
+        var context = ServiceContext.topLevel
+        let unwanted = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"
+        file.tracer.extract(unwanted, into: &context, using: TraceCarrier())
+        let span = file.tracer.startSpan("none", context: context)
+        var carried = ""
+        file.tracer.inject(span.context, into: &carried, using: TraceCarrier())
+        #expect(!span.isRecording && carried == unwanted)
+        span.end()
+        #expect(try file.spans().isEmpty)
+    }
+
+    @Test func partsBeyondTheBoundsAreCounted() throws {
+        let file = try SpansFile()
+        let span = file.tracer.startSpan(String(repeating: "n", count: 5_000))
+        for number in 0..<130 {
+            span.addEvent(SpanEvent(name: "\(number)"))
+            span.attributes["a\(number)"] = 1
+        }
+        span.end()
+        let written = try #require(try file.spans().first)
+        #expect(written["events"]?.array?.count == 128 && written["droppedEventsCount"] == 2)
+        #expect(written.attributes.count == 128 && written["droppedAttributesCount"] == 2)
+        #expect(written.name.count == 4_096)
+    }
+
+    @Test func aFileThatTakesNothingCostsSpansAndNoTime() throws {
+        // A pipe whose reader sleeps.
+        var template = Array("/tmp/strata-spans-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let path = folder + "/pipe"
+        defer {
+            unlink(path)
+            rmdir(folder)
+        }
+        try #require(mkfifo(path, 0o600) == 0)
+        #expect(SpanFile(path: path) == nil, "nobody reads it")
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let file = try #require(SpanFile(path: path))
+        let line = [UInt8](repeating: UInt8(ascii: "x"), count: SpanFile.longestLine)
+        // What the pipe and the two halves of the buffer hold, and more.
+        let most = 2 * SpanFile.mostWaiting / line.count + 4
+        for _ in 0..<(most + 10) { file.add(line) }
+        #expect(file.dropped >= 10 && file.dropped <= UInt64(most + 10))
+        file.add(line + line)
+        #expect(file.dropped >= 11)
+        // Its thread goes on with an error, and ends no process.
+        close(reader)
+        file.flush(within: 10_000)
+        #expect(file.dropped > 11)
+    }
+}
