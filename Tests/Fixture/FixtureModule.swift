@@ -1,5 +1,6 @@
 import Glibc
 import Strata
+import Tracing
 
 /// The module that the system tests run under several names: it provides an
 /// interface of its row's name, and misbehaves as `FIXTURE` says.
@@ -58,6 +59,10 @@ final class FixtureModule: Module {
         exports.action("\(interface)/call") { [bus] call in
             let params = try call.params
             return try await bus.call(params["to"]?.string ?? "", params["body"] ?? .null)
+        }
+        exports.action("\(interface)/span") { [bus] call in
+            let to = try call.params["to"]?.string ?? ""
+            return try await withSpan("own work") { _ in try await bus.call(to) }
         }
         exports.action("\(interface)/broadcast") { [bus] call in
             try bus.broadcast(try call.params["name"]?.string ?? "")

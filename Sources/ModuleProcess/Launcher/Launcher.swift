@@ -37,6 +37,8 @@ public final class Launcher {
         public var manager = ServiceManager(environment: [:])
         /// Reads the manifest again.
         public var reload: (() -> Result<Manifest, LaunchError>)?
+        /// Where modules write their spans, absolute; nil for nowhere.
+        public var spans: String?
         /// How to put `strata` on PATH, and say which socket; shown at the start.
         public var hints: [String] = []
 
@@ -119,7 +121,7 @@ public final class Launcher {
         let table = settings.manifest.table
         surroundings = Surroundings(
             socket: settings.socket, env: table.env, group: table.group, lifeline: lifeline,
-            inherited: ProcessEnvironment.inherited(settings.environment))
+            inherited: ProcessEnvironment.inherited(settings.environment), spans: settings.spans)
         order = StartOrder(table)
         link = BusLink(loop, path: settings.socket)
         console.align(to: table.modules.map(\.name))

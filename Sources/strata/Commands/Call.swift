@@ -12,6 +12,7 @@ struct Call: ParsableCommand {
               strata call Notes/add - < note.json
               strata call Feed/follow --timeout 0   a stream without end
               strata call Sensor/set -- -5          params that begin with -
+              strata call Notes/sync --trace        begins a trace, and says which
 
             A stream's partial replies are printed a line each. Ctrl-C cancels the call.
             """)
@@ -25,6 +26,7 @@ struct Call: ParsableCommand {
     var params: String?
 
     @OptionGroup var timeout: TimeoutOption
+    @OptionGroup var trace: TraceOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
@@ -40,6 +42,7 @@ struct Call: ParsableCommand {
         var request = Request(to: destination, body: try Params.read(params))
         try request.limit(timeout)
         request.activity = "waiting for \(destination)"
+        trace.begin(&request)
         let connection = try bus.connect()
         do {
             try answer.showReplies(to: request, connection)

@@ -20,7 +20,12 @@ struct Launch: ParsableCommand {
     @Option(help: ArgumentHelp("The broker's socket.", valueName: "path"), completion: .file())
     var socket: String?
 
+    @Option(
+        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP's JSON.", valueName: "file"),
+        completion: .file())
+    var spans: String?
+
     func run() throws {
-        try RunningApp.run(manifest, options: [], socket: socket, keepsBroker: false)
+        try RunningApp.run(manifest, options: [], socket: socket, keepsBroker: false, spans: spans)
     }
 }

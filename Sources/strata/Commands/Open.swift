@@ -17,6 +17,7 @@ struct Open: ParsableCommand {
     var url: String
 
     @OptionGroup var timeout: TimeoutOption
+    @OptionGroup var trace: TraceOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
@@ -24,6 +25,7 @@ struct Open: ParsableCommand {
         var request = Request(.open, to: url)
         try request.limit(timeout)
         request.activity = "waiting for \(url)"
+        trace.begin(&request)
         try Answer(output).showReplies(to: request, BusChoice.connect(bus.socket, opening: url))
     }
 }

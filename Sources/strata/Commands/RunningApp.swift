@@ -17,10 +17,13 @@ enum RunningApp {
         return all
     }
 
-    static func run(_ manifest: String, options: [String], socket: String?, keepsBroker: Bool) throws {
+    static func run(
+        _ manifest: String, options: [String], socket: String?, keepsBroker: Bool, spans: String?
+    ) throws {
         try reporting { () throws(LaunchError) in
             let ending = try AppRun.run(
-                manifest, options: options, socket: socket, keepsBroker: keepsBroker, environment: environment)
+                manifest, options: options, socket: socket, keepsBroker: keepsBroker, spans: spans,
+                environment: environment)
             if ending.code != 0 { throw LaunchError(ending.code, ending.message) }
         }
     }

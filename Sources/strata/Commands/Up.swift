@@ -18,6 +18,7 @@ struct Up: ParsableCommand {
               strata up                          runs ./strata.yaml
               strata up --build                  builds it before
               strata up app.yaml -- debug=true   adds to the app's launchOptions
+              strata up --spans spans.jsonl      what modules do, for a collector of OpenTelemetry's
             """)
 
     @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
@@ -36,6 +37,11 @@ struct Up: ParsableCommand {
             valueName: "configuration"))
     var configuration: PackageBuild.Configuration?
 
+    @Option(
+        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP's JSON.", valueName: "file"),
+        completion: .file())
+    var spans: String?
+
     @Argument(
         parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
     var options: [String] = []
@@ -46,7 +52,7 @@ struct Up: ParsableCommand {
 
     func run() throws {
         if build { try buildPackage() }
-        try RunningApp.run(manifest, options: options, socket: socket, keepsBroker: true)
+        try RunningApp.run(manifest, options: options, socket: socket, keepsBroker: true, spans: spans)
     }
 
     private func buildPackage() throws(Failure) {

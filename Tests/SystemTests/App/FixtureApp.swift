@@ -30,10 +30,11 @@ final class FixtureApp {
 
     /// Starts it, and waits until everything that is awaited is ready.
     /// - Parameters:
+    ///   - more: further arguments of `strata up`.
     ///   - environment: of the launcher, besides; `NAME=value` each.
     ///   - terminal: the launcher's controlling terminal.
-    func start(environment: [String] = [], terminal: PseudoTerminal? = nil) throws {
-        try running.start(environment: environment, terminal: terminal)
+    func start(_ more: [String] = [], environment: [String] = [], terminal: PseudoTerminal? = nil) throws {
+        try running.start("up", more, environment: environment, terminal: terminal)
         try running.until { running.said("modules are ready") }
     }
 

@@ -42,6 +42,15 @@ struct CommandCallTests {
         #expect(asked.first?.credit == 16)
     }
 
+    @Test func aTraceIsBegunWhereItIsAskedFor() async throws {
+        let (run, asked) = try await strata("call", "A/b", "--trace") { _ in [.reply("1")] }
+        let sent = try #require(asked.first?.trace.wholeMatch(of: /"00-([0-9a-f]{32})-[0-9a-f]{16}-01"/))
+        #expect(run.error == "trace \(sent.1)\n" && run.output == "1\n")
+        #expect(try await strata("call", "A/b") { _ in [.reply("1")] }.asked.first?.trace == "")
+        let opened = try await strata("open", "app://a/b", "--trace") { _ in [.reply("1")] }
+        #expect(opened.asked.first?.trace.count == 57)
+    }
+
     @Test(arguments: [("500ms", 500), ("2s", 2_000), ("3m", 180_000), ("24h", 86_400_000)] as [(String, Int64)])
     func timeoutIsTheDeadline(argument: String, milliseconds: Int64) async throws {
         let (run, asked) = try await strata("call", "A/b", "--timeout", argument) { _ in [.reply("1")] }

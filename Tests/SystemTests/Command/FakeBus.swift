@@ -16,6 +16,8 @@ final class FakeBus: Sendable {
         var deadline: Int64?
         var credit: UInt64?
         var meta: String
+        /// As JSON; empty where it was not given.
+        var trace: String
         var body: String
     }
 
@@ -111,7 +113,7 @@ private final class FakeService {
             kind: header.kind, to: header.to.text, name: header.name.text, level: header.level.text,
             url: header.url.text, deadline: header.members.contains(.deadline) ? header.deadline : nil,
             credit: header.members.contains(.credit) ? header.credit : nil,
-            meta: header.meta.text, body: body.text)
+            meta: header.meta.text, trace: header.trace.text, body: body.text)
         if asked.to == "bus/hello" {
             let known = schemes.map { "\"\($0)\"" }.joined(separator: ",")
             say(

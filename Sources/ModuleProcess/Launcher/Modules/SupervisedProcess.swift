@@ -75,14 +75,15 @@ final class SupervisedProcess {
         _ surroundings: Surroundings
     ) -> ChildProcess.Command {
         let words = [executable] + process.run.dropFirst()
+        var bus = [
+            "STRATA_SOCKET": surroundings.socket, "STRATA_MODULE": row.name, "STRATA_TOKEN": token,
+            "STRATA_ENV": surroundings.env, "STRATA_LIFELINE": "\(Surroundings.lifelineDescriptor)",
+        ]
+        bus["STRATA_SPANS"] = surroundings.spans
         var command = ChildProcess.Command(
             arguments: isAnothers(row) ? LimitedCommand.words(words, process.limits) : words,
             environment: ProcessEnvironment.module(
-                process, inherited: surroundings.inherited, user: row.user,
-                bus: [
-                    "STRATA_SOCKET": surroundings.socket, "STRATA_MODULE": row.name, "STRATA_TOKEN": token,
-                    "STRATA_ENV": surroundings.env, "STRATA_LIFELINE": "\(Surroundings.lifelineDescriptor)",
-                ]),
+                process, inherited: surroundings.inherited, user: row.user, bus: bus),
             folder: process.folder)
         if let user = row.user, isAnothers(row) {
             command.user = (user, ProcessEnvironment.group(of: user, appGroup: surroundings.group))

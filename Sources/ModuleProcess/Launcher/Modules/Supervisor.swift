@@ -40,6 +40,8 @@ struct Surroundings {
     var lifeline: Pipe
     /// The launcher's environment, without `STRATA_…`.
     var inherited: [String: String]
+    /// Where modules write their spans; nil for nowhere.
+    var spans: String?
 
     /// Where a process finds the lifeline.
     static let lifelineDescriptor: Int32 = 3

@@ -32,14 +32,16 @@ public enum AppRun {
     ///   - options: each `KEY=VALUE`.
     ///   - given: what `--socket` said.
     ///   - keepsBroker: false where a broker runs already.
+    ///   - spans: the file that modules write their spans to.
     ///   - environment: this process's.
     /// - Returns: how it ended.
     public static func run(
-        _ path: String, options: [String] = [], socket given: String?, keepsBroker: Bool,
+        _ path: String, options: [String] = [], socket given: String?, keepsBroker: Bool, spans: String? = nil,
         environment: [String: String]
     ) throws(LaunchError) -> Launcher.Ending {
         let manifest = try manifest(path, options: options, environment: environment)
         let table = manifest.table
+        let spans = try spans.map { (path) throws(LaunchError) in try SpansOption.prepare(path) }
         let manager = ServiceManager(environment: environment)
         let socket = try SocketChoice(table, given: given, keepsBroker ? manager : nil)
         if keepsBroker {
@@ -55,6 +57,7 @@ public enum AppRun {
             environment: environment)
         settings.passedSocket = socket.passed
         settings.manager = manager
+        settings.spans = spans
         settings.hints = Programs.hints(socket, path: environment["PATH"])
         settings.reload = {
             do throws(LaunchError) {

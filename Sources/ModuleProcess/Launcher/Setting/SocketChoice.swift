@@ -62,7 +62,7 @@ public struct SocketChoice: Sendable, Equatable {
         }
     }
 
-    private static var currentFolder: String {
+    static var currentFolder: String {
         guard let folder = getcwd(nil, 0) else { return "" }
         defer { free(folder) }
         return String(cString: folder)

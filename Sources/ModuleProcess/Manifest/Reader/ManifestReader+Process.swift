@@ -59,7 +59,7 @@ extension ManifestReader {
     }
 
     private static let launchersOwn: Set<String> = [
-        "STRATA_SOCKET", "STRATA_MODULE", "STRATA_TOKEN", "STRATA_ENV", "STRATA_LIFELINE",
+        "STRATA_SOCKET", "STRATA_MODULE", "STRATA_TOKEN", "STRATA_ENV", "STRATA_LIFELINE", "STRATA_SPANS",
     ]
 
     private func backoff(_ field: Field?, _ backoff: inout ModuleProcess.Backoff) {
