@@ -108,6 +108,7 @@ extension Broker {
                     .init("max", .integer(Int64(durations.largest))),
                     .init("count", .integer(Int64(durations.count))),
                 ])),
+            .init("pid", .integer(Int64(Self.processID))),
         ])
     }
 

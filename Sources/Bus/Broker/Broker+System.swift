@@ -3,6 +3,8 @@ internal import Glibc
 extension Broker {
     /// The user that this process runs as.
     public static var processUser: UInt32 { geteuid() }
+
+    static var processID: Int32 { getpid() }
 }
 
 enum FileRemoval {

@@ -35,6 +35,14 @@ enum BusChoice {
         return try OperatorConnection(path: live[0], patience: patience)
     }
 
+    /// The socket of the bus that was named, which need not be there yet, or of
+    /// the only one there is.
+    static func path(_ option: String?) throws(Failure) -> String {
+        guard let path = option ?? Environment["STRATA_SOCKET"] else { return try connect(nil).path }
+        do { try SocketPath.check(path) } catch { throw Failure(.usage, "\(error)") }
+        return path
+    }
+
     /// Connects to the bus that was named, else to the one whose app has the
     /// URL's scheme. A single one is asked whatever its schemes are.
     static func connect(_ option: String?, opening url: String) throws(Failure) -> OperatorConnection {

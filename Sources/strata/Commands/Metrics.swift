@@ -1,0 +1,57 @@
+import ArgumentParser
+import StrataCore
+
+/// `strata metrics`: what the broker and the launcher know, for Prometheus and
+/// its like.
+struct Metrics: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints metrics of the bus and its modules as OpenMetrics text, or serves them.",
+        discussion: """
+            EXAMPLE
+              strata metrics
+              strata metrics --json | jq 'select(.name == "strata_module_memory_bytes")'
+              strata metrics --listen 9464           then: curl http://127.0.0.1:9464/metrics
+              strata metrics --listen /run/app/metrics.sock
+
+            With --listen it answers GET /metrics until ctrl-C, also while the bus is away: then \
+            with strata_up 0. Without a host a port is this machine's alone. What modules measure \
+            themselves, their own metrics library exports.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "Serves the metrics by HTTP: a port, an address and a port, or a socket's path with a slash.",
+            valueName: "[host:]port|path"))
+    var listen: ListenAddress?
+
+    @Flag(help: "Prints JSON, a sample a line.")
+    var json = false
+
+    @OptionGroup var bus: SocketOption
+
+    func validate() throws {
+        if json, listen != nil { throw ValidationError("--json and --listen don't go together.") }
+    }
+
+    func run() throws {
+        if let listen { return try serve(on: listen) }
+        let connection = try bus.connect()
+        let families = BusSnapshot(
+            welcome: connection.welcome, modules: try connection.ask("modules")["modules"]?.array ?? [],
+            stats: try connection.ask("stats")
+        ).families
+        if json {
+            for sample in OpenMetrics.json(families) { StandardOutput.write(line: sample.encoded()) }
+        } else {
+            StandardOutput.write(Array(OpenMetrics.text(families).utf8))
+        }
+    }
+
+    private func serve(on address: ListenAddress) throws {
+        let path = try BusChoice.path(bus.socket)
+        let loop: Loop
+        do throws(SystemError) { loop = try Loop() } catch { throw Failure(.usage, "\(error)") }
+        let server = MetricsServer(loop, bus: path)
+        try server.run(address) { StandardOutput.write(line: $0) }
+    }
+}

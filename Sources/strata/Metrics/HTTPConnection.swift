@@ -1,0 +1,158 @@
+import StrataCore
+
+/// A connection that one request comes on, and one answer goes: then it ends.
+final class HTTPConnection {
+    /// Milliseconds for a request to come, and again for its answer to go.
+    static let patience: UInt64 = 5_000
+
+    /// What is answered.
+    struct Response {
+        var status: String
+        var headers: [(String, String)] = []
+        var body: [UInt8]
+
+        init(_ status: String, _ text: String, headers: [(String, String)] = []) {
+            self.status = status
+            self.headers = headers + [("Content-Type", "text/plain; charset=utf-8")]
+            body = Array("\(text)\n".utf8)
+        }
+
+        init(metrics: String) {
+            status = "200 OK"
+            headers = [("Content-Type", OpenMetrics.contentType)]
+            body = Array(metrics.utf8)
+        }
+    }
+
+    private enum State { case reading, waiting, writing, closing, closed }
+
+    private let socket: Socket
+    private var timer: LoopTimer?
+    private var state = State.reading
+    private var received: [UInt8] = []
+    private var unsent: ArraySlice<UInt8> = []
+    private var wantsBody = true
+    private let onRequest: (HTTPConnection) -> Void
+    private let onEnd: (HTTPConnection) -> Void
+
+    /// - Parameters:
+    ///   - onRequest: it asks for the metrics, and gets them by `answer`.
+    ///   - onEnd: called once.
+    init(
+        _ loop: Loop, _ socket: Socket, onRequest: @escaping (HTTPConnection) -> Void,
+        onEnd: @escaping (HTTPConnection) -> Void
+    ) {
+        self.socket = socket
+        self.onRequest = onRequest
+        self.onEnd = onEnd
+        timer = LoopTimer(loop) { [unowned self] in timePassed() }
+        timer?.start(after: Self.patience)
+        socket.setEventHandler { [unowned self] _ in ready() }
+        socket.watch(.readable)
+    }
+
+    /// What one more is told than there may be. It is not read.
+    static func refuse(_ socket: Socket) {
+        let response = Response(
+            "503 Service Unavailable", "too many connections: try again", headers: [("Retry-After", "1")])
+        _ = bytes(of: response, withBody: true).withUnsafeBytes { socket.write($0) }
+        socket.close()
+    }
+
+    /// Sends the answer.
+    func answer(_ response: Response) {
+        guard state == .reading || state == .waiting else { return }
+        state = .writing
+        unsent = Self.bytes(of: response, withBody: wantsBody)[...]
+        timer?.start(after: Self.patience)
+        write()
+    }
+
+    func close() {
+        guard state != .closed else { return }
+        state = .closed
+        timer?.close()
+        timer = nil
+        socket.close()
+        onEnd(self)
+    }
+
+    private func timePassed() {
+        if state == .reading {
+            answer(Response("408 Request Timeout", "no request came within \(Self.patience / 1_000) s"))
+        } else {
+            close()
+        }
+    }
+
+    private func ready() {
+        switch state {
+        case .reading, .waiting, .closing: read()
+        case .writing: write()
+        case .closed: break
+        }
+    }
+
+    private func read() {
+        let transfer = withUnsafeTemporaryAllocation(byteCount: HTTPRequest.longest, alignment: 1) { space in
+            let transfer = socket.read(into: space)
+            if case .moved(let count) = transfer, state == .reading {
+                received.append(contentsOf: space[..<count])
+            }
+            return transfer
+        }
+        switch transfer {
+        case .wouldBlock: return
+        // Who has nothing more to say may still listen.
+        case .ended where state == .waiting: socket.watch([])
+        case .ended, .failed: close()
+        // What comes behind the request is of no interest.
+        case .moved: if state == .reading { judge() }
+        }
+    }
+
+    private func judge() {
+        switch HTTPRequest.read(received) {
+        case .unfinished: break
+        case .malformed: answer(Response("400 Bad Request", "this is no request of HTTP/1.1"))
+        case .tooLong:
+            answer(
+                Response(
+                    "431 Request Header Fields Too Large", "a request's head may have \(HTTPRequest.longest) bytes"))
+        case .request(let request):
+            received = []
+            wantsBody = request.method != "HEAD"
+            guard request.path == "/metrics" else {
+                return answer(Response("404 Not Found", "there is only /metrics"))
+            }
+            guard request.method == "GET" || request.method == "HEAD" else {
+                return answer(
+                    Response("405 Method Not Allowed", "/metrics is only read", headers: [("Allow", "GET, HEAD")]))
+            }
+            state = .waiting
+            onRequest(self)
+        }
+    }
+
+    private func write() {
+        while !unsent.isEmpty {
+            switch unsent.withUnsafeBytes({ socket.write($0) }) {
+            case .moved(let count): unsent = unsent.dropFirst(count)
+            case .wouldBlock: return socket.watch(.writable)
+            case .ended, .failed: return close()
+            }
+        }
+        // What the other side has still to say is read and thrown away: closed
+        // with unread bytes, the kernel would take the answer back.
+        state = .closing
+        socket.endWriting()
+        socket.watch(.readable)
+    }
+
+    private static func bytes(of response: Response, withBody: Bool) -> [UInt8] {
+        var head = "HTTP/1.1 \(response.status)\r\n"
+        for (name, value) in response.headers { head += "\(name): \(value)\r\n" }
+        head += "Content-Length: \(response.body.count)\r\nConnection: close\r\n\r\n"
+        return Array(head.utf8) + (withBody ? response.body : [])
+    }
+}

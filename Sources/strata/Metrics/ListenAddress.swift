@@ -1,0 +1,129 @@
+import ArgumentParser
+import Glibc
+import StrataCore
+
+/// Where metrics are served: a port of this machine, or a socket of the file
+/// system.
+struct ListenAddress: ExpressibleByArgument {
+    enum Place: Equatable {
+        /// A numeric address.
+        case port(host: String, UInt16)
+        case path(String)
+    }
+
+    let place: Place
+
+    /// `9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, or a path with
+    /// a slash. Without a host it is this machine alone.
+    init?(argument: String) {
+        if argument.contains("/") {
+            place = .path(argument)
+            return
+        }
+        guard let colon = argument.lastIndex(of: ":") else {
+            guard let port = UInt16(argument) else { return nil }
+            place = .port(host: "127.0.0.1", port)
+            return
+        }
+        guard let port = UInt16(argument[argument.index(after: colon)...]) else { return nil }
+        var host = String(argument[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+            guard Self.isNumeric(host, AF_INET6) else { return nil }
+        } else {
+            if host == "localhost" { host = "127.0.0.1" }
+            guard Self.isNumeric(host, AF_INET) else { return nil }
+        }
+        place = .port(host: host, port)
+    }
+
+    private static func isNumeric(_ host: String, _ family: Int32) -> Bool {
+        var address = in6_addr()  // the larger of the two
+        return inet_pton(family, host, &address) == 1
+    }
+
+    /// Listens there.
+    /// - Returns: what listens, and how to reach it.
+    /// - Throws: `usage` where that can't be.
+    func listen(_ loop: Loop, onConnection: @escaping (Socket) -> Void) throws(Failure) -> (Listener, String) {
+        switch place {
+        case .path(let path): return (try Self.listen(loop, path, onConnection), path)
+        case .port(let host, let port):
+            let name = host.contains(":") ? "[\(host)]" : host
+            let (descriptor, chosen) = try Self.listen(host, port, name)
+            do throws(SystemError) {
+                let listener = try Listener(
+                    loop, path: "\(name):\(chosen)", descriptor: descriptor, removesFile: false,
+                    onConnection: onConnection)
+                return (listener, "http://\(name):\(chosen)/metrics")
+            } catch {
+                close(descriptor)
+                throw Failure(.usage, "\(name):\(chosen) can't be listened on: \(error)")
+            }
+        }
+    }
+
+    private static func listen(
+        _ loop: Loop, _ path: String, _ onConnection: @escaping (Socket) -> Void
+    ) throws(Failure) -> Listener {
+        switch SocketAddress.occupant(path) {
+        case .nothing: break
+        case .dead: unlink(path)
+        case .live: throw Failure(.usage, "somebody listens on \(path) already: choose another path")
+        case .foreign: throw Failure(.usage, "\(path) is there and is no socket: remove it, or choose another path")
+        case .unknown(let code): throw Failure(.usage, "\(path) can't be looked at: \(String(cString: strerror(code)))")
+        }
+        do throws(SystemError) { return try Listener(loop, path: path, onConnection: onConnection) } catch {
+            throw Failure(.usage, "can't \(error)")
+        }
+    }
+
+    private static func listen(_ host: String, _ port: UInt16, _ name: String) throws(Failure) -> (Int32, UInt16) {
+        let isNew = host.contains(":")
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(isNew ? AF_INET6 : AF_INET, kind, 0)
+        guard descriptor >= 0 else { throw Self.failure(name, port) }
+        // What an ended one has left in the kernel doesn't count.
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard bind(descriptor, host, port, isNew), Glibc.listen(descriptor, SOMAXCONN) == 0 else {
+            let failure = Self.failure(name, port)
+            close(descriptor)
+            throw failure
+        }
+        return (descriptor, port == 0 ? boundPort(descriptor) : port)
+    }
+
+    private static func failure(_ name: String, _ port: UInt16) -> Failure {
+        Failure(.usage, "\(name):\(port) can't be listened on: \(String(cString: strerror(errno)))")
+    }
+
+    private static func bind(_ descriptor: Int32, _ host: String, _ port: UInt16, _ isNew: Bool) -> Bool {
+        if isNew {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            inet_pton(AF_INET6, host, &address.sin6_addr)
+            return bind(descriptor, &address, MemoryLayout<sockaddr_in6>.size)
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        inet_pton(AF_INET, host, &address.sin_addr)
+        return bind(descriptor, &address, MemoryLayout<sockaddr_in>.size)
+    }
+
+    private static func bind(_ descriptor: Int32, _ address: UnsafeRawPointer, _ size: Int) -> Bool {
+        Glibc.bind(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(size)) == 0
+    }
+
+    /// Both families have it in the same place.
+    private static func boundPort(_ descriptor: Int32) -> UInt16 {
+        var address = sockaddr_in6()
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        withUnsafeMutableBytes(of: &address) { bytes in
+            _ = getsockname(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &size)
+        }
+        return UInt16(bigEndian: address.sin6_port)
+    }
+}

@@ -1,0 +1,75 @@
+import StrataCore
+
+/// A metric with all its samples, as OpenMetrics has it.
+struct MetricFamily {
+    enum Kind: String { case counter, gauge, info, stateset, summary }
+
+    /// One line of numbers.
+    struct Sample {
+        /// What is put behind the family's name: `_total`.
+        var suffix = ""
+        var labels: [(name: String, value: String)] = []
+        var value: MetricValue
+    }
+
+    /// Without the suffixes of its samples, and with its unit.
+    let name: String
+    let kind: Kind
+    /// `seconds`, `bytes`; empty for none.
+    let unit: String
+    let help: String
+    var samples: [Sample] = []
+
+    init(_ name: String, _ kind: Kind, unit: String = "", _ help: String) {
+        self.name = name
+        self.kind = kind
+        self.unit = unit
+        self.help = help
+    }
+
+    /// Adds a sample under the suffix that the kind has.
+    mutating func add(_ value: MetricValue, _ labels: [(name: String, value: String)] = []) {
+        let suffix =
+            switch kind {
+            case .counter: "_total"
+            case .info: "_info"
+            case .gauge, .stateset, .summary: ""
+            }
+        samples.append(Sample(suffix: suffix, labels: labels, value: value))
+    }
+
+    /// A gauge or a counter of one number.
+    static func of(
+        _ name: String, _ kind: Kind, unit: String = "", _ help: String, _ value: MetricValue
+    ) -> MetricFamily {
+        var family = MetricFamily(name, kind, unit: unit, help)
+        family.add(value)
+        return family
+    }
+}
+
+/// A sample's number, written without a detour over binary fractions.
+struct MetricValue {
+    let text: String
+
+    init(_ number: Int64) { text = "\(number)" }
+    init(_ number: UInt64) { text = "\(number)" }
+
+    private init(text: String) { self.text = text }
+
+    /// What can't be told, because there was nothing.
+    static let none = MetricValue(text: "NaN")
+
+    /// In seconds.
+    init(microseconds: Int64) { self.init(microseconds, digits: 6) }
+    init(milliseconds: Int64) { self.init(milliseconds, digits: 3) }
+
+    private init(_ number: Int64, digits: Int) {
+        let all = "\(number.magnitude)"
+        let padded = String(repeating: "0", count: max(0, digits + 1 - all.utf8.count)) + all
+        text = "\(number < 0 ? "-" : "")\(padded.dropLast(digits)).\(padded.suffix(digits))"
+    }
+
+    /// As JSON; what can't be told is null.
+    var json: JSON { (try? JSON(parsing: text)) ?? .null }
+}

@@ -1,0 +1,101 @@
+import StrataCore
+import Testing
+
+/// `strata metrics` against a bus that answers as it is told.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandMetricsTests {
+    static let modules = """
+        {"modules":[{"name":"Storage","level":"basic","priority":10,"state":"ready","pid":1,"since":1500,\
+        "restarts":2,"open":3,"waiting":4,"queued":5,"start":"eager"},\
+        {"name":"Export","level":"topout","priority":0,"state":"absent","pid":null,"since":null,"restarts":0,\
+        "open":0,"waiting":0,"queued":0,"start":"on-demand"}]}
+        """
+    static func stats(count: Int = 7) -> String {
+        """
+        {"counters":{"calls":8,"opens":1,"replies":7,"errors":2,"broadcasts":3,"notices":4,"reports":5,\
+        "violations":6,"dropped":7,"slowConsumers":8,"badFrames":9,"replaced":10},\
+        "callMicroseconds":{"p50":45,"p90":99,"p99":1500,"max":2500000,"count":\(count)},"pid":1}
+        """
+    }
+    static let script: FakeBus.Script = { [.reply($0.to == "bus/modules" ? modules : stats())] }
+
+    @Test func allThatIsKnownIsOpenMetrics() async throws {
+        let run = try await strata("metrics", script: Self.script).run
+        #expect(run.status == 0 && run.error == "")
+        let text = try OpenMetricsText(run.output)
+        #expect(text.value("strata_up") == 1)
+        #expect(text.value("strata_app_info", ["app": "fake", "env": ""]) == 1)
+        #expect(text.value("strata_modules", ["state": "ready"]) == 1)
+        #expect(text.value("strata_modules", ["state": "failed"]) == 0)
+        let state = ["module": "Export", "strata_module_state": "absent"]
+        #expect(text.value("strata_module_state", state) == 1)
+        #expect(text.value("strata_module_info", ["module": "Storage", "level": "basic", "start": "eager"]) == 1)
+        #expect(text.value("strata_module_restarts_total", ["module": "Storage"]) == 2)
+        #expect(text.value("strata_module_state_since_seconds", ["module": "Storage"]) == 1.5)
+        #expect(text.value("strata_module_state_since_seconds", ["module": "Export"]) == nil)
+        #expect(text.value("strata_module_open_requests", ["module": "Storage"]) == 3)
+        #expect(text.value("strata_module_waiting_requests", ["module": "Storage"]) == 4)
+        #expect(text.value("strata_module_queued_bytes", ["module": "Storage"]) == 5)
+        // Process 1 is on each machine.
+        #expect(try #require(text.value("strata_module_memory_bytes", ["module": "Storage"])) > 0)
+        #expect(try #require(text.value("strata_broker_memory_bytes")) > 0)
+        #expect(text.value("strata_bus_calls_total") == 8 && text.value("strata_bus_replaced_notices_total") == 10)
+        #expect(text.value("strata_bus_call_duration_seconds", ["quantile": "0.99"]) == 0.0015)
+        #expect(text.value("strata_bus_call_duration_seconds_count") == 7)
+        #expect(text.value("strata_bus_call_longest_seconds") == 2.5)
+        #expect(run.output.contains("# UNIT strata_broker_memory_bytes bytes\n"))
+    }
+
+    @Test func namesThatNeedItAreEscapedAndNoCallsAreNoNumber() async throws {
+        let run = try await strata("metrics") {
+            $0.to == "bus/modules"
+                ? [.reply(#"{"modules":[{"name":"a\"b\\c\nd","state":"ready"}]}"#)] : [.reply(Self.stats(count: 0))]
+        }.run
+        let text = try OpenMetricsText(run.output)
+        #expect(text.value("strata_module_state", ["module": "a\"b\\c\nd", "strata_module_state": "ready"]) == 1)
+        #expect(run.output.contains(#"module="a\"b\\c\nd""#))
+        let longest = text.value("strata_bus_call_duration_seconds", ["quantile": "0.5"])
+        #expect(try #require(longest).isNaN)
+    }
+
+    @Test func programsMayHaveJSON() async throws {
+        let run = try await strata("metrics", "--json", script: Self.script).run
+        let samples = try run.lines.map { try JSON(parsing: $0) }
+        #expect(samples.first == ["name": "strata_up", "type": "gauge", "labels": [:], "value": 1])
+        #expect(
+            samples.contains([
+                "name": "strata_bus_call_duration_seconds", "type": "summary", "unit": "seconds",
+                "labels": ["quantile": "0.5"], "value": 0.000045,
+            ]))
+    }
+
+    @Test func theParserOfTheseTestsIsStrict() throws {
+        let good = "# TYPE a gauge\n# HELP a b\na 1\n# EOF\n"
+        _ = try OpenMetricsText(good)
+        for bad in [
+            "# TYPE a gauge\n# HELP a b\na 1\n", good + "\n", "# TYPE a gauge\n# HELP a b\n\na 1\n# EOF\n",
+            "# TYPE a gauge\n# HELP a b\na 1\na 1\n# EOF\n", "# TYPE a counter\n# HELP a b\na 1\n# EOF\n",
+            "# TYPE a gauge\n# UNIT a bytes\n# HELP a b\na 1\n# EOF\n", "# HELP a b\na 1\n# EOF\n",
+            "# TYPE a gauge\n# HELP a b\na{x=\"\\t\"} 1\n# EOF\n", "# TYPE a gauge\n# HELP a b\na{x=\"1\"}1\n# EOF\n",
+            "# TYPE a gauge\n# HELP a b\nb 1\n# EOF\n", "# TYPE a stateset\n# HELP a b\na{b=\"c\"} 1\n# EOF\n",
+        ] {
+            #expect(throws: OpenMetricsText.Fault.self, "\(bad)") { try OpenMetricsText(bad) }
+        }
+    }
+
+    @Test(arguments: [
+        ["--listen", "example.org:9464"], ["--listen", "9464x"], ["--listen", "70000"], ["--listen", "metrics.sock"],
+        ["--listen", ":9464"], ["--listen", "[127.0.0.1]:1"], ["--listen", "9464", "--json"],
+        ["--listen", "/none/of/these/metrics.sock"],
+    ])
+    func whatCannotBeListenedOnIsBadUsage(words: [String]) async throws {
+        let run = try await CommandRun.of(["metrics", "--socket", "/tmp/none.sock"] + words)
+        #expect(run.status == 2, "\(run)")
+        #expect(run.error.contains(words[1]) || run.error.contains("--listen"))
+    }
+
+    @Test func withoutABusThereIsNothingToPrint() async throws {
+        let run = try await CommandRun.of(["metrics", "--socket", "/tmp/strata-none.sock"])
+        #expect(run.status == 3 && run.output == "")
+    }
+}

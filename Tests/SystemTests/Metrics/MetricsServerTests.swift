@@ -1,0 +1,113 @@
+import Glibc
+import StrataCore
+import Testing
+
+/// `strata metrics --listen`, over real sockets.
+@Suite(.timeLimit(.minutes(2)))
+struct MetricsServerTests {
+    @Test func aBusMayGoAndComeBack() throws {
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        #expect(server.place == server.socket)
+        #expect(try server.metrics().value("strata_up") == 0)
+        for _ in 0..<2 {
+            let bus = FakeBus(at: server.bus, script: CommandMetricsTests.script)
+            let text = try server.metrics()
+            #expect(text.value("strata_up") == 1 && text.value("strata_bus_calls_total") == 8)
+            bus.close()
+            let without = try server.metrics()
+            #expect(without.value("strata_up") == 0 && without.families.count == 1)
+        }
+        // One that refuses, and one that ends in between.
+        let refusing = FakeBus(at: server.bus) { _ in [.error("forbidden", "no")] }
+        #expect(try server.metrics().value("strata_up") == 0)
+        refusing.close()
+        let leaving = FakeBus(at: server.bus) { $0.to == "bus/modules" ? [.close] : [] }
+        #expect(try server.metrics().value("strata_up") == 0)
+        leaving.close()
+        // One that says nothing more has two seconds.
+        let silent = FakeBus(at: server.bus) { _ in [] }
+        #expect(try server.metrics().value("strata_up") == 0)
+        silent.close()
+        #expect(try server.interrupt() == .code(0))
+        #expect(access(server.socket, F_OK) != 0, "the socket's file is left")
+    }
+
+    @Test func aPortIsThisMachinesAlone() throws {
+        let server = try MetricsProcess(listening: "0")
+        defer { server.cleanUp() }
+        #expect(server.place.wholeMatch(of: /http:\/\/127\.0\.0\.1:\d+\/metrics/) != nil, "\(server.place)")
+        let bus = FakeBus(at: server.bus, script: CommandMetricsTests.script)
+        defer { bus.close() }
+        #expect(try server.metrics().value("strata_up") == 1)
+        let answer = try server.ask(MetricsProcess.get)
+        #expect(
+            answer.contains("\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"))
+        let length = answer.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.1) }
+        #expect(length == MetricsProcess.body(of: answer).utf8.count)
+    }
+
+    @Test func requestsThatAreNoneAreToldSo() throws {
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        func status(_ request: String) throws -> String {
+            let answer = try server.ask(request)
+            return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
+        }
+        #expect(try status("GET / HTTP/1.1\r\nHost: a\r\n\r\n") == "404")
+        #expect(try status("GET /metrics/x HTTP/1.1\r\nHost: a\r\n\r\n") == "404")
+        #expect(try status("POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc") == "405")
+        #expect(try server.ask("PUT /metrics HTTP/1.1\r\nHost: a\r\n\r\n").contains("\r\nAllow: GET, HEAD\r\n"))
+        #expect(try status("GET /metrics HTTP/1.1\r\n\r\n") == "400", "no host")
+        #expect(try status("GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n") == "400")
+        #expect(try status("GET  /metrics HTTP/1.1\r\nHost: a\r\n\r\n") == "400")
+        #expect(try status("GET /metrics HTTP/2\r\nHost: a\r\n\r\n") == "400")
+        #expect(try status("GET /metrics HTTP/1.1\r\nHost: a\r\n folded\r\n\r\n") == "400")
+        #expect(try status("\u{16}\u{3}\u{1}\n\n") == "400", "TLS")
+        #expect(try status("GET /metrics?x=1 HTTP/1.0\r\n\r\n") == "200")
+        #expect(try status("GET http://a/metrics HTTP/1.1\r\nHost: a\r\n\r\n") == "200")
+        #expect(try status("GET /metrics HTTP/1.1\nHost: a\n\n") == "200", "typed by hand")
+        let head = try server.ask("HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(head.hasPrefix("HTTP/1.1 200 ") && MetricsProcess.body(of: head) == "")
+        #expect(try server.ask(MetricsProcess.get, endsWriting: true).hasPrefix("HTTP/1.1 200 "))
+    }
+
+    @Test func aRequestHasBoundsOfSizeAndTime() throws {
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        let long = "GET /metrics HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 9_000))\r\n\r\n"
+        #expect(try server.ask(long).hasPrefix("HTTP/1.1 431 "))
+        let fits = "GET /metrics HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 8_100))\r\n\r\n"
+        #expect(try server.ask(fits).hasPrefix("HTTP/1.1 200 "))
+        // Waits five seconds for what doesn't come.
+        #expect(try server.ask("GET /metrics HTTP/1.1\r\n").hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test func oneConnectionMoreThanThereMayBeIsRefused() throws {
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        let held = try (0..<16).map { _ in try server.connect() }
+        #expect(try server.ask("").hasPrefix("HTTP/1.1 503 "))
+        // The others are still served, and make room.
+        for descriptor in held {
+            let bytes = Array(MetricsProcess.get.utf8)
+            send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        }
+        for descriptor in held {
+            #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 200 "))
+            close(descriptor)
+        }
+    }
+
+    @Test func aPathThatIsTakenIsRefused() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("there", "text")
+        let run = try await CommandRun.of(["metrics", "--socket", "/tmp/none.sock", "--listen", file])
+        #expect(run.status == 2 && run.error.contains("is no socket"))
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        let second = try await CommandRun.of(["metrics", "--socket", "/tmp/none.sock", "--listen", server.socket])
+        #expect(second.status == 2 && second.error.contains("somebody listens"))
+        #expect(try server.metrics().value("strata_up") == 0)
+    }
+}
