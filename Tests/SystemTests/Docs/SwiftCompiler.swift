@@ -7,7 +7,9 @@ struct SwiftCompiler {
     /// Where SwiftPM puts executables, with what belongs to them.
     private static let build = CommandRun.executable.deletingLastPathComponent().path
     /// What a module's program links, beside its own objects.
-    private static let linked = ["Strata", "StrataCore", "StrataJSON", "Logging"]
+    private static let linked = [
+        "Strata", "StrataCore", "StrataJSON", "Logging", "CoreMetrics", "Instrumentation", "Tracing",
+    ]
 
     /// Where modules of samples are written, and found by later ones.
     let folder: String
