@@ -74,7 +74,7 @@ struct Table {
         let widths = widths(fitting: width)
         let titles = columns.map { Cell($0.title, .dim) }
         return ([titles] + rows).flatMap { row in
-            let cells = zip(row, widths).map { Self.wrap($0.text, $1) }
+            let cells = zip(row, widths).map { Paragraph.lines($0.text, width: $1) }
             return (0..<(cells.map(\.count).max() ?? 0)).map { index in
                 line(cells.map { index < $0.count ? $0[index] : "" }, row, widths, painter)
             }
@@ -113,27 +113,5 @@ struct Table {
             excess -= 1
         }
         return widths
-    }
-
-    /// Breaks at spaces, and inside a word that is too long by itself.
-    private static func wrap(_ text: String, _ width: Int) -> [String] {
-        guard text.count > width else { return [text] }
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            var word = word
-            if !line.isEmpty, line.count + 1 + word.count > width {
-                lines.append(line)
-                line = ""
-            }
-            if !line.isEmpty { line += " " }
-            while word.count > width {
-                lines.append(String(word.prefix(width)))
-                word = word.dropFirst(width)
-            }
-            line += word
-        }
-        if !line.isEmpty { lines.append(line) }
-        return lines
     }
 }

@@ -26,8 +26,11 @@ struct TimelineTable {
             }
             StandardOutput.write(line: legend.joined(separator: "   "))
         }
-        StandardOutput.write(line: Printable.line(timeline.summary))
-        if let path = timeline.pathSummary { StandardOutput.write(line: Printable.line(path)) }
+        for text in [timeline.summary, timeline.pathSummary].compactMap({ $0 }) {
+            for line in Paragraph.lines(Printable.line(text), width: Table.terminalWidth) {
+                StandardOutput.write(line: line)
+            }
+        }
     }
 
     private func table(bar: Int?) -> Table {
