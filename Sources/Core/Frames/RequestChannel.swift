@@ -14,12 +14,16 @@ public final class RequestChannel {
         public var from: String
         /// JSON; empty for null.
         public var body: [UInt8]
+        /// So many partial replies may be sent, until `onCredit` tells of more.
+        public var credit: UInt64
     }
 
     /// Gets each call; it must be answered with `reply` or `fail`, now or later.
     public var onCall: (Incoming) -> Void = { _ in }
     /// The caller gave up on a call: its id.
     public var onCancel: (UInt64) -> Void = { _ in }
+    /// The caller takes more partial replies of a call: its id, and how many.
+    public var onCredit: (UInt64, UInt64) -> Void = { _, _ in }
     /// Called once at the end, after every open request was answered.
     /// The second value is the error that the broker said last, if it did.
     public var onEnd: (FrameChannel.Ending, BusError?) -> Void = { _, _ in }
@@ -89,6 +93,16 @@ public final class RequestChannel {
         }
     }
 
+    /// Sends a part of a call's answer; each takes one of the caller's credits.
+    public func replyPartially(_ id: UInt64, _ body: [UInt8]) {
+        body.withUnsafeBytes { body in
+            channel.send(.reply, room: 0, body: body) { writer in
+                writer.integer("id", id)
+                writer.boolean("more", true)
+            }
+        }
+    }
+
     /// Answers a call with an error.
     public func fail(_ id: UInt64, _ error: BusError) {
         let room = (error.code.rawValue.utf8.count + error.message.utf8.count) * 6 + 64
@@ -131,10 +145,14 @@ public final class RequestChannel {
                 farewell = error
             }
         case .call:
-            onCall(Incoming(id: id, to: header.to.text, from: header.from.text, body: Array(body)))
+            onCall(
+                Incoming(
+                    id: id, to: header.to.text, from: header.from.text, body: Array(body), credit: header.credit))
         case .cancel:
             onCancel(id)
-        case .unknown, .open, .credit, .broadcast, .report, .notice:
+        case .credit:
+            onCredit(id, header.credit)
+        case .unknown, .open, .broadcast, .report, .notice:
             break
         }
     }

@@ -27,6 +27,7 @@ extension Launcher {
     func busWent(_ reason: String) {
         busLostAt = loop.now
         waiters = Waiters()
+        logReaders = []
         for supervisor in supervisors { supervisor.busWent() }
         if case .running = phase { console.say("no connection to the broker: \(reason)") }
     }

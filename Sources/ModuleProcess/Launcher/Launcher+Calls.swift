@@ -10,13 +10,14 @@ extension Launcher {
         }
         switch action {
         case "start", "stop", "restart", "lend", "why": module(action, call)
+        case "logs": logs(call)
         case "reload": reload(call)
         case "down":
             link.reply(call.id)
             link.flush()
             end(Ending(code: 0, message: "launcher/down by \(call.from)"))
         default:
-            let known = ["start", "stop", "restart", "lend", "why", "reload", "down"]
+            let known = ["start", "stop", "restart", "lend", "why", "logs", "reload", "down"]
             let message = "launcher has no action \(action)\(suggestion(action, known)); its actions are \(list(known))"
             link.fail(call.id, BusError(.unknownAction, message))
         }
@@ -29,9 +30,7 @@ extension Launcher {
             return link.fail(call.id, BusError(.badParams, message))
         }
         guard let supervisor = supervisor(name), !supervisor.isRemoved else {
-            let names = supervisors.filter { !$0.isRemoved }.map(\.name)
-            return link.fail(
-                call.id, BusError(.unknownModule, "the manifest has no module \(name)\(suggestion(name, names))"))
+            return link.fail(call.id, unknown(name))
         }
         if action == "why" { return link.reply(call.id, supervisor.why(most: link.mostBody)) }
         guard waiters.hasRoom else {
@@ -91,6 +90,11 @@ extension Launcher {
         } else {
             supervisor.change { $0.stop(at: loop.now, reason: reason, then: .start) }
         }
+    }
+
+    func unknown(_ module: String) -> BusError {
+        let names = supervisors.filter { !$0.isRemoved }.map(\.name)
+        return BusError(.unknownModule, "the manifest has no module \(module)\(suggestion(module, names))")
     }
 
     private func suggestion(_ name: String, _ known: [String]) -> String {

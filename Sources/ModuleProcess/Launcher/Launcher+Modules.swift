@@ -66,6 +66,7 @@ extension Launcher {
         else { return }
         supervisors.removeAll { $0 === supervisor }
         supervisor.close()
+        forgetLines(of: supervisor.name)
     }
 
     func couldNotReplace(_ supervisor: Supervisor, _ why: String) {

@@ -90,6 +90,9 @@ public final class Launcher {
     var phase = Phase.notStarted
     var progress = Progress()
     var waiters = Waiters()
+    /// What modules wrote, and who reads it.
+    var logs = OutputLogs()
+    var logReaders: [LogReader] = []
     var startedAt: UInt64 = 0
     var isFirstBus = true
     var saidReady = false
@@ -145,7 +148,11 @@ public final class Launcher {
         link.onDown = { [unowned self] in self.busWent($0) }
         link.onRefused = { [unowned self] in self.busRefused($0) }
         link.onCall = { [unowned self] in self.answer($0) }
-        link.onCancel = { [unowned self] in self.waiters.drop($0) }
+        link.onCancel = { [unowned self] id in
+            self.waiters.drop(id)
+            self.logReaders.removeAll { $0.id == id }
+        }
+        link.onCredit = { [unowned self] in self.readersGot($1, for: $0) }
         tick?.start(after: 1_000, every: 1_000)
         watchPressure()
         if case .program(let path) = settings.broker {
@@ -242,6 +249,7 @@ public final class Launcher {
         for supervisor in supervisors { supervisor.checkMemory() }
         groups?.sweep()
         sayProgress()
+        sendLines()
         watchBus()
     }
 

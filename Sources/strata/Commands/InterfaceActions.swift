@@ -92,7 +92,7 @@ struct InterfaceActions {
         ],
         [
             "name": "launcher", "module": "the launcher",
-            "actions": ["down", "lend", "reload", "restart", "start", "stop", "why"],
+            "actions": ["down", "lend", "logs", "reload", "restart", "start", "stop", "why"],
         ],
     ]
 

@@ -34,7 +34,8 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "Status",
                 subcommands: [
-                    ProcessStatus.self, Top.self, Levels.self, Routes.self, Monitor.self, Timeline.self, Metrics.self,
+                    ProcessStatus.self, Top.self, Levels.self, Routes.self, Logs.self, Monitor.self, Timeline.self,
+                    Metrics.self,
                 ]),
             CommandGroup(
                 name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),

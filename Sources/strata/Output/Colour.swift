@@ -1,4 +1,5 @@
 import Glibc
+import StrataLauncher
 
 /// What a piece of text is shown as on a terminal.
 enum Colour: String {
@@ -37,6 +38,12 @@ struct Painter {
     func paint(_ text: String, _ colour: Colour) -> String {
         guard isColoured, colour != .plain, !text.isEmpty else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// Text about a module, in that one's colour: it is the same in each command.
+    func paint(_ text: String, ofModule name: String) -> String {
+        guard isColoured, !text.isEmpty else { return text }
+        return "\u{1B}[\(ModuleColour.code(of: name))m\(text)\u{1B}[0m"
     }
 }
 

@@ -22,6 +22,12 @@ enum Printable {
         self.text(text).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
     }
 
+    /// What a program wrote for a terminal, in one line: without its colours, and with
+    /// spaces for tabs.
+    static func output(_ text: String) -> String {
+        line(text.withoutColours.split(separator: "\t", omittingEmptySubsequences: false).joined(separator: "    "))
+    }
+
     /// As JSON would escape it: `\u001b`.
     static func escape(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16)

@@ -25,7 +25,7 @@ struct RequestChannelTests {
                     "to": .string(header.to.text), "url": .string(header.url.text),
                     "credit": .integer(Int64(header.credit)), "deadline": .integer(header.deadline),
                     "code": .string(header.code.text), "message": .string(header.message.text),
-                    "meta": .string(header.meta.text),
+                    "meta": .string(header.meta.text), "more": .bool(header.more),
                 ]
                 self.frames.append((json, Array(body)))
             }
@@ -141,6 +141,29 @@ struct RequestChannelTests {
         #expect(
             pair.frames[1].header["code"] == "failed" && pair.frames[1].header["message"] == "no launcher/dance of bus")
         #expect(cancelled == [8])
+    }
+
+    @Test func creditOfACallIsToldAndPartsAreSent() throws {
+        let pair = try Pair()
+        defer { pair.close() }
+        var credits: [UInt64] = []
+        pair.client.onCall = { call in
+            credits.append(call.credit)
+            pair.client.replyPartially(call.id, Array("1".utf8))
+        }
+        pair.client.onCredit = { credits += [$0, $1] }
+        pair.send(.call) { writer in
+            writer.integer("id", 7)
+            writer.string("to", "launcher/logs" as StaticString)
+            writer.integer("credit", 3)
+        }
+        pair.send(.credit) { writer in
+            writer.integer("id", 7)
+            writer.integer("credit", 2)
+        }
+        pair.run { pair.frames.count == 1 && credits.count == 3 }
+        #expect(credits == [3, 7, 2])
+        #expect(pair.frames[0].header["kind"] == "reply" && pair.frames[0].header["more"] == true)
     }
 
     @Test func theEndAnswersEveryOpenRequestThenTellsWhatWasSaidLast() throws {

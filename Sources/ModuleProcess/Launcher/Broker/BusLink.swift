@@ -17,6 +17,7 @@ final class BusLink {
     var onRefused: (BusError) -> Void = { _ in }
     var onCall: (RequestChannel.Incoming) -> Void = { _ in }
     var onCancel: (UInt64) -> Void = { _ in }
+    var onCredit: (UInt64, UInt64) -> Void = { _, _ in }
 
     private let loop: Loop
     private let path: String
@@ -97,8 +98,11 @@ final class BusLink {
     var mostBody: Int { Int(limits.frame) - 4 - 256 }
 
     func reply(_ id: UInt64, _ body: [UInt8] = Array("{}".utf8)) { channel?.reply(id, body) }
+    func replyPartially(_ id: UInt64, _ body: [UInt8]) { channel?.replyPartially(id, body) }
     func fail(_ id: UInt64, _ error: BusError) { channel?.fail(id, error) }
     func flush() { channel?.flush() }
+    /// Bytes that the broker hasn't read yet.
+    var unsent: Int { channel?.unsent ?? 0 }
 
     private func attempt() {
         guard channel == nil, !isEnded else { return }
@@ -108,6 +112,7 @@ final class BusLink {
         self.channel = channel
         channel.onCall = { [unowned self] in self.onCall($0) }
         channel.onCancel = { [unowned self] in self.onCancel($0) }
+        channel.onCredit = { [unowned self] in self.onCredit($0, $1) }
         channel.onEnd = { [unowned self] ending, farewell in self.ended(farewell?.message ?? "\(ending)") }
         channel.request(to: "bus/hello", body: Array(#"{"protocol":1,"role":"launcher"}"#.utf8)) {
             [unowned self] answer in

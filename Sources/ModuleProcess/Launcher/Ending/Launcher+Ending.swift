@@ -80,6 +80,7 @@ extension Launcher {
         // A row that a reload took out, or one started meanwhile.
         for supervisor in supervisors { supervisor.killAll(reason: "the app ends") }
         phase = .endingBroker(ending)
+        endReaders(ending)
         link.close()
         guard let keeper else { return sweep(ending) }
         keeper.stop()
@@ -131,6 +132,7 @@ extension Launcher {
         switch phase {
         case .announcing(let ending), .endingModules(_, let ending):
             phase = .endingBroker(ending)
+            endReaders(ending)
             link.close()
             if keeper?.pid == nil { return sweep(ending) }
         case .notStarted, .running, .endingBroker, .sweeping, .over: break

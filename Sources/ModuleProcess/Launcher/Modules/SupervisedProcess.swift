@@ -28,11 +28,13 @@ final class SupervisedProcess {
 
     /// Starts it.
     /// - Parameters:
+    ///   - number: 1 for the module's first process.
     ///   - onLine: a line that it, or a descendant of it, wrote.
     ///   - onExit: it has ended, and all that it wrote has come.
     init(
-        _ row: AppTable.Row, _ process: ModuleProcess, executable: String, _ owner: any SupervisorOwner,
-        onLine: @escaping ([UInt8]) -> Void, onExit: @escaping (SupervisedProcess, ChildProcess.Exit) -> Void
+        _ row: AppTable.Row, _ process: ModuleProcess, executable: String, number: Int,
+        _ owner: any SupervisorOwner, onLine: @escaping (OutputLine) -> Void,
+        onExit: @escaping (SupervisedProcess, ChildProcess.Exit) -> Void
     ) throws(SystemError) {
         self.owner = owner
         startedAs = process
@@ -41,8 +43,11 @@ final class SupervisedProcess {
         let relay = Relay()
         (child, outputs) = try Self.start(
             command, owner,
-            onLine: {
-                relay.process?.lastLines.add($0); onLine($0)
+            onLine: { stream, bytes in
+                relay.process?.lastLines.add(bytes)
+                onLine(
+                    OutputLine(
+                        at: Loop.wallMicroseconds, stream: stream, pid: relay.pid, start: number, bytes: bytes))
             },
             onExit: { exit in
                 guard let process = relay.process else { return }
@@ -50,6 +55,7 @@ final class SupervisedProcess {
                 onExit(process, exit)
             })
         pid = child.pid
+        relay.pid = pid
         spawnedAt = Loop.wallMicroseconds
         // Starting took a moment: what follows is measured from here.
         owner.loop.updateTime()
@@ -66,6 +72,8 @@ final class SupervisedProcess {
     /// What the child's callbacks know it by; they are made before it is.
     private final class Relay {
         weak var process: SupervisedProcess?
+        /// Outlives the process: a descendant may write on.
+        var pid: Int32 = 0
     }
 
     private static func isAnothers(_ row: AppTable.Row) -> Bool { row.user.map { $0 != geteuid() } ?? false }
@@ -92,8 +100,8 @@ final class SupervisedProcess {
     }
 
     private static func start(
-        _ command: ChildProcess.Command, _ owner: any SupervisorOwner, onLine: @escaping ([UInt8]) -> Void,
-        onExit: @escaping (ChildProcess.Exit) -> Void
+        _ command: ChildProcess.Command, _ owner: any SupervisorOwner,
+        onLine: @escaping (OutputLine.Stream, [UInt8]) -> Void, onExit: @escaping (ChildProcess.Exit) -> Void
     ) throws(SystemError) -> (ChildProcess, [ProcessOutput]) {
         var command = command
         let lifeline = try owner.surroundings.lifeline.reopenReading()
@@ -114,8 +122,9 @@ final class SupervisedProcess {
             throw error
         }
         // Without a reader the process writes into a pipe that breaks, and goes on.
-        let outputs = [output, errors].compactMap { pipe in
-            try? ProcessOutput(owner.loop, descriptor: pipe.reading, emit: onLine)
+        let pipes: [(Pipe, OutputLine.Stream)] = [(output, .out), (errors, .err)]
+        let outputs = pipes.compactMap { pipe, stream in
+            try? ProcessOutput(owner.loop, descriptor: pipe.reading) { onLine(stream, $0) }
         }
         return (child, outputs)
     }

@@ -18,6 +18,8 @@ protocol SupervisorOwner: AnyObject {
     /// The broker is to end the session of whoever has the place.
     func takeBack(_ supervisor: Supervisor)
     func tell(_ report: ModuleReport, of supervisor: Supervisor)
+    /// A process of the module, or a descendant of it, wrote a line.
+    func wrote(_ line: OutputLine, _ module: String)
     /// Ask the broker for tearDown, then call `retired`.
     func retire(_ supervisor: Supervisor)
     func passedSetUp(_ supervisor: Supervisor)
@@ -238,8 +240,8 @@ final class Supervisor {
         }
         do throws(SystemError) {
             let started = try SupervisedProcess(
-                row, process, executable: executable, owner,
-                onLine: { [weak self] line in if let self { self.owner.console.line(of: self.name, line) } },
+                row, process, executable: executable, number: history.starts + 1, owner,
+                onLine: { [weak self] line in if let self { self.owner.wrote(line, self.name) } },
                 onExit: { [unowned self] in self.ended($0, $1) })
             started.isByHand = isWantedByHand
             isWantedByHand = false

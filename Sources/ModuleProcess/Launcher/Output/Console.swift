@@ -27,12 +27,12 @@ public final class Console {
 
     /// A line of the launcher about a module.
     func say(of name: String, _ text: String) {
-        write(name, colour: Self.colour(of: name), " ", Array(text.utf8))
+        write(name, colour: ModuleColour.code(of: name), " ", Array(text.utf8))
     }
 
     /// A line that a module wrote.
     func line(of name: String, _ bytes: [UInt8]) {
-        write(name, colour: Self.colour(of: name), "|", bytes)
+        write(name, colour: ModuleColour.code(of: name), "|", bytes)
     }
 
     /// A line without a name before it: something to be copied.
@@ -47,12 +47,5 @@ public final class Console {
         let padding = String(repeating: " ", count: max(0, width - name.utf8.count))
         return Array(
             (isColoured ? "\u{1B}[\(colour)m\(name)\(padding)\u{1B}[0m \(mark) " : "\(name)\(padding) \(mark) ").utf8)
-    }
-
-    /// The same name has the same colour in each run.
-    private static func colour(of name: String) -> String {
-        let colours = ["36", "33", "32", "35", "34", "96", "93", "92", "95", "94"]
-        let sum = name.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
-        return colours[Int(sum % UInt32(colours.count))]
     }
 }

@@ -25,18 +25,7 @@ struct LastLines {
     /// They are shown on other terminals: nothing in them may steer those. What
     /// only colours is left out, anything else that steers becomes a space.
     private static func clean(_ line: ArraySlice<UInt8>) -> String {
-        var shown = String.UnicodeScalarView()
-        var rest = String(decoding: line, as: UTF8.self).unicodeScalars[...]
-        while let scalar = rest.popFirst() {
-            if scalar.value == 0x1B, rest.first == "[" {
-                let end = rest.dropFirst().firstIndex { !(0x20...0x3F).contains($0.value) }
-                if let end, rest[end] == "m" {
-                    rest = rest[rest.index(after: end)...]
-                    continue
-                }
-            }
-            shown.append(scalar.steersTerminal ? " " : scalar)
-        }
-        return String(shown)
+        let text = String(decoding: line, as: UTF8.self).withoutColours
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.steersTerminal ? " " : $0 }))
     }
 }

@@ -1,0 +1,52 @@
+/// The last lines that a module wrote, over all of its processes. It keeps so many
+/// lines and so many bytes at most; the oldest give way.
+struct OutputLog {
+    static let mostLines = 1_000
+    /// Of the lines' own.
+    static let mostBytes = 256 << 10
+
+    /// A line, and its place among the lines of all modules.
+    struct Entry {
+        var place: UInt64
+        var line: OutputLine
+    }
+
+    /// How many were written, those included that gave way: the number of the next one.
+    private(set) var written: UInt64 = 0
+    /// Bytes of those that are kept.
+    private(set) var bytes = 0
+    /// The number of the oldest line that is kept.
+    private(set) var oldest: UInt64 = 0
+    /// By number, modulo `mostLines`.
+    private var slots: [Entry] = []
+
+    /// How many are kept.
+    var count: Int { Int(written - oldest) }
+
+    /// - Parameter number: from `oldest` until `written`.
+    subscript(number: UInt64) -> Entry {
+        precondition((oldest..<written).contains(number), "line \(number) of \(oldest)..<\(written)")
+        return slots[Self.slot(number)]
+    }
+
+    mutating func add(_ entry: Entry) {
+        if count == Self.mostLines { dropOldest() }
+        if slots.count < Self.mostLines {
+            slots.append(entry)
+        } else {
+            slots[Self.slot(written)] = entry
+        }
+        written += 1
+        bytes += entry.line.bytes.count
+        while bytes > Self.mostBytes { dropOldest() }
+    }
+
+    private mutating func dropOldest() {
+        let slot = Self.slot(oldest)
+        bytes -= slots[slot].line.bytes.count
+        slots[slot].line.bytes = []
+        oldest += 1
+    }
+
+    private static func slot(_ number: UInt64) -> Int { Int(number % UInt64(mostLines)) }
+}
