@@ -79,8 +79,8 @@ extension Broker {
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a delivered call has a caller
         pass(
             MonitoredFrame(
-                kind: "call", from: caller.from.text, to: request.to.text, target: callee.from.text, body: request.body)
-        )
+                kind: "call", id: call.pointee.id, from: caller.from.text, to: request.to.text,
+                callee: callee.from.text, body: request.body))
     }
 
     /// A report goes to the target's observations.
@@ -105,8 +105,12 @@ extension Broker {
 
     /// A call of the broker's own.
     @inline(never)
-    func monitorOwnCall(_ to: String, _ name: String?, _ body: UnsafeRawBufferPointer, to peer: Peer) {
-        tell(MonitoredFrame(kind: "call", from: "bus", to: to, target: peer.from.text, name: name, body: body))
+    func monitorOwnCall(
+        _ call: CallPointer, _ to: String, _ name: String?, _ body: UnsafeRawBufferPointer, to peer: Peer
+    ) {
+        tell(
+            MonitoredFrame(
+                kind: "call", id: call.pointee.id, from: "bus", to: to, callee: peer.from.text, name: name, body: body))
     }
 
     // MARK: Answers
@@ -114,12 +118,21 @@ extension Broker {
     /// A callee's answer goes to its caller; nil is the broker.
     @inline(never)
     func monitorAnswer(
-        _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
+        _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
     ) {
         tell(
             MonitoredFrame(
-                kind: code == nil ? "reply" : "error", from: callee.from.text, to: caller?.from.text ?? "bus",
+                kind: code == nil ? "reply" : "error", id: Self.number(call), from: callee.from.text,
+                to: caller?.from.text ?? "bus",
                 code: code?.rawValue, body: body))
+    }
+
+    /// Notices and reports aren't told with a number.
+    private static func number(_ call: CallPointer) -> UInt64? {
+        switch call.pointee.kind {
+        case .call, .own: call.pointee.id
+        case .notice, .report, .served: nil
+        }
     }
 
     @inline(never)
@@ -144,7 +157,8 @@ extension Broker {
             error.body.withUnsafeBytes { body in
                 tell(
                     MonitoredFrame(
-                        kind: "error", from: "bus", to: peer.from.text, code: error.code.rawValue, body: body))
+                        kind: "error", id: call.flatMap(Self.number), from: "bus", to: peer.from.text,
+                        code: error.code.rawValue, body: body))
             }
         }
     }
@@ -157,25 +171,25 @@ extension Broker {
             tell(
                 MonitoredFrame(
                     kind: isReport ? "report" : "call", from: peer.from.text, to: to,
-                    target: held.interface?.owner.name ?? to, name: isReport ? held.name.text : nil,
+                    callee: held.interface?.owner.name, name: isReport ? held.name.text : nil,
                     code: error.code.rawValue, body: body))
         }
     }
 
     private func refused(_ hand: FrameInHand, _ error: BusError) {
+        let owner = routes.interface(interface(hand.to))?.owner.name
         let kind = hand.kind == .unknown ? hand.unknownKind.text : "\(hand.kind.name)"
         tell(
             MonitoredFrame(
                 kind: kind, from: hand.peer.from.text, to: hand.kind == .open ? hand.url.text : hand.to.text,
-                target: owner(hand.to), name: hand.name?.text,
+                target: owner ?? interface(hand.to), callee: owner, name: hand.name?.text,
                 code: error.code.rawValue, body: hand.body))
     }
 
-    /// Who would have got a refused request.
-    private func owner(_ to: UnsafeRawBufferPointer) -> String {
+    /// The interface that a refused request names, or all that it names.
+    private func interface(_ to: UnsafeRawBufferPointer) -> String {
         guard let destination = Destination(to) else { return to.text }
-        let interface = Name.withoutRouterSuffix(UnsafeRawBufferPointer(rebasing: to[destination.interface])).text
-        return routes.interface(interface)?.owner.name ?? interface
+        return Name.withoutRouterSuffix(UnsafeRawBufferPointer(rebasing: to[destination.interface])).text
     }
 
     // MARK: Telling
@@ -192,7 +206,7 @@ extension Broker {
         frameInHand?.isTold = true
         tell(
             MonitoredFrame(
-                kind: "call", from: hand.peer.from.text, to: hand.to.text, target: "bus",
+                kind: "call", from: hand.peer.from.text, to: hand.to.text, callee: "bus",
                 name: hand.name?.text, body: hand.body))
     }
 

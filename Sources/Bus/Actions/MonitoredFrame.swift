@@ -11,6 +11,10 @@ struct MonitoredFrame {
     let to: String
     /// Who gets it, where `to` doesn't say that; what `module` is compared with.
     let target: String
+    /// The module that serves a call, where one is known: `to` names its interface.
+    let callee: String?
+    /// The broker's number of a call, which its answers have too.
+    let id: UInt64?
     var name: String?
     var code: String?
     /// Somebody else's bytes, which outlive this value.
@@ -20,15 +24,17 @@ struct MonitoredFrame {
     private var head: [UInt8]?
     private var isJSON: Bool?
 
-    /// - Parameter target: nil where that is what `to` says.
+    /// - Parameter target: nil where that is what `callee` or else `to` says.
     init(
-        kind: String, from: String, to: String, target: String? = nil, name: String? = nil, code: String? = nil,
-        body: UnsafeRawBufferPointer
+        kind: String, id: UInt64? = nil, from: String, to: String, target: String? = nil, callee: String? = nil,
+        name: String? = nil, code: String? = nil, body: UnsafeRawBufferPointer
     ) {
         self.kind = kind
         self.from = from
         self.to = to
-        self.target = target ?? to
+        self.target = target ?? callee ?? to
+        self.callee = callee
+        self.id = id
         self.name = name
         self.code = code
         self.body = body
@@ -69,6 +75,8 @@ struct MonitoredFrame {
             .init("at", .integer(Int64(at))), .init("kind", .string(kind)), .init("from", .string(from)),
             .init("to", .string(to)),
         ]
+        if let callee { members.append(.init("callee", .string(callee))) }
+        if let id { members.append(.init("id", .integer(Int64(id)))) }
         if let name { members.append(.init("name", .string(name))) }
         if let code { members.append(.init("code", .string(code))) }
         members.append(.init("bytes", .integer(Int64(body.count))))

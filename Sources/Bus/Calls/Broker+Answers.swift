@@ -54,7 +54,7 @@ extension Broker {
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
-        if isMonitored { monitorAnswer(nil, body, from: peer, to: caller) }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         release(call, "its parent was answered")
     }
 
@@ -100,7 +100,7 @@ extension Broker {
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
-        if isMonitored { monitorAnswer(nil, body, from: peer, to: caller) }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         renewDeadline(call)
     }
 
@@ -113,7 +113,7 @@ extension Broker {
             statistics.dropped += 1
             return
         }
-        if isMonitored { monitorAnswer(nil, body, from: peer, to: nil) }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: nil) }
         if call.pointee.kind == .notice {
             noticeAnswered(call, nil)
         } else {
@@ -132,7 +132,7 @@ extension Broker {
         let error = calleeError(header, body, from: peer)
         switch call.pointee.kind {
         case .notice, .own:
-            if isMonitored { monitorAnswer(error.code, body, from: peer, to: nil) }
+            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
             if call.pointee.kind == .notice {
                 noticeAnswered(call, error)
             } else {
@@ -157,7 +157,7 @@ extension Broker {
                 if header.trace.count > 0 { writer.raw("trace", header.trace) }
                 if header.meta.count > 0 { writer.raw("meta", header.meta) }
             }
-            if isMonitored { monitorAnswer(error.code, body, from: peer, to: caller) }
+            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
             release(call, "its parent failed")
         }
     }

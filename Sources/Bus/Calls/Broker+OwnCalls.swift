@@ -48,7 +48,7 @@ extension Broker {
                 if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
             }
         }
-        if isMonitored { body.withUnsafeBytes { monitorOwnCall(to, name, $0, to: peer) } }
+        if isMonitored { body.withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
     }
 
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
