@@ -8,16 +8,17 @@ struct Monitor: ParsableCommand {
         discussion: """
             EXAMPLE
               strata monitor --module Catalog --bodies
-              strata monitor --json | jq 'select(.code)'
+              strata monitor --module Catalog,Notes --kind call,reply,error
+              strata monitor --name 'note.*'
+              strata monitor --action Catalog/item      its calls, and how long each takes
+              strata monitor --errors
+              strata monitor --json | jq 'select(.microseconds > 10000)'
 
-            Ctrl-C ends it.
+            Options add up; of the values of one any will do. The last column is how long an \
+            answer took. Times are UTC. Ctrl-C ends it.
             """)
 
-    @Option(help: "Only frames from or to this module.", completion: LiveNames.modules)
-    var module: String?
-
-    @Option(help: "Only notifications and events of this name.", completion: LiveNames.names)
-    var name: String?
+    @OptionGroup var filter: FrameFilter
 
     @Flag(help: "Shows the frames' bodies too.")
     var bodies = false
@@ -26,74 +27,79 @@ struct Monitor: ParsableCommand {
     @OptionGroup var bus: SocketOption
 
     func run() throws {
-        var params: [JSON.Member] = []
-        if let module { params.append(.init("module", .string(module))) }
-        if let name { params.append(.init("name", .string(name))) }
+        var params = filter.params
         if bodies { params.append(.init("bodies", true)) }
         var request = Request(to: "bus/monitor", body: JSON.object(params).encoded())
         request.isEndless = true
         request.deadline = 0
         request.credit = 64
         let answer = Answer(output)
-        var failure: Failure?
-        request.onPartial = { body in
-            do throws(Failure) {
-                if answer.isForPrograms { return try answer.show(body) }
-                show(body, answer.painter)
-            } catch { failure = failure ?? error }
-        }
         let connection = try bus.connect()
-        if let module { try remark(on: module, connection) }
+        let modules = answer.isForPrograms && filter.modules.isEmpty ? [] : try names(connection)
+        remark(on: filter.modules, modules)
+        let view = FrameView(modules, width: Table.terminalWidth, answer.painter)
+        if !answer.isForPrograms, StandardError.isTerminal {
+            StandardError.write("Watching \(filter.summary); ctrl-C ends it.")
+        }
+        var calls = SeenCalls()
+        request.onPartial = { body in
+            guard let json = try? JSON(parsing: body, maximumDepth: JSONText.maximumDepth) else { return }
+            let frame = MonitoredFrame(json, &calls)
+            let isWanted = filter.wants(frame)
+            if answer.isForPrograms {
+                Self.tell(body, frame, isWanted)
+            } else {
+                show(body, frame, isWanted, view)
+            }
+        }
         do {
             _ = try connection.send(request)
         } catch {
             // Ctrl-C is how it is meant to end.
             guard error.code == .cancelled else { throw error }
         }
-        if let failure { throw failure }
     }
 
-    /// Says of a module that isn't there which one may have been meant. A guest may
+    private func names(_ connection: OperatorConnection) throws(Failure) -> [String] {
+        try connection.ask("modules")["modules"]?.array?.compactMap { $0["name"]?.string } ?? []
+    }
+
+    /// Says of modules that aren't there which ones may have been meant. A guest may
     /// still come, so the monitor waits for it.
-    private func remark(on module: String, _ connection: OperatorConnection) throws(Failure) {
-        let modules = try connection.ask("modules")["modules"]?.array ?? []
-        let names = modules.compactMap { $0["name"]?.string } + ["operator", "launcher", "bus"]
-        guard !names.contains(module) else { return }
-        StandardError.write(
-            "No module here is named \(module).\(InterfaceActions.hint(nearestNames(to: module, in: names)))")
+    private func remark(on wanted: [String], _ modules: [String]) {
+        let names = modules + ["operator", "launcher", "bus"]
+        for module in wanted where !names.contains(module) {
+            StandardError.write(
+                "No module here is named \(module).\(InterfaceActions.hint(nearestNames(to: module, in: names)))")
+        }
     }
 
-    /// A line for a frame, and its body below where it came along.
-    private func show(_ partial: [UInt8], _ painter: Painter) {
-        guard let frame = try? JSON(parsing: partial, maximumDepth: JSONText.maximumDepth) else { return }
-        if let missed = frame["missed"]?.integer, missed > 0 {
-            StandardOutput.write(line: painter.paint("\(missed) frames were missed here", .yellow))
+    /// A line for a program: as the bus told it, and how long an answer took. What was
+    /// missed before a frame that isn't wanted is a line of its own.
+    private static func tell(_ body: [UInt8], _ frame: MonitoredFrame, _ isWanted: Bool) {
+        guard isWanted else {
+            guard let missed = frame.json["missed"]?.integer, missed > 0 else { return }
+            return StandardOutput.write(line: #"{"missed":\#(missed)}"#)
         }
-        func text(_ member: String) -> String { Printable.line(frame[member]?.string ?? "") }
-        let kind = text("kind")
-        var line = painter.paint(Self.time(frame["at"]?.integer ?? 0), .dim)
-        line += "  " + painter.paint(kind, kind == "error" ? .red : .bold)
-        line += String(repeating: " ", count: max(0, 9 - kind.count)) + "  \(text("from")) → \(text("to"))"
-        if !text("name").isEmpty { line += "  " + painter.paint(text("name"), .cyan) }
-        if !text("code").isEmpty { line += "  " + painter.paint(text("code"), .red) }
-        if let bytes = frame["bytes"]?.integer { line += "  " + painter.paint("\(bytes) B", .dim) }
+        guard var line = JSONText.compact(body) else { return }
+        if let took = frame.took, line.last == UInt8(ascii: "}") {
+            line.removeLast()
+            line += ",\"microseconds\":\(took)}".utf8
+        }
         StandardOutput.write(line: line)
-        if let body = JSONText.member("body", of: partial), let shown = JSONText.pretty(body, painter, indent: 2) {
+    }
+
+    /// A line for a person, and the frame's body below where it came along.
+    private func show(_ body: [UInt8], _ frame: MonitoredFrame, _ isWanted: Bool, _ view: FrameView) {
+        if let missed = frame.json["missed"]?.integer, missed > 0 { StandardOutput.write(line: view.missed(missed)) }
+        guard isWanted else { return }
+        StandardOutput.write(line: view.line(frame))
+        let painter = Painter.standardOutput
+        if let body = JSONText.member("body", of: body), let shown = JSONText.pretty(body, painter, indent: 2) {
             StandardOutput.write(line: "    \(shown)")
-        } else if let reason = frame["omitted"]?.string {
+        } else if let reason = frame.json["omitted"]?.string {
             let why = reason == "size" ? "over the frame's limit" : "not JSON"
             StandardOutput.write(line: painter.paint("    the body was left out: \(why)", .dim))
         }
-    }
-
-    /// The time of day, in UTC, of microseconds since 1970.
-    private static func time(_ microseconds: Int64) -> String {
-        func padded(_ number: Int64, _ digits: Int) -> String {
-            let text = "\(number)"
-            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-        }
-        let second = microseconds / 1_000_000 % 86_400
-        let clock = [second / 3_600, second / 60 % 60, second % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(clock).\(padded(microseconds % 1_000_000, 6))"
     }
 }

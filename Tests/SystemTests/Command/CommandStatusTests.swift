@@ -78,10 +78,10 @@ struct CommandStatusTests {
         #expect(run.error == "")
         #expect(
             run.lines == [
-                "01:02:03.000004  call       Notes → Catalog/item  3 B",
+                "01:02:03.000  call       Notes    → Catalog/item                    3 B",
                 "    1.10",
                 "3 frames were missed here",
-                "00:00:00.000000  error      bus → Notes  died  0 B",
+                "00:00:00.000  error      bus      → Notes  died                     0 B",
             ])
         #expect(run.status == 0)
     }

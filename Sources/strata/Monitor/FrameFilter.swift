@@ -1,0 +1,94 @@
+import ArgumentParser
+import StrataCore
+
+/// Which frames a monitor shows. Each option that was given must hold; of the values of
+/// one, any will do.
+struct FrameFilter: ParsableArguments {
+    @Option(
+        help: "Only frames from or to this module; again, or with a comma, for more.", completion: LiveNames.modules)
+    var module: [String] = []
+
+    @Option(
+        help: "Only notifications and events of this name; note.* for all that begin so.", completion: LiveNames.names)
+    var name: [String] = []
+
+    @Option(
+        help: "Only such frames: call, open, reply, error, broadcast, report, notice.",
+        completion: .list(FrameFilter.kinds))
+    var kind: [String] = []
+
+    @Option(help: "Only frames that this module sent.", completion: LiveNames.modules)
+    var from: [String] = []
+
+    @Option(help: "Only frames that this module gets.", completion: LiveNames.modules)
+    var to: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only calls of it, and their answers; Interface/* or Interface for all of an interface.",
+            valueName: "interface/action"),
+        completion: LiveNames.actions)
+    var action: [String] = []
+
+    @Flag(help: "Only errors and refused requests.")
+    var errors = false
+
+    /// As the bus tells them.
+    static let kinds = ["call", "open", "reply", "error", "broadcast", "report", "notice"]
+
+    mutating func validate() throws {
+        func split(_ values: [String]) -> [String] { values.flatMap { $0.split(separator: ",").map(String.init) } }
+        (module, kind, from, to, action) = (split(module), split(kind), split(from), split(to), split(action))
+        for one in kind where !Self.kinds.contains(one) {
+            let near = nearestNames(to: one, in: Self.kinds)
+            throw ValidationError(
+                "--kind is one of \(Self.kinds.joined(separator: ", ")), not \(one)."
+                    + (near.isEmpty ? "" : " Did you mean \(near.joined(separator: " or "))?"))
+        }
+        for one in name where !(1...256).contains(one.utf8.count) {
+            throw ValidationError("--name has 1 to 256 bytes, and this one \(one.utf8.count).")
+        }
+    }
+
+    /// What the bus can choose by itself: one module, one name. So what it counts as missed
+    /// is of those alone.
+    var params: [JSON.Member] {
+        var params: [JSON.Member] = []
+        if module.count == 1 { params.append(.init("module", .string(module[0]))) }
+        if name.count == 1, !Glob.isOne(name[0]) { params.append(.init("name", .string(name[0]))) }
+        return params
+    }
+
+    /// The modules that it names.
+    var modules: [String] { module + from + to }
+
+    func wants(_ frame: MonitoredFrame) -> Bool {
+        if errors, frame.code.isEmpty { return false }
+        if !kind.isEmpty, !kind.contains(frame.kind) { return false }
+        if !from.isEmpty, !from.contains(frame.from) { return false }
+        if !to.isEmpty, !to.contains(frame.receiver) { return false }
+        // One module alone is the bus's to judge, who knows more of a refused request.
+        if module.count > 1, !module.contains(frame.from), !module.contains(frame.receiver) { return false }
+        if !name.isEmpty, frame.name.isEmpty || !name.contains(where: { Glob($0).matches(frame.name) }) { return false }
+        return action.isEmpty || (!frame.action.isEmpty && action.contains { Self.fits($0, frame.plainAction) })
+    }
+
+    private static func fits(_ wanted: String, _ action: String) -> Bool {
+        let pattern = wanted.contains("/") ? wanted : wanted + "/*"
+        return Glob(pattern).matches(action)
+    }
+
+    /// What it leaves, in words.
+    var summary: String {
+        func list(_ values: [String]) -> String { values.joined(separator: " or ") }
+        var parts: [String] = []
+        if !module.isEmpty { parts.append("from or to \(list(module))") }
+        if !from.isEmpty { parts.append("from \(list(from))") }
+        if !to.isEmpty { parts.append("to \(list(to))") }
+        if !kind.isEmpty { parts.append("of kind \(list(kind))") }
+        if !name.isEmpty { parts.append("named \(list(name))") }
+        if !action.isEmpty { parts.append("of \(list(action))") }
+        if errors { parts.append("that are errors or refused") }
+        return parts.isEmpty ? "all frames" : "frames " + parts.joined(separator: ", ")
+    }
+}
