@@ -42,7 +42,8 @@ struct Emit: ParsableCommand {
         // Under `any` the modules take their time one after another.
         request.isEndless = true
         request.activity = "emitting \(event)"
-        let body = try bus.connect().send(request)
+        let connection = try bus.connect()
+        let body = try connection.send(request)
         let answer = Answer(output)
         guard !answer.isForPrograms, let result = try? JSON(parsing: body), let answers = result["answers"]?.array
         else { return try answer.show(body) }
@@ -58,9 +59,10 @@ struct Emit: ParsableCommand {
             }
             table.print(answer.painter)
         } else if !OwnEvents.all.contains(event) {
-            StandardError.write(
-                "No module that is ready declares \(event).\(InterfaceActions.hint(nearestNames(to: event, in: OwnEvents.all)))"
-            )
+            // The bus knows what modules declare.
+            let known = (try? connection.ask("names"))?["events"]?.array?.compactMap(\.string) ?? []
+            let near = nearestNames(to: event, in: OwnEvents.all + known.filter { $0 != event })
+            StandardError.write("No module that is ready declares \(event).\(InterfaceActions.hint(near))")
         }
         let isTrue = result["answer"]?.bool == true
         StandardOutput.write(line: answer.painter.paint(isTrue ? "true" : "false", isTrue ? .green : .yellow))

@@ -48,6 +48,15 @@ struct Notify: ParsableCommand {
         guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["recipients"]?.integer else {
             return try answer.show(body)
         }
+        if count == 0 { remark(on: name, connection) }
         StandardOutput.write(line: count == 1 ? "1 notice was queued" : "\(count) notices were queued")
+    }
+
+    /// Says of a name that nobody knows here which one may have been meant.
+    private func remark(on name: String, _ connection: OperatorConnection) {
+        let known = (try? connection.ask("names"))?["notifications"]?.array?.compactMap(\.string) ?? []
+        guard !known.contains(name) else { return }
+        StandardError.write(
+            "No module here observes \(name).\(InterfaceActions.hint(nearestNames(to: name, in: known)))")
     }
 }

@@ -76,17 +76,35 @@ struct CommandSteeringTests {
         #expect(run.status == 0)
     }
 
-    /// The bus tells nobody which events there are, but its own are known.
     @Test func emitSaysThatNobodyDeclaresAnEvent() async throws {
         func said(_ event: String) async throws -> String {
             try await strata(
                 "emit", event, environment: ["TERM": "dumb"], output: .terminal(columns: 60),
-                script: { _ in [.reply(#"{"answer":true,"answers":[]}"#)] }
+                script: { request in
+                    request.to == "bus/names"
+                        ? [.reply(#"{"events":["note.sweep"]}"#)] : [.reply(#"{"answer":true,"answers":[]}"#)]
+                }
             ).0.error
         }
         #expect(
             try await said("app.reloud") == "No module that is ready declares app.reloud.\nDid you mean app.reload?\n")
+        #expect(
+            try await said("note.swep") == "No module that is ready declares note.swep.\nDid you mean note.sweep?\n")
         #expect(try await said("app.reload") == "")
+    }
+
+    @Test func notifySaysThatNobodyKnowsAName() async throws {
+        func said(_ name: String) async throws -> String {
+            try await strata(
+                "notify", name, environment: ["TERM": "dumb"], output: .terminal(columns: 60),
+                script: { request in
+                    request.to == "bus/names"
+                        ? [.reply(#"{"notifications":["note.added"]}"#)] : [.reply(#"{"recipients":0}"#)]
+                }
+            ).0.error
+        }
+        #expect(try await said("note.aded") == "No module here observes note.aded.\nDid you mean note.added?\n")
+        #expect(try await said("note.added") == "")
     }
 
     /// Nothing reaches the bus.
