@@ -205,10 +205,10 @@ struct HandOverTests {
         let (program, mark) = ("\(folder.path)/strata-broker", "\(folder.path)/begun")
         let real = try BuiltExecutable.path("strata-broker")
         // It says that it is the script itself, which is what comes next then.
-        let wait = "[ $1 = --resume ] && { : > '\(mark)'; sleep 0.5; }"
+        let wait = "[ $1 = --resume ] && { : > '\(mark)'; sleep 1.5; }"
         let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" '\(real)' \"$@\"\n"
         try Array(script.utf8).write(to: program)
-        let table = AppTable.testing(.manual("Login") { $0.ping = 300 })
+        let table = AppTable.testing(.manual("Login") { $0.ping = 1_000 })
         try TestBus.run(table, executable: program) { bus in
             let launcher = try bus.launcher()
             let token = try bus.vouch(for: "Login")
@@ -220,7 +220,7 @@ struct HandOverTests {
             while access(mark, F_OK) != 0, ContinuousClock.now < limit { sched_yield() }
             try login.reply(to: ping)
             let answer = try bus.operator().expectReply(to: change)
-            #expect((answer.json["microseconds"]?.integer ?? 0) > 400_000)
+            #expect((answer.json["microseconds"]?.integer ?? 0) > 1_200_000)
             try login.reply(to: try login.expectCall("module/ping"))
             try launcher.expectNothing()
             #expect(try bus.state(of: "Login") == "ready")
