@@ -1,6 +1,7 @@
 import Glibc
 import StrataCore
 import StrataManifest
+import TestSupport
 import Testing
 
 @testable import StrataLauncher
@@ -42,6 +43,7 @@ final class LauncherFixture: LineSink {
         fputs(text, file)
         fclose(file)
         chmod(path, 0o755)
+        ProgramFile.settle(path)
         files.append(path)
         var row = AppTable.Row(name: name)
         row.rank = rank

@@ -1,5 +1,6 @@
 import Foundation
 import StrataTesting
+import TestSupport
 import Testing
 
 /// `strata up --build`, with a `swift` that only says how it was asked.
@@ -13,6 +14,7 @@ struct CommandBuildTests {
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        ProgramFile.settle(path)
     }
 
     /// A manifest in a package's folder, and a `swift` that fails.

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import StrataCore
 import StrataTesting
+import TestSupport
 
 /// One run of the built `strata`: what it wrote, and how it ended.
 struct CommandRun: Sendable {
@@ -185,6 +186,7 @@ final class TemporaryFolder: Sendable {
     func file(_ name: String, _ text: String = "") throws -> String {
         let file = "\(path)/\(name)"
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        ProgramFile.settle(file)
         return file
     }
 }

@@ -1,6 +1,7 @@
 import Glibc
 import StrataCore
 import StrataTesting
+import TestSupport
 import Testing
 
 /// The built `strata` with a manifest and shell scripts in a folder of its own,
@@ -39,6 +40,7 @@ final class RunningApp {
         fputs(text, file)
         fclose(file)
         chmod(path, mode)
+        ProgramFile.settle(path)
         files.append(path)
     }
 

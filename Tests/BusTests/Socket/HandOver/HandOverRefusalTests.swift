@@ -1,6 +1,7 @@
 import Glibc
 import StrataCore
 import StrataTesting
+import TestSupport
 import Testing
 
 /// A broker that can't be replaced says why, and goes on as it was.
@@ -83,7 +84,10 @@ extension [UInt8] {
     func write(to path: String, mode: mode_t = 0o755) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
         try #require(descriptor >= 0)
-        defer { close(descriptor) }
+        defer {
+            close(descriptor)
+            ProgramFile.settle(path)
+        }
         var rest = self[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
