@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataTesting
 import Testing
 import Tracing
 
@@ -76,14 +77,9 @@ struct SpanFileTests {
 
     @Test func aFileThatTakesNothingCostsSpansAndNoTime() throws {
         // A pipe whose reader sleeps.
-        var template = Array("/tmp/strata-spans-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let path = folder + "/pipe"
-        defer {
-            unlink(path)
-            rmdir(folder)
-        }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = folder.path + "/pipe"
         try #require(mkfifo(path, 0o600) == 0)
         #expect(SpanFile(path: path) == nil, "nobody reads it")
         let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
