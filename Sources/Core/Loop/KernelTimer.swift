@@ -6,32 +6,18 @@ internal import Glibc
 /// While a `LoopTimer` runs, each wait of the loop has a time limit, for which
 /// the kernel sets a timer and takes it away again. This one is set once, so it
 /// is for a time that many rounds pass before; each `start` is a system call.
-public final class KernelTimer: Handle {
-    private let descriptor: Int32
+public final class KernelTimer: WatchedDescriptor {
     private var onFire: () -> Void
 
     /// - Throws: where the process has no descriptor left.
     public init(_ loop: Loop, onFire: @escaping () -> Void) throws(SystemError) {
         let descriptor = strata_timer()
         guard descriptor >= 0 else { throw SystemError(errno, "make a timer") }
-        self.descriptor = descriptor
         self.onFire = onFire
-        do {
-            try super.init(UV_POLL, "watch a timer") { memory in
-                uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
-            }
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
-        let poll = memory.assumingMemoryBound(to: uv_poll_t.self)
-        uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { handle, _, _ in
-            let object = Unmanaged<KernelTimer>.fromOpaque(handle!.pointee.data)
-            object._withUnsafeGuaranteedRef { $0.fired() }
-        }
+        try super.init(loop, descriptor, "watch a timer")
     }
 
-    private func fired() {
+    override func becameReadable() {
         var count: UInt64 = 0
         // Nothing is there to be read where it was started anew meanwhile.
         guard Glibc.read(descriptor, &count, 8) == 8 else { return }
@@ -47,10 +33,7 @@ public final class KernelTimer: Handle {
     }
 
     public override func close() {
-        guard !isClosed else { return }
         super.close()
         onFire = {}
-        // libuv has let go of the descriptor in uv_close.
-        Glibc.close(descriptor)
     }
 }

@@ -3,8 +3,7 @@ internal import Glibc
 
 /// Says when a process has ended that isn't this one's child, by a descriptor that
 /// stands for it: its number may be another's soon after.
-public final class ProcessEndWatcher: Handle {
-    private let descriptor: Int32
+public final class ProcessEndWatcher: WatchedDescriptor {
     private var onEnd: () -> Void
 
     /// Begins to watch.
@@ -13,33 +12,18 @@ public final class ProcessEndWatcher: Handle {
     public init(_ loop: Loop, pid: Int32, onEnd: @escaping () -> Void) throws(SystemError) {
         let descriptor = strata_process_descriptor(pid)
         guard descriptor >= 0 else { throw SystemError(errno, "watch process \(pid)") }
-        self.descriptor = descriptor
         self.onEnd = onEnd
-        do {
-            try super.init(UV_POLL, "watch process \(pid)") { memory in
-                uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
-            }
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
-        let poll = memory.assumingMemoryBound(to: uv_poll_t.self)
-        uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { handle, _, _ in
-            let object = Unmanaged<ProcessEndWatcher>.fromOpaque(handle!.pointee.data)
-            object._withUnsafeGuaranteedRef { $0.ended() }
-        }
+        try super.init(loop, descriptor, "watch process \(pid)")
     }
 
-    private func ended() {
+    override func becameReadable() {
         let ended = onEnd
         close()
         ended()
     }
 
     public override func close() {
-        guard !isClosed else { return }
         super.close()
         onEnd = {}
-        Glibc.close(descriptor)
     }
 }
