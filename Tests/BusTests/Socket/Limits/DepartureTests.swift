@@ -1,6 +1,9 @@
+import Glibc
 import StrataCore
 import StrataTesting
 import Testing
+
+@testable import StrataBus
 
 /// Ends of peers that have asked for much, or said much, while others wait.
 @Suite(.timeLimit(.minutes(1)))
@@ -14,6 +17,9 @@ struct DepartureTests {
     private static func light(_ bus: TestBus) throws -> RawPeer {
         let peer = try bus.module("Cat")
         for _ in 0..<10 { try peer.settle() }
+        // A turn that follows the last one sooner than that is no light one.
+        let next = Loop.nanoseconds + 10 * TurnShares.lightGap
+        while Loop.nanoseconds < next { sched_yield() }
         return peer
     }
 
