@@ -122,6 +122,7 @@ public final class Broker {
     var armedTick = UInt64.max
     private(set) var assemblyTimer: LoopTimer!
     private(set) var turnTimer: LoopTimer!
+    private var spareTimer: LoopTimer!
     var timedTurn = StartOrder.Turn.notBegun
 
     /// How a call of the broker's own ended.
@@ -216,6 +217,7 @@ public final class Broker {
     private func startTimers() {
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
+        spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
         pieces = IdleHook(loop) { [unowned self] in self.doPieces() }
     }
@@ -229,6 +231,13 @@ public final class Broker {
         if fanOut == nil, awaitingFanOut.isEmpty, departures.isEmpty, broken.isEmpty, reclaimer.isEmpty {
             pieces.stop()
         }
+    }
+
+    /// Memory that is kept for the next large frames, and that nobody wanted, goes back.
+    private func settleSpares() {
+        reclaimer.settle()
+        if reclaimer.spareCount == 0 { spareTimer.stop() }
+        if !reclaimer.isEmpty { pieces.start() }
     }
 
     /// Writes out what the round has produced; then goes what was kept to its end.
@@ -246,6 +255,9 @@ public final class Broker {
             if !gone.isEmpty { gone.removeAll() }
         }
         if !reclaimer.isEmpty { pieces.start() }
+        if reclaimer.spareCount > 0, !spareTimer.isActive {
+            spareTimer.start(after: Reclaimer.sparePeriod, every: Reclaimer.sparePeriod)
+        }
         if isNextTried { handOver() }
     }
 
@@ -317,6 +329,7 @@ public final class Broker {
         callTimer.close()
         assemblyTimer.close()
         turnTimer.close()
+        spareTimer.close()
     }
 
     /// Everything is sent: lets go of the loop.

@@ -22,7 +22,7 @@ public struct FrameAssembler: ~Copyable {
     @usableFromInline var position = 0
     @usableFromInline var end = 0
 
-    /// Where a large frame's memory goes that isn't given away; nil: it is freed at once.
+    /// Gives and takes a large frame's memory; nil: it is allocated, and freed at once.
     private let reclaimer: Reclaimer?
 
     public init(limits: FrameLimits, _ reclaimer: Reclaimer? = nil) {
@@ -30,7 +30,7 @@ public struct FrameAssembler: ~Copyable {
         self.reclaimer = reclaimer
     }
 
-    deinit { if let rest { reclaimer.take(rest, restCapacity) } }
+    deinit { if let rest { reclaimer.deallocate(rest, restCapacity + ReadBuffer.slack) } }
 
     /// Whether bytes of an unfinished frame, or frames not asked for yet, are kept.
     public var isEmpty: Bool { restCount == 0 }
@@ -157,7 +157,7 @@ public struct FrameAssembler: ~Copyable {
         let capacity =
             needed > ReadBuffer.longestRest
             ? left >= Self.trusted ? needed : min(needed, max(left * 2, 2 * ReadBuffer.turn)) : Self.rounded(left)
-        let kept = UnsafeMutableRawPointer.allocate(byteCount: capacity + ReadBuffer.slack, alignment: 16)
+        let kept = reclaimer.allocate(capacity + ReadBuffer.slack)
         kept.copyMemory(from: start, byteCount: left)
         // Words are loaded from behind a frame's end, and their bytes ignored.
         (kept + capacity).initializeMemory(as: UInt8.self, repeating: 0, count: ReadBuffer.slack)
@@ -173,13 +173,14 @@ public struct FrameAssembler: ~Copyable {
     /// Gives away the memory of the frame that `next` gave last, where it is a
     /// large one with memory of its own: what it is made of needs no copy then.
     /// - Parameter part: bytes of the frame, or any other ones.
-    /// - Returns: the memory, which the caller deallocates; nil where `part` stands
+    /// - Returns: all of the memory, which the caller gives back to the reclaimer that this
+    ///   one was made with (where there is none, deallocates); nil where `part` stands
     ///   elsewhere, or the memory has more than the frame.
     public mutating func giveAway(_ part: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer? {
         guard let rest, region == rest, position == end, let base = part.baseAddress,
             base >= UnsafeRawPointer(rest), base < UnsafeRawPointer(rest + restCapacity)
         else { return nil }
-        let memory = UnsafeMutableRawBufferPointer(start: rest, count: restCapacity)
+        let memory = UnsafeMutableRawBufferPointer(start: rest, count: restCapacity + ReadBuffer.slack)
         self.rest = nil
         restCapacity = 0
         restCount = 0
@@ -206,7 +207,7 @@ public struct FrameAssembler: ~Copyable {
     private static func rounded(_ count: Int) -> Int { max(64, (count + 63) & ~63) }
 
     private mutating func dropRest() {
-        if let rest { reclaimer.take(rest, restCapacity) }
+        if let rest { reclaimer.deallocate(rest, restCapacity + ReadBuffer.slack) }
         rest = nil
         restCapacity = 0
         restCount = 0

@@ -10,6 +10,7 @@ public final class Payload {
     /// Where it goes then; nil: it is freed at once.
     private let reclaimer: Reclaimer?
 
+    /// - Parameter reclaimer: gives and takes the memory; nil: it is nobody's but this one's.
     public init(copying source: UnsafeRawBufferPointer, _ reclaimer: Reclaimer? = nil) {
         bytes = source
         self.reclaimer = reclaimer
@@ -24,7 +25,7 @@ public final class Payload {
 
     deinit {
         guard let memory, let start = memory.baseAddress else { return }
-        reclaimer.take(start, memory.count)
+        reclaimer.deallocate(start, memory.count)
     }
 
     /// The borrowed bytes go away: copies them where an outbox still needs
@@ -34,7 +35,8 @@ public final class Payload {
         if isWaiting { copy() } else { bytes = .none }
     }
 
-    /// Takes over the memory in which the borrowed bytes stand, instead of copying them.
+    /// Takes over the memory in which the borrowed bytes stand, instead of copying them:
+    /// what `FrameAssembler.giveAway` gave.
     public func own(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
 
     /// So many bytes of the start are written, and nobody needs them again.
@@ -42,9 +44,10 @@ public final class Payload {
     private static let discardedAtOnce = 128 << 10
 
     /// Says that the first bytes are written to the one who gets them. Those of a
-    /// large payload that only one outbox has are given back piece by piece.
+    /// payload that only one outbox has are given back piece by piece, where its memory
+    /// is too large to be kept for the next.
     func wrote(upTo count: Int) {
-        guard holders == 1, memory != nil, bytes.count >= LargeBlocks.least, count - discarded >= Self.discardedAtOnce,
+        guard holders == 1, memory != nil, bytes.count > SpareBlocks.largest, count - discarded >= Self.discardedAtOnce,
             let start = bytes.baseAddress
         else { return }
         let from = UnsafeMutableRawPointer(mutating: start) + discarded
@@ -63,7 +66,7 @@ public final class Payload {
     public var isWaiting: Bool { holders > 0 }
 
     private func copy() {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        let copy = UnsafeMutableRawBufferPointer(start: reclaimer.allocate(bytes.count), count: bytes.count)
         copy.copyMemory(from: bytes)
         bytes = UnsafeRawBufferPointer(copy)
         memory = copy

@@ -1,6 +1,7 @@
-/// Large blocks of memory that nobody uses any more, on their way back to the
-/// system. To free some MiB at once keeps a loop busy for up to a millisecond, so
-/// they go a piece at a time.
+/// Gives large frames their memory, and takes memory back that nobody uses any more.
+/// Blocks of a frame's size are kept for the next frames (`SpareBlocks`); the others,
+/// and what stays unused, are on their way back to the system: to free some MiB at
+/// once keeps a loop busy for up to a millisecond, so they go a piece at a time.
 ///
 /// Used on one loop's thread.
 public final class Reclaimer {
@@ -11,32 +12,64 @@ public final class Reclaimer {
     public static let smallPiece = 32 << 10
     /// So many bytes may wait; what is more is given back at once.
     public static let mostWaiting = 256 << 20
+    /// A block that is kept for the next frames and that nobody wants for so long is on
+    /// its way back, in milliseconds: see `settle`.
+    public static let sparePeriod: UInt64 = 1_000
 
     private struct Block {
         let start: UnsafeMutableRawPointer
         /// The bytes at its start that are still to be given back.
         var left: Int
+        /// Its whole size where it is one of `SpareBlocks`; 0: it was allocated.
+        var mapped = 0
+
+        func free() { if mapped > 0 { SpareBlocks.unmap(start, mapped) } else { start.deallocate() } }
     }
     private var blocks: [Block] = []
     /// The bytes that wait.
     public private(set) var waiting = 0
+    private var spare = SpareBlocks()
 
     public init() {}
 
-    deinit { for block in blocks { block.start.deallocate() } }
+    deinit { for block in blocks { block.free() } }
 
+    /// Whether nothing waits to be given back.
     public var isEmpty: Bool { blocks.isEmpty }
 
-    /// Takes over a block that was allocated; a small one is freed at once.
+    /// The bytes that are kept for the next frames.
+    public var spareCount: Int { spare.count }
+
+    /// Memory of so many bytes, aligned to 16; `deallocate` takes it back.
+    public func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+        guard let size = SpareBlocks.size(for: count) else { return .allocate(byteCount: count, alignment: 16) }
+        return spare.take(size)
+    }
+
+    /// Takes back what `allocate` gave for so many bytes.
+    public func deallocate(_ start: UnsafeMutableRawPointer, _ count: Int) {
+        guard let size = SpareBlocks.size(for: count) else { return take(start, count) }
+        if !spare.keep(start, size) { sendBack(Block(start: start, left: size, mapped: size)) }
+    }
+
+    /// Takes over a block that was allocated elsewhere; a small one is freed at once.
     public func take(_ start: UnsafeMutableRawPointer, _ count: Int) {
         guard count >= LargeBlocks.least else { return start.deallocate() }
-        while waiting + count > Self.mostWaiting, let block = blocks.popLast() {
-            waiting -= block.left
-            block.start.deallocate()
+        sendBack(Block(start: start, left: count))
+    }
+
+    /// Sends those kept blocks on their way that nobody wanted since the last call:
+    /// the caller sees to it that this is called each `sparePeriod` while some are kept.
+    public func settle() { spare.unused { sendBack(Block(start: $0, left: $1, mapped: $1)) } }
+
+    private func sendBack(_ block: Block) {
+        while waiting + block.left > Self.mostWaiting, let last = blocks.popLast() {
+            waiting -= last.left
+            last.free()
         }
-        guard count <= Self.mostWaiting else { return start.deallocate() }
-        blocks.append(Block(start: start, left: count))
-        waiting += count
+        guard block.left <= Self.mostWaiting else { return block.free() }
+        blocks.append(block)
+        waiting += block.left
     }
 
     /// Gives one piece back: the caller sees to it that this is called until all is.
@@ -49,7 +82,7 @@ public final class Reclaimer {
             piece -= count
             waiting -= count
             if block.left == 0 {
-                block.start.deallocate()
+                block.free()
             } else {
                 LargeBlocks.discard(UnsafeMutableRawBufferPointer(start: block.start + block.left, count: count))
                 blocks.append(block)
@@ -59,6 +92,15 @@ public final class Reclaimer {
 }
 
 extension Reclaimer? {
+    /// Memory of so many bytes, which `deallocate` takes back.
+    func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+        if let self { self.allocate(count) } else { .allocate(byteCount: count, alignment: 16) }
+    }
+
+    func deallocate(_ start: UnsafeMutableRawPointer, _ count: Int) {
+        if let self { self.deallocate(start, count) } else { start.deallocate() }
+    }
+
     /// Takes over a block; where there is no reclaimer it is freed at once.
     func take(_ start: UnsafeMutableRawPointer, _ count: Int) {
         if let self { self.take(start, count) } else { start.deallocate() }

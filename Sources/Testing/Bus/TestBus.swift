@@ -224,6 +224,9 @@ public final class TestBus {
         try block()
     }
 
+    /// The broker's process, where it has one of its own.
+    public var brokerPID: Int32? { program?.child.pid }
+
     /// Kills the broker, where it is a process of its own.
     public func killBroker() {
         program?.child.kill()
