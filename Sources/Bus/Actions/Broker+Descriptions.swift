@@ -100,6 +100,9 @@ extension Broker {
         .object([
             .init("counters", .object(statistics.all.map { .init($0.0, .integer(Int64(clamping: $0.1))) })),
             .init(
+                "errors",
+                .object(statistics.errorsByCode.map { .init($0.code, .integer(Int64(clamping: $0.count))) })),
+            .init(
                 "callMicroseconds",
                 .object([
                     .init("p50", .integer(Int64(durations.percentile(0.5)))),

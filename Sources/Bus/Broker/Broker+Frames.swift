@@ -179,7 +179,7 @@ extension Broker {
     /// always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.phase != .closed else { return }
-        statistics.errors += 1
+        statistics.countError(error.code)
         let error = error.shortened(to: Self.longestMessage)
         if isMonitored { monitorOwnError(error, id, to: peer) }
         let text = error.message.utf8.count + error.code.rawValue.utf8.count

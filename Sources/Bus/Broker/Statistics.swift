@@ -1,9 +1,14 @@
+import StrataCore
+
 /// What the broker counts.
 struct Statistics {
     var calls: UInt64 = 0
     var opens: UInt64 = 0
     var replies: UInt64 = 0
-    var errors: UInt64 = 0
+    private(set) var errors: UInt64 = 0
+    /// The same by code, in the order of `ErrorCode.ofTheBus`; at the end all codes that
+    /// are a module's own, since a module can think up any number of them.
+    private var codes = [UInt64](repeating: 0, count: ErrorCode.ofTheBus.count + 1)
     var broadcasts: UInt64 = 0
     var notices: UInt64 = 0
     var reports: UInt64 = 0
@@ -18,16 +23,34 @@ struct Statistics {
     /// Notices that a newer one of its observation replaced.
     var replaced: UInt64 = 0
 
-    /// Goes on with the numbers of another program, in the order of `all`.
+    /// Goes on with the `numbers` of another program.
     init(_ numbers: [UInt64]) {
         let places: [WritableKeyPath<Statistics, UInt64>] = [
             \.calls, \.opens, \.replies, \.errors, \.broadcasts, \.notices, \.reports, \.violations, \.dropped,
             \.slowConsumers, \.badFrames, \.replaced,
         ]
         for (place, number) in zip(places, numbers) { self[keyPath: place] = number }
+        for (place, number) in zip(codes.indices, numbers.dropFirst(places.count)) { codes[place] = number }
     }
 
     init() {}
+
+    private static let places = Dictionary(uniqueKeysWithValues: zip(ErrorCode.ofTheBus, 0...))
+
+    mutating func countError(_ code: ErrorCode) {
+        errors += 1
+        codes[Self.places[code] ?? codes.count - 1] += 1
+    }
+
+    /// How many errors had each code, of those that there were; `modules-own` for all
+    /// that are a module's own.
+    var errorsByCode: [(code: String, count: UInt64)] {
+        let names = ErrorCode.ofTheBus.map(\.rawValue) + ["modules-own"]
+        return zip(names, codes).filter { $0.1 > 0 }.map { (code: $0.0, count: $0.1) }
+    }
+
+    /// All of them, for the next program.
+    var numbers: [UInt64] { all.map(\.1) + codes }
 
     /// Each with its name on the wire.
     var all: [(String, UInt64)] {

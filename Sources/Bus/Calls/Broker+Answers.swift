@@ -147,7 +147,7 @@ extension Broker {
                 overloadedAnswer(call, caller)
                 return
             }
-            statistics.errors += 1
+            statistics.countError(error.code)
             let id = call.pointee.callerID
             queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
                 writer.integer("id", id)

@@ -27,7 +27,7 @@ extension Broker {
         }
         state.nextInstance = instances.next
         captureStreams(into: &state)
-        state.counters = statistics.all.map(\.1)
+        state.counters = statistics.numbers
         let counted = durations.counted
         state.durations.slots = counted.map(\.slot)
         state.durations.counts = counted.map(\.count)

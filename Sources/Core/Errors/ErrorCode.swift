@@ -40,4 +40,12 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let died = ErrorCode("died")
     public static let deadlineExceeded = ErrorCode("deadline-exceeded")
     public static let cancelled = ErrorCode("cancelled")
+
+    /// All of the bus's own.
+    public static let ofTheBus: [ErrorCode] = [
+        .badFrame, .badHeader, .tooLarge, .notRegistered, .badVersion, .slowConsumer, .shuttingDown, .failed,
+        .overloaded, .unknownKind, .badID, .unknownModule, .unknownInterface, .unknownAction, .unknownInstance,
+        .unknownScheme, .unknownHost, .unknownPath, .badURL, .nameTaken, .levelMismatch, .forbidden,
+        .levelViolation, .undeclared, .unauthorized, .unavailable, .badParams, .died, .deadlineExceeded, .cancelled,
+    ]
 }

@@ -107,7 +107,6 @@ extension BusSnapshot {
         ("calls", "calls", "Calls that passed."),
         ("opens", "opens", "URLs that were opened."),
         ("replies", "replies", "Requests that were answered well."),
-        ("errors", "errors", "Requests that were answered with an error."),
         ("broadcasts", "broadcasts", "Broadcasts that were taken."),
         ("notices", "notices", "Notices that were queued to observers."),
         ("reports", "reports", "Reports that passed."),
@@ -123,6 +122,11 @@ extension BusSnapshot {
             guard let value = stats["counters"]?[member]?.integer else { return nil }
             return .of("strata_bus_\(name)", .counter, help, MetricValue(value))
         }
+        var errors = MetricFamily(
+            "strata_bus_errors", .counter, "Errors that requests or connections were answered with, by code.")
+        for member in stats["errors"]?.object ?? [] {
+            if let count = member.value.integer { errors.add(MetricValue(count), [("code", member.name)]) }
+        }
         let took = stats["callMicroseconds"]
         let count = took?["count"]?.integer ?? 0
         var durations = MetricFamily(
@@ -136,7 +140,7 @@ extension BusSnapshot {
                     value: count == 0 ? MetricValue.none : MetricValue(microseconds: value)))
         }
         durations.samples.append(.init(suffix: "_count", value: MetricValue(count)))
-        return counted + [
+        return counted + (errors.samples.isEmpty ? [] : [errors]) + [
             durations,
             .of(
                 "strata_bus_call_longest_seconds", .gauge, unit: "seconds",

@@ -12,8 +12,9 @@ struct CommandMetricsTests {
         """
     static func stats(count: Int = 7) -> String {
         """
-        {"counters":{"calls":8,"opens":1,"replies":7,"errors":2,"broadcasts":3,"notices":4,"reports":5,\
+        {"counters":{"calls":8,"opens":1,"replies":7,"errors":7,"broadcasts":3,"notices":4,"reports":5,\
         "violations":6,"dropped":7,"slowConsumers":8,"badFrames":9,"replaced":10},\
+        "errors":{"level-violation":6,"modules-own":1},\
         "callMicroseconds":{"p50":45,"p90":99,"p99":1500,"max":2500000,"count":\(count)},"pid":1}
         """
     }
@@ -40,6 +41,8 @@ struct CommandMetricsTests {
         #expect(try #require(text.value("strata_module_memory_bytes", ["module": "Storage"])) > 0)
         #expect(try #require(text.value("strata_broker_memory_bytes")) > 0)
         #expect(text.value("strata_bus_calls_total") == 8 && text.value("strata_bus_replaced_notices_total") == 10)
+        #expect(text.value("strata_bus_errors_total", ["code": "level-violation"]) == 6)
+        #expect(text.value("strata_bus_errors_total", ["code": "modules-own"]) == 1)
         #expect(text.value("strata_bus_call_duration_seconds", ["quantile": "0.99"]) == 0.0015)
         #expect(text.value("strata_bus_call_duration_seconds_count") == 7)
         #expect(text.value("strata_bus_call_longest_seconds") == 2.5)

@@ -125,9 +125,28 @@ struct DescriptionTests {
                 #expect(after[name] != nil, "\(name)")
             }
             #expect(grown("calls") == 2, "one and the second bus/stats")
+            #expect(try tool.asked("bus/stats")["errors"] == ["level-violation": 1])
             let times = try tool.asked("bus/stats")["callMicroseconds"]
             #expect(times?["count"] == 1)
             #expect((times?["max"]?.integer ?? -1) >= (times?["p50"]?.integer ?? 0))
+        }
+    }
+
+    @Test func errorsAreCountedByCodeAndAllOfModulesOwnAsOne() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let tool = try bus.operator()
+            for code in ["Test.lost", "Test.found", "failed", "unavailable"] {
+                let id = try caller.call("Test/act")
+                try callee.fail(try callee.expectCall("Test/act"), code, "no")
+                // Of the bus's codes a callee may send a few.
+                try caller.expectError(to: id, code == "unavailable" ? "failed" : code)
+            }
+            try caller.refused("None/act", with: "unknown-interface")
+            let stats = try tool.asked("bus/stats")
+            #expect(stats["errors"] == ["failed": 2, "unknown-interface": 1, "modules-own": 2])
+            #expect(stats["counters"]?["errors"] == 5)
         }
     }
 }
