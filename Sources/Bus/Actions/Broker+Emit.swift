@@ -25,14 +25,15 @@ extension Broker {
         let deadline =
             header.members.contains(.deadline) && header.deadline != 0
             ? UInt64(min(max(header.deadline, 1), 86_400_000)) : 5_000
-        let params = Array(body)
+        let (params, trace, meta) = (Array(body), Array(header.trace), Array(header.meta))
         guard let call = openRequest(.served, header, from: peer) else { return }
         // Each answer has the deadline; the whole has none.
         wheel.remove(call)
         call.pointee.wasPassedOn = true
         begin(
             Emission(
-                name, params, policy, deadline: deadline, request: CallReference(call), listeners: listeners(to: name)))
+                name, params, trace: trace, meta: meta, policy, deadline: deadline, request: CallReference(call),
+                listeners: listeners(to: name)))
     }
 
     /// The broker's own event at every end of a module's session.
@@ -66,8 +67,9 @@ extension Broker {
             return
         }
         callOwn(
-            peer, to: "module/event", name: emission.name, body: emission.params, for: emission.request?.call,
-            deadline: emission.deadline, isLifecycle: true, mustFit: true, .event(emission, index))
+            peer, to: "module/event", name: emission.name, body: emission.params, trace: emission.trace,
+            meta: emission.meta, for: emission.request?.call, deadline: emission.deadline, isLifecycle: true,
+            mustFit: true, .event(emission, index))
     }
 
     /// A listener has answered, or will not.

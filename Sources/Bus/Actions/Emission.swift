@@ -6,6 +6,9 @@ final class Emission {
 
     let name: String
     let params: [UInt8]
+    /// The emit's, as it stood in its header; empty for none, as in the broker's own.
+    let trace: [UInt8]
+    let meta: [UInt8]
     let policy: Policy
     /// For each answer, in milliseconds.
     let deadline: UInt64
@@ -17,11 +20,13 @@ final class Emission {
     var answers: [JSON?]
 
     init(
-        _ name: String, _ params: [UInt8], _ policy: Policy, deadline: UInt64, request: CallReference?,
-        listeners: [ModuleRecord]
+        _ name: String, _ params: [UInt8], trace: [UInt8] = [], meta: [UInt8] = [], _ policy: Policy,
+        deadline: UInt64, request: CallReference?, listeners: [ModuleRecord]
     ) {
         self.name = name
         self.params = params
+        self.trace = trace
+        self.meta = meta
         self.policy = policy
         self.deadline = deadline
         self.request = request

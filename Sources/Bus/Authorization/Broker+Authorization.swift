@@ -84,7 +84,8 @@ extension Broker {
         if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
         if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }
         callOwn(
-            peer, to: "\(authorizer.name)/authorize", body: held.body, meta: JSON.object(meta).encoded(),
+            peer, to: "\(authorizer.name)/authorize", body: held.body, trace: held.trace,
+            meta: JSON.object(meta).encoded(),
             of: routes.actionNumber(authorizer, Array("authorize".utf8)), for: call, deadline: remaining(call),
             mustFit: true, .authorization(CallReference(call)))
     }

@@ -4,16 +4,18 @@ import StrataCore
 extension Broker {
     /// Calls a module at `module/…`, or the launcher or the authorizer.
     /// - Parameters:
+    ///   - trace: that of the request it is made for, with its quotation marks.
     ///   - meta: a JSON object's bytes.
     ///   - action: where it is a module's own, the number of its name.
     ///   - request: what it is made for: it is cancelled where that one ends.
     ///   - mustFit: whether a full queue refuses it, as it does any call.
     func callOwn(
-        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], meta: [UInt8] = [],
-        of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
+        _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], trace: [UInt8] = [],
+        meta: [UInt8] = [], of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
         isLifecycle: Bool = false, mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
-        if mustFit, peer.phase == .open, !fits(body.count + meta.count + HeaderWriter.overhead / 2, peer) {
+        if mustFit, peer.phase == .open, !fits(body.count + trace.count + meta.count + HeaderWriter.overhead / 2, peer)
+        {
             let full = BusError(
                 .overloaded,
                 "the queue to \(peer.displayName) is full: \(peer.outbox.pending) bytes wait, and "
@@ -36,7 +38,7 @@ extension Broker {
         request?.adopt(call)
         ownCalls[call.pointee.slot] = purpose
         var to = to
-        let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + meta.count
+        let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + trace.count + meta.count
         call.pointee.end = body.withUnsafeBytes { body in
             queue(.call, to: peer, room: room, body: body, isAnswer: false) { writer in
                 writer.integer("id", call.pointee.id)
@@ -45,6 +47,7 @@ extension Broker {
                 if let name { writer.string("name", name) }
                 writer.integer("deadline", deadline)
                 writer.integer("credit", 0)
+                if !trace.isEmpty { trace.withUnsafeBytes { writer.raw("trace", $0) } }
                 if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
             }
         }

@@ -92,6 +92,8 @@ extension Broker {
         var state = EmissionState()
         state.name = emission.name
         state.params = emission.params
+        state.trace = emission.trace
+        state.meta = emission.meta
         state.policy =
             switch emission.policy {
             case .notify: .notify

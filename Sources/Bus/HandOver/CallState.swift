@@ -177,6 +177,8 @@ struct EmissionState: StatePart {
 
     var name = ""
     var params: [UInt8] = []
+    var trace: [UInt8] = []
+    var meta: [UInt8] = []
     var policy = Policy.notify
     var deadline: UInt64 = 0
     var request: CallReferenceState?
@@ -194,6 +196,8 @@ struct EmissionState: StatePart {
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&name)
         try file.bytes(&params)
+        try file.bytes(&trace)
+        try file.bytes(&meta)
         try file(&policy)
         try file(&deadline)
         try file(&request)

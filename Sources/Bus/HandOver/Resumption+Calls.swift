@@ -80,7 +80,8 @@ extension Resumption {
             }
         let request = try state.request.map { (own) throws(StateError) in try reference(own) }
         let emission = Emission(
-            state.name, state.params, policy, deadline: state.deadline, request: request, listeners: listeners)
+            state.name, state.params, trace: state.trace, meta: state.meta, policy, deadline: state.deadline,
+            request: request, listeners: listeners)
         for (index, answer) in state.answers.enumerated() {
             emission.answers[index] = answer.json.flatMap { try? JSON(parsing: $0.bytes) }
         }

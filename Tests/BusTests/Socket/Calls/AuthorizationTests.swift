@@ -49,6 +49,7 @@ struct AuthorizationTests {
             let id = try cast.hand.call("Shop/buy", ["thing": "hat"], members)
             let asked = try cast.gate.expectCall("Guard/authorize", ["thing": "hat"], ["from": "bus"])
             #expect(asked["meta"] == ["to": "Shop/buy", "from": "Hand", "level": "topout"])
+            #expect(asked["trace"] == "00-aa-bb-01")
             #expect((1...5_000).contains(asked["deadline"]?.integer ?? -1))
             try cast.shop.expectNothing()
             try cast.gate.reply(to: asked, ["allow": true])

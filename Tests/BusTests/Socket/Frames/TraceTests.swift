@@ -51,6 +51,21 @@ struct TraceTests {
         }
     }
 
+    @Test(arguments: ["all", "any"]) func anEmitCarriesThemToEachListener(_ policy: String) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let listeners = try ["Ant", "Bee"].map { try bus.module($0, ["events": ["app.suspend"]]) }
+            let carried = #""trace":"00-\u0061b-\/","meta":{ "policy": "\#(policy)", "a":"\u00e9" }"#
+            let tool = try bus.operator()
+            try tool.send(header: #"{"kind":"call","id":900,"to":"bus/emit","name":"app.suspend",\#(carried)}"#)
+            for listener in listeners {
+                let call = try listener.expectCall("module/event")
+                #expect(String(decoding: call.headerBytes, as: UTF8.self).contains(carried))
+                try listener.reply(to: call, false)
+            }
+            try tool.expectReply(to: 900)
+        }
+    }
+
     /// What waits keeps them too.
     @Test func aCallThatWaitsCarriesThem() throws {
         try TestBus.run(.sixModules()) { bus in
