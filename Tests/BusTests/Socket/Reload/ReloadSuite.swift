@@ -1,0 +1,16 @@
+import StrataCore
+import StrataTesting
+
+/// What tests of reloads have in common.
+protocol ReloadSuite {}
+
+extension ReloadSuite {
+    /// Ant of the first level provides Store, Cat of the last one calls.
+    func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
+        .testing(
+            .manual("Ant", rank: 0, provides: ["Store"]), .manual("Bee", rank: 1), .manual("Cat", rank: 2),
+            with: change)
+    }
+
+    func ant(_ bus: TestBus) throws -> RawPeer { try bus.provider("Ant", "Store") }
+}
