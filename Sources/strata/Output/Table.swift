@@ -2,7 +2,8 @@ import Glibc
 
 /// A table for a person: columns as wide as what is in them. Where the
 /// terminal is narrower, the flexible columns give way, and their text goes on
-/// in further lines: nothing is cut off.
+/// in further lines: nothing is cut off, and words are broken only where not all
+/// find room.
 struct Table {
     struct Column {
         var title: String
@@ -105,13 +106,22 @@ struct Table {
             max(columns[index].title.count, rows.map { $0[index].text.count }.max() ?? 0)
         }
         var excess = widths.reduce(0, +) + Self.gap.count * (columns.count - 1) - total
-        while excess > 0 {
-            // The widest flexible one gives way first.
-            let flexible = widths.indices.filter { columns[$0].isFlexible && widths[$0] > Self.narrowest }
-            guard let widest = flexible.max(by: { widths[$0] < widths[$1] }) else { break }
-            widths[widest] -= 1
-            excess -= 1
+        for least in excess > 0 ? [longestWords, longestWords.map { _ in Self.narrowest }] : [] {
+            while excess > 0 {
+                // The widest flexible one gives way first.
+                let flexible = widths.indices.filter { columns[$0].isFlexible && widths[$0] > least[$0] }
+                guard let widest = flexible.max(by: { widths[$0] < widths[$1] }) else { break }
+                widths[widest] -= 1
+                excess -= 1
+            }
         }
         return widths
+    }
+
+    /// The width of each column that breaks none of its words.
+    private var longestWords: [Int] {
+        columns.indices.map { index in
+            rows.flatMap { $0[index].text.split(separator: " ") }.map(\.count).reduce(Self.narrowest, max)
+        }
     }
 }

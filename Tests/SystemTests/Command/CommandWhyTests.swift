@@ -70,6 +70,15 @@ struct CommandWhyTests {
         #expect(plain.contains("declaration    passed  Notes requires Storage"))
     }
 
+    /// The words beside it are broken into lines instead.
+    @Test func aPlaceIsInOnePieceWhereTheTerminalHasRoom() async throws {
+        let app = try App()
+        let run = try await app.why("Log", "Storage/load", output: .terminal(columns: 100))
+        let lines = run.output.replacing(/\u{1B}\[[0-9]*m/, with: "").split(separator: "\n")
+        #expect(lines.contains { $0.hasSuffix("  \(app.path):5:40") }, "\(run.output)")
+        #expect(lines.allSatisfy { $0.count <= 100 })
+    }
+
     @Test func onlyProgramsThatMatterAreAskedAndNoneWhereItIsStatic() async throws {
         let app = try App()
         #expect(try await app.why("Log", "Storage/laod").output.contains("did you mean load?"))
