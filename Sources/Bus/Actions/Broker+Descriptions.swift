@@ -61,12 +61,16 @@ extension Broker {
     }
 
     func interfacesAnswer() -> JSON {
-        var urls: [String: [JSON]] = [:]
-        routes.urls.forEach { host, pattern, target in
-            urls[target.interface, default: []].append(
+        var places: [(host: String, path: String, target: URLTarget)] = []
+        routes.urls.forEach { places.append(($0, $1.text, $2)) }
+        places.sort { ($0.host, $0.path) < ($1.host, $1.path) }
+        let urls = Dictionary(grouping: places, by: \.target.interface).mapValues { places in
+            places.map { place -> JSON in
                 .object([
-                    .init("host", .string(host)), .init("path", .string(pattern.text)), .init("to", .string(target.to)),
-                ]))
+                    .init("host", .string(place.host)), .init("path", .string(place.path)),
+                    .init("to", .string(place.target.to)),
+                ])
+            }
         }
         let all = modules.inStartOrder
         return .object([

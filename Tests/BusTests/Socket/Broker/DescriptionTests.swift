@@ -60,14 +60,22 @@ struct DescriptionTests {
                 "Cat",
                 [
                     "interfaces": ["Shop": ["actions": ["item": ["auth": true]]]],
-                    "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]],
+                    "urls": [
+                        ["host": "shop", "path": "/item/:id", "to": "Shop/item"],
+                        ["host": "shop", "path": "/all", "to": "Shop/item"],
+                        ["host": "basket", "path": "/item", "to": "Shop/item"],
+                    ],
                 ])
             _ = try bus.module("Bee2", ["requires": ["ShopRouter"]])
             let interfaces = try bus.operator().asked("bus/interfaces")["interfaces"]?.array ?? []
             #expect(interfaces.map { $0["name"]?.string } == ["Shop", "Stored"])
             let shop: JSON = [
                 "module": "Cat", "instances": "single", "actions": [["name": "item", "auth": true]],
-                "urls": [["host": "shop", "path": "/item/:id", "to": "Shop/item"]], "requiredBy": ["Bee", "Bee2"],
+                "urls": [
+                    ["host": "basket", "path": "/item", "to": "Shop/item"],
+                    ["host": "shop", "path": "/all", "to": "Shop/item"],
+                    ["host": "shop", "path": "/item/:id", "to": "Shop/item"],
+                ], "requiredBy": ["Bee", "Bee2"],
             ]
             #expect(interfaces[0].matches(shop), "\(interfaces[0])")
             #expect(interfaces[1].matches(["module": "Ant"]))
