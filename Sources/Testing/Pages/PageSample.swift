@@ -8,7 +8,8 @@ public struct PageSample: Sendable {
     public let language: String
     /// What the comment before it says; empty where there is none.
     public let marking: String
-    /// Lines that it needs, and that the page doesn't show.
+    /// Lines that it needs, and that the page doesn't show; before a `console`
+    /// block a script.
     public let given: [String]
     /// Its lines, without the fences.
     public let lines: [String]

@@ -115,7 +115,8 @@ final class Terminal {
         return lines.map(String.init)
     }
 
-    private static func quoted(_ path: String) -> String {
+    /// A path as one word of a shell.
+    static func quoted(_ path: String) -> String {
         "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }
 }

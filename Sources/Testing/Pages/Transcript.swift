@@ -12,6 +12,9 @@
 /// `<!-- sample: terminal NAME -->`: each name is a terminal of its own, for a
 /// program that goes on after its block. Its lines may come in any order, with
 /// others between, and a block without `$ ` is more of its output.
+///
+/// The given lines of a block are a script, which `/bin/sh` runs in the folder
+/// before the block is typed: it writes what the page doesn't show.
 public final class Transcript {
     private let page: Page
     private let folder: String
@@ -55,6 +58,7 @@ public final class Transcript {
             guard name != nil || sample.marking.isEmpty else {
                 throw TestFailure("\(sample.page):\(sample.line): no marking of a console block: \(sample.marking)")
             }
+            if !sample.given.isEmpty { try prepare(sample) }
             for step in TranscriptStep.steps(of: sample) {
                 do {
                     try run(step, in: name)
@@ -65,6 +69,16 @@ public final class Transcript {
             }
         }
         return count
+    }
+
+    /// Runs what is given, up to the first command that fails.
+    private func prepare(_ sample: PageSample) throws {
+        let script = "cd \(Terminal.quoted(folder))\n" + sample.given.joined(separator: "\n")
+        let shell = try ChildProgram("/bin/sh", ["-ec", script], environment: environment, label: "what is given")
+        let end = try shell.wait(within: patience)
+        guard end == .exit(0) else {
+            throw TestFailure("\(sample.page):\(sample.line): what is given ended with \(end)\n\(shell.outputText)")
+        }
     }
 
     private func run(_ step: TranscriptStep, in name: String?) throws {

@@ -94,6 +94,20 @@ struct TranscriptTests {
         #expect(throws: TestFailure.self) { try replay("$ touch made", marking: "only showed") }
     }
 
+    /// Replays a page whose one block shows what its given lines have made.
+    @discardableResult
+    private func replay(given: String) throws -> Int {
+        let page = try page("<!-- sample: given\n\(given)\n-->\n```console\n$ cat made\n12\n```")
+        return try Transcript(page, in: folder.path, patience: .seconds(5)).replay()
+    }
+
+    @Test func whatIsGivenRunsBeforeItsBlock() throws {
+        #expect(try replay(given: "printf 1 > made\nprintf 2 >> made") == 1)
+        let failure = try #require(throws: TestFailure.self) { try replay(given: "cat nothing\nprintf 12 > made") }
+        #expect(failure.description.contains("page.md:6: what is given ended with exit code 1"), "\(failure)")
+        #expect(failure.description.contains("nothing: No such file"), "\(failure)")
+    }
+
     @Test func shellsSeeATerminalAndNoHistory() throws {
         try replay("$ test -t 1 && stty size\n24 100\n$ echo \"$HISTFILE $HOME\"\n/dev/null \(folder.path)")
     }

@@ -29,6 +29,13 @@ struct PageTests {
         #expect(try folder.replay() > 0)
     }
 
+    /// One that is only indented would be shown, and not run.
+    @Test(arguments: LinkTests.pages) func sessionsAreBlocks(_ path: String) throws {
+        for (index, line) in try Repository.lines(path).enumerated() where line.hasPrefix("    $ ") {
+            Issue.record("\(path):\(index + 1): a session is a block that begins with ```console")
+        }
+    }
+
     @Test func thereArePages() throws {
         #expect(Self.pages.count > 12)
         #expect(Self.sessions.contains("README.md") && Self.sessions.contains("docs/guide.md"))

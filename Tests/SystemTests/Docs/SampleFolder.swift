@@ -73,13 +73,16 @@ final class SampleFolder {
     func replay() throws -> Int {
         let folder = CommandRun.executable.deletingLastPathComponent().path
         let runtime = temporary.path + "/run"
-        let app = page.samples.compactMap { $0.lines.first { $0.hasPrefix("app: ") } }.first?.dropFirst(5) ?? ""
+        let app =
+            page.samples.compactMap { $0.lines.first { $0.hasPrefix("app: ") } }.first?.split(separator: " ")[1] ?? ""
         return try Transcript(
             page, in: path,
             environment: [
                 "PATH": "\(folder):/usr/bin:/bin", "XDG_RUNTIME_DIR": runtime,
                 // Other tests have buses in the folders that are looked into.
                 "STRATA_SOCKET": "\(runtime)/strata/\(app).sock", "MEMORY_PRESSURE_WATCH": "/dev/null",
+                // Modules that a page doesn't show are in Python, which needs no compiler.
+                "PYTHONPATH": Repository.path("clients/python"), "PYTHONDONTWRITEBYTECODE": "1",
             ]
         ).replay()
     }
