@@ -226,8 +226,12 @@ public final class Broker {
     private func doPieces() {
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
-        advanceDepartures()
-        reclaimer.giveBack(shares.isShared(at: Loop.nanoseconds) ? Reclaimer.smallPiece : Reclaimer.piece)
+        let isShared = shares.isShared(at: Loop.nanoseconds)
+        if !departures.isEmpty { advanceDepartures() }
+        // Where somebody waits, memory goes back in rounds that had nothing else.
+        if !isShared || departures.isEmpty && fanOut == nil {
+            reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
+        }
         if fanOut == nil, awaitingFanOut.isEmpty, departures.isEmpty, broken.isEmpty, reclaimer.isEmpty {
             pieces.stop()
         }

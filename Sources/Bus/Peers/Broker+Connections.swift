@@ -8,6 +8,7 @@ extension Broker {
     static let lingering: UInt64 = 2_000
 
     func accepted(_ socket: Socket) {
+        if shares.isShared(at: turnTime) { listener?.endTurn() }
         guard stage != .stopped, let credentials = try? socket.credentials() else {
             socket.close()
             return
@@ -108,8 +109,11 @@ extension Broker {
         }
     }
 
-    /// Whether others come first: what it asks takes long.
-    private func isHeavy(_ peer: Peer) -> Bool { peer.pace.isHeavy && shares.isShared(at: turnTime) }
+    /// Whether others come first: what it asks takes long, or it is new, and many may be
+    /// that come and go.
+    private func isHeavy(_ peer: Peer) -> Bool {
+        (peer.pace.isHeavy || peer.phase == .greeting) && shares.isShared(at: turnTime)
+    }
 
     /// Gives a turn to the heavy peer that had its last one the longest ago. The
     /// loop says of the others in the next round that they can be read.

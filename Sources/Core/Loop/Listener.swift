@@ -5,6 +5,7 @@ internal import Glibc
 public final class Listener: Handle {
     /// How many connections one turn takes before others have theirs.
     private static let acceptedPerTurn = 64
+    private var isTurnOver = false
 
     public let path: String
     private let loop: Loop
@@ -68,8 +69,9 @@ public final class Listener: Handle {
 
     /// Takes what waits, up to a turn's bound.
     private func accept() {
+        isTurnOver = false
         for _ in 0..<Self.acceptedPerTurn {
-            guard !isClosed else { return }
+            guard !isClosed, !isTurnOver else { return }
             let accepted = strata_accept(descriptor)
             if accepted >= 0 {
                 if let socket = try? Socket(loop, descriptor: accepted) { onConnection(socket) }
@@ -88,6 +90,9 @@ public final class Listener: Handle {
             }
         }
     }
+
+    /// Leaves what else waits to the loop's next round; for the handler of a connection.
+    public func endTurn() { isTurnOver = true }
 
     /// Ends listening and removes the socket's file, where that is its own.
     public override func close() {

@@ -1,4 +1,3 @@
-import Glibc
 import StrataCore
 import StrataTesting
 import Testing
@@ -13,16 +12,6 @@ struct DepartureTests {
     }
     private static let requests = 1_000
 
-    /// Asks seldom and little, so that others' turns are short from its next one on.
-    private static func light(_ bus: TestBus) throws -> RawPeer {
-        let peer = try bus.module("Cat")
-        for _ in 0..<10 { try peer.settle() }
-        // A turn that follows the last one sooner than that is no light one.
-        let next = Loop.nanoseconds + 10 * TurnShares.lightGap
-        while Loop.nanoseconds < next { sched_yield() }
-        return peer
-    }
-
     /// A peer with many requests open at `Ant`, which has got them.
     private static func asking(_ name: String, _ bus: TestBus, _ owner: RawPeer, _ count: Int) throws -> RawPeer {
         let peer = try bus.module(name)
@@ -36,7 +25,7 @@ struct DepartureTests {
             let owner = try bus.provider("Ant", "Work")
             let gone = try Self.asking("Gone", bus, owner, Self.requests)
             let other = try bus.module("Bee")
-            let light = try Self.light(bus)
+            let light = try bus.lightModule("Cat")
             try bus.whileBrokerIsHalted {
                 try light.call("Work/first")
                 gone.close()
@@ -56,7 +45,7 @@ struct DepartureTests {
             let gone = try bus.module("Gone")
             for _ in 0..<Self.requests { try gone.call("Work/act") }
             let calls = try (0..<Self.requests).map { _ in try owner.expectCall("Work/act") }
-            let light = try Self.light(bus)
+            let light = try bus.lightModule("Cat")
             try bus.whileBrokerIsHalted {
                 try light.call("Work/first")
                 gone.close()
@@ -78,7 +67,7 @@ struct DepartureTests {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
             let gone = try (0..<70).map { try Self.asking("Gone\($0)", bus, owner, 140) }
-            let light = try Self.light(bus)
+            let light = try bus.lightModule("Cat")
             try bus.whileBrokerIsHalted {
                 try light.call("Work/first")
                 for peer in gone { peer.close() }
@@ -92,7 +81,7 @@ struct DepartureTests {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
             let gone = try Self.asking("Gone", bus, owner, Self.requests)
-            let light = try Self.light(bus)
+            let light = try bus.lightModule("Cat")
             try bus.whileBrokerIsHalted {
                 try light.call("Work/first")
                 gone.close()
@@ -111,7 +100,7 @@ struct DepartureTests {
             let speaker = try bus.provider("Ant", "Talk")
             let observer = try bus.module("Observer", ["observes": ["news"]])
             let asking = try bus.module("Gone")
-            let light = try Self.light(bus)
+            let light = try bus.lightModule("Cat")
             let frame = FrameBytes.frame(["kind": "broadcast", "name": "news"], body: .filler(500))
             try bus.whileBrokerIsHalted {
                 try light.call("Work/first")

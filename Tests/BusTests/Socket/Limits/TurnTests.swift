@@ -26,6 +26,30 @@ struct TurnTests {
         }
     }
 
+    /// Of a new connection nothing is known, and many that come and go would have a turn
+    /// each in every round.
+    @Test func newConnectionsHaveOneTurnInARoundBesideALightPeer() throws {
+        let table = AppTable.testing([.manual("Ant"), .manual("Bee")]) { $0.guests = .init(rank: 2, most: 80) }
+        try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
+            let newcomers = try (0..<30).map { try bus.connect("newcomer \($0)") }
+            let sender = try bus.module("Bee")
+            let light = try bus.lightModule("Ant")
+            var id: UInt64 = 0
+            try bus.whileBrokerIsHalted {
+                try light.call("bus/levels")
+                for (number, newcomer) in newcomers.enumerated() {
+                    try newcomer.call(
+                        "bus/hello", ["protocol": 1, "module": .string("New\(number)"), "observes": ["news"]])
+                }
+                id = try sender.broadcast("news")
+            }
+            // Handled in the round in which all of them could be read.
+            let recipients = try sender.expectReply(to: id).json["recipients"]?.integer ?? -1
+            #expect((0...1).contains(recipients), "\(recipients) of them had their turns before")
+            for newcomer in newcomers { try newcomer.find(["kind": "reply"]) }
+        }
+    }
+
     @Test func aFullQueueSlowsNoThirdParty() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
             let slow = try bus.provider("Ant", "Slow", ["observes": ["done"]])
