@@ -9,12 +9,26 @@ extension Broker {
                 "levels",
                 .array(
                     levels.names.enumerated().map { rank, name in
-                        .object([
-                            .init("name", .string(name)), .init("rank", .integer(Int64(rank))),
-                            .init("modules", .array(sorted.filter { $0.rank == rank }.map { .string($0.name) })),
-                        ])
+                        let modules = sorted.filter { $0.rank == rank }
+                        let reporters = modules.compactMap(reporter)
+                        return .object(
+                            [
+                                .init("name", .string(name)), .init("rank", .integer(Int64(rank))),
+                                .init("modules", .array(modules.map { .string($0.name) })),
+                            ] + (reporters.isEmpty ? [] : [.init("reporters", .array(reporters))]))
                     }))
         ])
+    }
+
+    /// To which modules of its own level one reports; nil where to none.
+    private func reporter(_ module: ModuleRecord) -> JSON? {
+        func here(_ names: [String]) -> JSON {
+            .array(names.filter { $0 != module.name && modules.find($0)?.rank == module.rank }.map { .string($0) })
+        }
+        let declared = here(module.row?.reports.map(\.module) ?? [])
+        let seen = here(module.seenReports.names)
+        guard declared.array?.isEmpty == false || seen.array?.isEmpty == false else { return nil }
+        return .object([.init("module", .string(module.name)), .init("declared", declared), .init("seen", seen)])
     }
 
     func modulesAnswer() -> JSON {

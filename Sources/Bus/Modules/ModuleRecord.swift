@@ -103,6 +103,8 @@ final class ModuleRecord {
     private(set) var declaredBroadcasts: Set<String> = []
     private(set) var declaredReports: [String: Set<String>] = [:]
     private(set) var emits: Set<String> = []
+    /// Since this program of the broker's knows it.
+    var seenReports = SeenReports()
 
     init(row: AppTable.Row, number: Int, place: Int) {
         name = row.name

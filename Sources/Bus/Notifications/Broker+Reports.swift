@@ -21,6 +21,7 @@ extension Broker {
             return
         }
         statistics.reports += 1
+        if target.rank == peer.rank, let sender = peer.module, sender !== target { sender.seenReports.note(target) }
         let request = Request(
             to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
             trace: header.trace, meta: header.meta, body: body)

@@ -1,16 +1,19 @@
 import ArgumentParser
 import StrataCore
 
-/// `strata levels`: the level table.
+/// `strata levels`: the level table, and who had better be in another level.
 struct Levels: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows the level table, foundation first.",
         discussion: """
             EXAMPLE
               strata levels
+              strata levels --json | jq -r '.advice // empty | .[]'
 
             Broadcasts go down the table, from a level to every later one; reports go up, to a \
-            module of the same or an earlier level.
+            module of the same or an earlier level. A module that reports to three or more of \
+            its own level, as was declared or seen, belongs in an earlier one: that is said \
+            below the table.
             """)
 
     @OptionGroup var output: OutputOption
@@ -19,7 +22,7 @@ struct Levels: ParsableCommand {
     func run() throws {
         let levels = try bus.connect().ask("levels")["levels"]?.array ?? []
         let answer = Answer(output)
-        if answer.isForPrograms { return try answer.showEach(levels) }
+        if answer.isForPrograms { return try answer.showEach(levels.map(Self.withAdvice)) }
         var table = Table(columns: [.init("RANK", isRight: true), .init("LEVEL"), .init("MODULES", isFlexible: true)])
         for level in levels {
             let modules = level["modules"]?.array?.compactMap { $0.string ?? $0["name"]?.string } ?? []
@@ -30,5 +33,26 @@ struct Levels: ParsableCommand {
             ])
         }
         table.print(answer.painter)
+        for line in levels.flatMap(Self.advice(on:)) {
+            let lines = Paragraph.lines("advice: \(Printable.line(line))", width: Table.terminalWidth)
+            for line in lines { StandardOutput.write(line: answer.painter.paint(line, .yellow)) }
+        }
+    }
+
+    /// A level as the bus tells it, and what is to be said of it.
+    private static func withAdvice(_ level: JSON) -> JSON {
+        let advice = advice(on: level)
+        guard !advice.isEmpty, let members = level.object else { return level }
+        return .object(members + [.init("advice", .array(advice.map { .string($0) }))])
+    }
+
+    private static func advice(on level: JSON) -> [String] {
+        func names(_ list: JSON?) -> [String] { list?.array?.compactMap(\.string) ?? [] }
+        return (level["reporters"]?.array ?? []).compactMap { reporter in
+            LevelAdvice(
+                reporter["module"]?.string ?? "?", rank: Int(level["rank"]?.integer ?? 0),
+                level: level["name"]?.string ?? "?", declared: names(reporter["declared"]),
+                seen: names(reporter["seen"]))?.message
+        }
     }
 }

@@ -1,3 +1,4 @@
+import StrataCore
 import Testing
 
 /// The commands that show what a bus knows.
@@ -98,12 +99,30 @@ struct CommandStatusTests {
         #expect(known.error == "")
     }
 
-    @Test func canOpenSaysNoWithoutAnError() async throws {
-        let (run, asked) = try await strata("can-open", "app://item/x") { _ in
-            [.reply(#"{"open":false,"reason":"unknown-path"}"#)]
-        }
-        #expect(run.output == #"{"open":false,"reason":"unknown-path"}"# + "\n")
-        #expect(run.status == 0)
-        #expect(asked.first?.body == #"{"url":"app://item/x"}"#)
+    private static let levels = """
+        {"levels":[{"name":"basic","rank":0,"modules":["A","B","C","D"],"reporters":[\
+        {"module":"A","declared":["B","C"],"seen":["C","D"]},{"module":"B","declared":["A","C"],"seen":["C"]}]},\
+        {"name":"topout","rank":1,"modules":["E","F","G","H"],"reporters":[\
+        {"module":"E","declared":[],"seen":["F","G","H"]}]}]}
+        """
+    private static let advice = [
+        "A reports to 3 modules of its own level, basic (B, C; seen, not declared: D): move those to a later level, and "
+            + "one broadcast reaches all",
+        "E reports to 3 modules of its own level, topout (seen, not declared: F, G, H): move E to an earlier level, and "
+            + "one broadcast reaches all",
+    ]
+
+    @Test func levelsSaysWhoBelongsInAnEarlierOne() async throws {
+        let (run, _) = try await strata("levels") { _ in [.reply(Self.levels)] }
+        let lines = try run.lines.map { try JSON(parsing: $0) }
+        #expect(lines.map { $0["advice"] } == Self.advice.map { [.string($0)] })
+        #expect(lines.map { $0["rank"] } == [0, 1])
+        let (shown, _) = try await strata(
+            "levels", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
+        ) { _ in [.reply(Self.levels)] }
+        #expect(shown.lines.prefix(3) == ["RANK  LEVEL   MODULES", "   0  basic   A B C D", "   1  topout  E F G H"])
+        let said = shown.lines.dropFirst(3)
+        #expect(said.joined(separator: " ") == Self.advice.map { "advice: \($0)" }.joined(separator: " "))
+        #expect(said.allSatisfy { $0.count <= 80 } && said.count == 4)
     }
 }

@@ -4,9 +4,6 @@ import StrataCore
 /// they could reach the observer, sent ones that nobody observes; and modules
 /// that report where they had better broadcast.
 struct NotificationReview {
-    /// A row that reports to as many modules of its own level had better broadcast.
-    static let manyPeers = 3
-
     private let manifest: Manifest
     private let index: TableIndex
     private let descriptions: [String: ModuleDescription]
@@ -138,16 +135,9 @@ struct NotificationReview {
 
     private func peers(of row: AppTable.Row) -> [Finding] {
         let peers = row.reports.filter { $0.module != row.name && index.row($0.module)?.rank == row.rank }.map(\.module)
-        guard peers.count >= Self.manyPeers else { return [] }
-        let advice =
-            row.rank == 0 ? "move those to a later level" : "move \(row.name) to an earlier level"
-        return [
-            Finding(
-                .advice,
-                manifest.problem(
-                    ["modules", .key(row.name), "reports"],
-                    "\(row.name) reports to \(peers.count) modules of its own level, \(index.level(row)) "
-                        + "(\(peers.joined(separator: ", "))): \(advice), and one broadcast reaches all"))
-        ]
+        guard let advice = LevelAdvice(row.name, rank: row.rank, level: index.level(row), declared: peers) else {
+            return []
+        }
+        return [Finding(.advice, manifest.problem(["modules", .key(row.name), "reports"], advice.message))]
     }
 }

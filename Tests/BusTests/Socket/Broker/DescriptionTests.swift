@@ -21,6 +21,44 @@ struct DescriptionTests {
         }
     }
 
+    @Test func levelsTellsToWhomModulesReportWithinTheirLevel() throws {
+        let table = AppTable.testing(
+            .manual("A"), .manual("B"), .manual("C", rank: 2),
+            .manual("D", rank: 2) { row in
+                row.reports = ["A", "C", "D"].map { .init(module: $0, names: ["x"]) }
+            }, .manual("E", rank: 2), .manual("F", rank: 2))
+        try TestBus.run(table) { bus in
+            let tool = try bus.operator()
+            func reporters() throws -> [JSON?] {
+                try tool.asked("bus/levels")["levels"]?.array?.map { $0["reporters"] } ?? []
+            }
+            #expect(try reporters() == [nil, nil, [["module": "D", "declared": ["C"], "seen": []]]])
+            // Whether it comes there or not: it was meant to. What a level forbids was not.
+            let sender = try bus.module("D")
+            for target in ["F", "E", "F", "D", "A"] {
+                let id = try sender.report("x", to: target)
+                if target != "D" { try sender.expectError(to: id, "unavailable") }
+            }
+            let other = try bus.module("B")
+            try other.expectError(to: try other.report("x", to: "C"), "level-violation")
+            #expect(
+                try reporters() == [nil, nil, [["module": "D", "declared": ["C"], "seen": ["F", "E"]]]])
+        }
+    }
+
+    @Test func onlySoManyReportedToAreKeptApart() throws {
+        let rows = (0..<18).map { AppTable.Row.manual("M\($0)") }
+        try TestBus.run(AppTable.testing(rows)) { bus in
+            let sender = try bus.module("M0")
+            for number in 1..<18 {
+                try sender.expectError(to: try sender.report("x", to: "M\(number)"), "unavailable")
+            }
+            let levels = try bus.operator().asked("bus/levels")["levels"]?.array ?? []
+            #expect(
+                levels[0]["reporters"]?.array?.first?["seen"] == .array((1...16).map { .string("M\($0)") }))
+        }
+    }
+
     @Test func modulesSaysWhoIsThereAndWhatIsOpen() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
