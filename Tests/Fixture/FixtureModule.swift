@@ -60,6 +60,7 @@ final class FixtureModule: Module {
             let params = try call.params
             return try await bus.call(params["to"]?.string ?? "", params["body"] ?? .null)
         }
+        exports.action("\(interface)/open") { [bus] call in try await bus.open(try call.params["url"]?.string ?? "") }
         exports.action("\(interface)/span") { [bus] call in
             let to = try call.params["to"]?.string ?? ""
             return try await withSpan("own work") { _ in try await bus.call(to) }

@@ -100,6 +100,46 @@ struct AppGraphTests {
         #expect(graph.remarks == ["3 frames were missed: the counts are too small."])
     }
 
+    @Test func opensAreOfThePatternThatTheyMatched() throws {
+        var table = Apps.five
+        table.modules[3].urls = [.init(host: "note", path: "/:name", to: "Notes/show")]
+        var graph = AppGraph(table)
+        #expect(graph.modules[3].urls == ["note/:name"])
+        #expect(graph.edges == AppGraph(Apps.five).edges)
+        var traffic = SeenTraffic(
+            levels: [
+                "levels": [["modules": ["Store", "Log"]], ["modules": ["Session"]], ["modules": ["Notes", "Finder"]]]
+            ],
+            interfaces: [
+                "interfaces": [
+                    [
+                        "name": "Notes", "module": "Notes",
+                        "urls": [["host": "note", "path": "/:name", "to": "Notes/show"]],
+                    ]
+                ]
+            ])
+        for url in ["five://note/a", "FIVE://Note/b?c=d", "five://late/x"] {
+            traffic.note([
+                "kind": "call", "from": "Finder", "to": "Notes/show", "callee": "Notes", "url": .string(url),
+            ])
+        }
+        traffic.note([
+            "kind": "call", "from": "operator", "to": "Notes/show", "callee": "Notes", "url": "five://note/a",
+        ])
+        traffic.note(["kind": "open", "from": "Finder", "to": "five://nope/a", "code": "unknown-host"])
+        graph.add(traffic, watchedFor: 1_000)
+        // Nobody could have declared them.
+        #expect(
+            graph.edges.filter { $0.seen != 0 }.map(graph.sentence) == [
+                "Finder opens late of Notes; seen 1 time", "Finder opens note/:name of Notes; seen 2 times",
+            ])
+        let svg = GraphSVG.text(of: graph)
+        #expect(svg.contains("opens a URL") && svg.contains(">note/:name<"))
+        #expect(GraphDOT.text(of: graph).contains("arrowhead=dot"))
+        #expect(GraphMermaid.text(of: graph).contains("--o|"))
+        #expect(!GraphSVG.text(of: AppGraph(Apps.five)).contains("URL"))
+    }
+
     @Test func differentTrafficIsKeptApartUpToABound() {
         var traffic = SeenTraffic(
             levels: ["levels": [["modules": ["Ant", "Bee"]]]], interfaces: [:])

@@ -80,7 +80,7 @@ extension Broker {
         pass(
             MonitoredFrame(
                 kind: "call", id: call.pointee.id, from: caller.from.text, to: request.to.text,
-                callee: callee.from.text, body: request.body))
+                callee: callee.from.text, url: request.url.isEmpty ? nil : request.url.text, body: request.body))
     }
 
     /// A report goes to the target's observations.

@@ -17,6 +17,8 @@ struct MonitoredFrame {
     let id: UInt64?
     var name: String?
     var code: String?
+    /// Of a call that an `open` became.
+    var url: String?
     /// Somebody else's bytes, which outlive this value.
     let body: UnsafeRawBufferPointer
 
@@ -27,7 +29,7 @@ struct MonitoredFrame {
     /// - Parameter target: nil where that is what `callee` or else `to` says.
     init(
         kind: String, id: UInt64? = nil, from: String, to: String, target: String? = nil, callee: String? = nil,
-        name: String? = nil, code: String? = nil, body: UnsafeRawBufferPointer
+        name: String? = nil, code: String? = nil, url: String? = nil, body: UnsafeRawBufferPointer
     ) {
         self.kind = kind
         self.from = from
@@ -37,6 +39,7 @@ struct MonitoredFrame {
         self.id = id
         self.name = name
         self.code = code
+        self.url = url
         self.body = body
     }
 
@@ -79,6 +82,7 @@ struct MonitoredFrame {
         if let id { members.append(.init("id", .integer(Int64(id)))) }
         if let name { members.append(.init("name", .string(name))) }
         if let code { members.append(.init("code", .string(code))) }
+        if let url { members.append(.init("url", .string(url))) }
         members.append(.init("bytes", .integer(Int64(body.count))))
         var bytes = JSON.object(members).encoded()
         bytes.removeLast()

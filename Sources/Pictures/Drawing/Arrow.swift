@@ -12,6 +12,12 @@ enum Arrow {
         let point = "\(SVGDocument.number(tip.x)) \(SVGDocument.number(tip.y))"
         switch kind {
         case .call: return "M\(left)L\(point)L\(right)Z"
+        case .open:
+            let radius = length / 2
+            let middle = tip.y + (isDown ? -radius : radius)
+            let (r, y) = (SVGDocument.number(radius), SVGDocument.number(middle))
+            return "M\(SVGDocument.number(tip.x - radius)) \(y)a\(r) \(r) 0 1 0 \(SVGDocument.number(length)) 0"
+                + "a\(r) \(r) 0 1 0 \(SVGDocument.number(-length)) 0Z"
         case .broadcast: return "M\(left)L\(point)L\(right)"
         case .report:
             let middle = "\(SVGDocument.number(tip.x)) \(SVGDocument.number((tip.y + back) / 2 + (back - tip.y)))"

@@ -16,6 +16,7 @@ struct Palette: Sendable {
     var text: String
     var dim: String
     var call: String
+    var open: String
     var broadcast: String
     var report: String
     var undeclared: String
@@ -27,17 +28,18 @@ struct Palette: Sendable {
 
     static let light = Palette(
         background: "#ffffff", bands: ["#f3f5f8", "#e9edf2"], border: "#d0d7de", box: "#ffffff", boxBorder: "#818b98",
-        text: "#1f2328", dim: "#59636e", call: "#0969da", broadcast: "#1a7f37", report: "#bc4c00",
+        text: "#1f2328", dim: "#59636e", call: "#0969da", open: "#8250df", broadcast: "#1a7f37", report: "#bc4c00",
         undeclared: "#bf3989", connect: "#8c959f", setUp: "#0969da", initialize: "#8250df", waiting: "#d0d7de")
 
     static let dark = Palette(
         background: "#0d1117", bands: ["#161b22", "#1d232c"], border: "#3d444d", box: "#262c36", boxBorder: "#818b98",
-        text: "#f0f6fc", dim: "#a2abb5", call: "#58a6ff", broadcast: "#3fb950", report: "#f0883e",
+        text: "#f0f6fc", dim: "#a2abb5", call: "#58a6ff", open: "#bc8cff", broadcast: "#3fb950", report: "#f0883e",
         undeclared: "#f778ba", connect: "#9198a1", setUp: "#58a6ff", initialize: "#bc8cff", waiting: "#3d444d")
 
     func colour(of kind: AppGraph.Kind) -> String {
         switch kind {
         case .call: call
+        case .open: open
         case .broadcast: broadcast
         case .report: report
         }

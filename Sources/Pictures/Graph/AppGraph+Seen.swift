@@ -15,7 +15,7 @@ extension AppGraph {
                 edges[known].seen = (edges[known].seen ?? 0) + count
             } else {
                 var edge = Edge(kind: key.kind, from: from, to: to, name: key.name)
-                edge.isDeclared = false
+                edge.isDeclared = key.kind == .open
                 edge.seen = count
                 edges.append(edge)
             }

@@ -10,6 +10,7 @@ extension AppGraph {
             var module = Module(name: row.name, rank: row.rank)
             module.start = row.start
             module.provides = row.provides
+            module.urls = row.urls.map { $0.host + $0.path }
             return module
         }
         for (index, row) in table.modules.enumerated() { addCalls(of: row, index, names) }

@@ -13,6 +13,8 @@ public struct AppGraph: Sendable, Equatable {
         public var start = AppTable.Start.eager
         /// Interfaces that its row provides.
         public var provides: [String] = []
+        /// URLs that lead to it, as host and pattern.
+        public var urls: [String] = []
         /// Whether a row names it; false for guests.
         public var isListed = true
         /// What it broadcasts and no module observes.
@@ -26,20 +28,22 @@ public struct AppGraph: Sendable, Equatable {
 
     /// How one module speaks to another.
     public enum Kind: String, Sendable, CaseIterable {
-        case call, broadcast, report
+        case call, open, broadcast, report
     }
 
     /// One module speaks to another under one name.
     public struct Edge: Sendable, Equatable {
         public var kind: Kind
-        /// Index of the module that calls, broadcasts or reports.
+        /// Index of the module that calls, opens, broadcasts or reports.
         public var from: Int
         /// Index of the module that it reaches.
         public var to: Int
-        /// The interface as the caller asks for it, or the notification's name.
+        /// The interface as the caller asks for it, the URL's host and pattern, or the
+        /// notification's name.
         public var name: String
         /// What stands for `name` at the other end, where an adapter renames it.
         public var providerName: String?
+        /// Opens are: they need no declaration, and there is none.
         public var isDeclared = true
         /// How often it was seen; nil where nobody watched.
         public var seen: UInt64?
@@ -75,6 +79,7 @@ public struct AppGraph: Sendable, Equatable {
         var text: String
         switch edge.kind {
         case .call: text = edge.name == to ? "\(from) calls \(to)" : "\(from) calls \(edge.name) of \(to)"
+        case .open: text = "\(from) opens \(edge.name) of \(to)"
         case .broadcast: text = "\(from) broadcasts \(edge.name) to \(to)"
         case .report: text = "\(from) reports \(edge.name) to \(to)"
         }

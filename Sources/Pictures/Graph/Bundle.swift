@@ -22,9 +22,11 @@ struct Bundle: Equatable {
         for (index, edge) in graph.edges.enumerated() {
             let hub = edge.kind == .broadcast ? edge.from : edge.to
             let member = edge.kind == .broadcast ? edge.to : edge.from
-            // Reports to a module are told apart by who sends them, not by name.
+            // Reports to a module and opens of its URLs are told apart by who makes
+            // them, not by name.
+            let isByName = edge.kind == .call || edge.kind == .broadcast
             let key = Key(
-                kind: edge.kind, isDeclared: edge.isDeclared, hub: hub, name: edge.kind == .report ? "" : edge.name)
+                kind: edge.kind, isDeclared: edge.isDeclared, hub: hub, name: isByName ? edge.name : "")
             if let place = places[key] {
                 bundles[place].add(index, member, edge.name)
             } else {

@@ -38,6 +38,7 @@ public enum GraphDOT {
         let form =
             switch edge.kind {
             case .call: "normal"
+            case .open: "dot"
             case .broadcast: "vee"
             case .report: "empty"
             }

@@ -5,6 +5,8 @@ struct GraphLegend {
     private static let lineHeight = 20.0
     /// So many remarks, and one that counts the rest.
     private static let mostRemarks = 8
+    /// So many characters of one.
+    private static let longestRemark = 240
 
     private struct Entry {
         var classes: String
@@ -17,7 +19,8 @@ struct GraphLegend {
     }
 
     private var entries: [Entry] = []
-    private var remarks: [String]
+    /// What couldn't be drawn, in lines.
+    private var remarks: [String] = []
     private var lines = 1
     let height: Double
 
@@ -29,6 +32,9 @@ struct GraphLegend {
                 text: "broadcasts, down the table"),
             Entry(classes: "line report", colour: "report", kind: .report, text: "reports, up the table"),
         ]
+        if let opens = Self.opens(graph) {
+            entries.insert(Entry(classes: "line open", colour: "open", kind: .open, text: opens), at: 1)
+        }
         if graph.watched != nil {
             entries.append(Entry(classes: "line call unseen", colour: "call", text: "declared, not seen"))
             entries.append(Entry(classes: "line undeclared", colour: "undeclared", text: "seen, not declared"))
@@ -43,14 +49,36 @@ struct GraphLegend {
             (entries[index].x, entries[index].line) = (x, lines - 1)
             x += room
         }
-        remarks = graph.remarks
-        if remarks.count > Self.mostRemarks {
-            remarks =
-                remarks.prefix(Self.mostRemarks - 1) + ["And \(remarks.count - Self.mostRemarks + 1) remarks more."]
+        var all = graph.remarks
+        if all.count > Self.mostRemarks {
+            all = all.prefix(Self.mostRemarks - 1) + ["And \(all.count - Self.mostRemarks + 1) remarks more."]
         }
-        let most = max(20, Int((width - 2 * GraphLayout.margin) / 6.5))
-        remarks = remarks.map { Card.cut($0, to: most) }
+        remarks = all.flatMap {
+            Self.lines(Card.cut($0, to: Self.longestRemark), width: width - 2 * GraphLayout.margin)
+        }
         height = 24 + Double(lines + remarks.count) * Self.lineHeight
+    }
+
+    /// Breaks a remark at spaces.
+    private static func lines(_ remark: String, width: Double) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in remark.split(separator: " ") {
+            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+            if !line.isEmpty, TextWidth.of(longer, size: size) > width {
+                lines.append(line)
+                line = String(word)
+            } else {
+                line = longer
+            }
+        }
+        return lines + [line]
+    }
+
+    /// Nil where no URL leads anywhere.
+    private static func opens(_ graph: AppGraph) -> String? {
+        if graph.edges.contains(where: { $0.kind == .open }) { return "opens a URL" }
+        return graph.modules.contains { !$0.urls.isEmpty } ? "URLs that can be opened" : nil
     }
 
     func draw(into document: inout SVGDocument, y: Double) {

@@ -33,7 +33,9 @@ public enum GraphMermaid {
         return (lines + [""]).joined(separator: "\n")
     }
 
-    private static func arrow(_ edge: AppGraph.Edge) -> String { edge.seen == 0 ? "-.->" : "-->" }
+    private static func arrow(_ edge: AppGraph.Edge) -> String {
+        (edge.seen == 0 ? "-.-" : "--") + (edge.kind == .open ? "o" : ">")
+    }
 
     /// Text between quotes, as Mermaid has it: what it would read as its own is
     /// written by number.

@@ -32,7 +32,8 @@ public struct GraphSVG {
             (".box", "fill: \(palette.box); stroke: \(palette.boxBorder)"),
             (".guest", "stroke-dasharray: 5 3"), (".line", "fill: none; stroke-width: 1.5"),
             (".unseen", "stroke-dasharray: 5 4"),
-            (".count", "paint-order: stroke; stroke: \(palette.bands[0]); stroke-width: 3; stroke-linejoin: round"),
+            (".count", "paint-order: stroke; stroke-width: 3; stroke-linejoin: round"),
+            (".on0", "stroke: \(palette.bands[0])"), (".on1", "stroke: \(palette.bands[1])"),
         ]
         let colours = AppGraph.Kind.allCases.map { ($0.rawValue, palette.colour(of: $0)) }
         for (name, colour) in colours + [("undeclared", palette.undeclared)] {
@@ -152,17 +153,22 @@ public struct GraphSVG {
         return data
     }
 
-    /// How often it was seen, beside the end that is the line's own.
+    /// How often it was seen, beside the end that is the line's own: on the side that
+    /// the line doesn't go to.
     private mutating func drawCount(_ line: GraphLayout.Line) {
         guard graph.watched != nil else { return }
         let seen = line.edges.reduce(0) { $0 + (graph.edges[$1].seen ?? 0) }
         guard seen > 0 else { return }
         let first = line.curves[0]
         let last = line.curves[line.curves.count - 1]
-        let next = line.ownEnd == last.end ? last.control2 : first.control1
+        let (next, far) = line.ownEnd == last.end ? (last.control2, last.start) : (first.control1, first.end)
         let isAbove = next.y < line.ownEnd.y
         let y = line.ownEnd.y + (isAbove ? -11 : 18)
-        document.text("×\(Self.short(seen))", at: Point(line.ownEnd.x + 6, y), size: 9, "count fill-\(colour(line))")
+        let isLeft = far.x > line.ownEnd.x
+        let band = layout.bands.first { $0.frame.y <= y && y < $0.frame.bottom }?.rank ?? 0
+        document.text(
+            "×\(Self.short(seen))", at: Point(line.ownEnd.x + (isLeft ? -6 : 6), y), size: 9,
+            "count on\(band % 2) fill-\(colour(line))", anchor: isLeft ? "end" : "start")
     }
 
     /// `812`, `12k`, `3M`.

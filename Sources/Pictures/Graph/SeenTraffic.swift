@@ -1,14 +1,14 @@
 public import StrataCore
 
 /// What passed on a bus while it was watched: who spoke to whom, how often.
-public struct SeenTraffic: Sendable, Equatable {
+public struct SeenTraffic: Sendable {
     /// Who spoke to whom.
     struct Key: Hashable {
         var kind: AppGraph.Kind
         var from: String
         /// A module's name.
         var to: String
-        /// The interface, or the notification's name.
+        /// The interface, the URL's host and pattern, or the notification's name.
         var name: String
     }
 
@@ -21,6 +21,8 @@ public struct SeenTraffic: Sendable, Equatable {
     /// Ranks of the modules that were there.
     let ranks: [String: Int]
     private let owners: [String: String]
+    /// Host and pattern of each URL that is mapped.
+    private let urls: URLTable<String>
 
     /// - Parameters:
     ///   - levels: the answer of `bus/levels`.
@@ -32,10 +34,17 @@ public struct SeenTraffic: Sendable, Equatable {
         }
         self.ranks = ranks
         var owners: [String: String] = [:]
+        var urls = URLTable<String>()
         for interface in interfaces["interfaces"]?.array ?? [] {
             if let name = interface["name"]?.string { owners[name] = interface["module"]?.string }
+            for url in interface["urls"]?.array ?? [] {
+                guard let host = url["host"]?.string, let path = url["path"]?.string,
+                    let pattern = try? URLPattern(path)
+                else { continue }
+                try? urls.add(pattern, host: host, value: host + path)
+            }
         }
-        self.owners = owners
+        (self.owners, self.urls) = (owners, urls)
     }
 
     /// Counts a frame, as `bus/monitor` tells of it. What was refused, what goes
@@ -46,6 +55,11 @@ public struct SeenTraffic: Sendable, Equatable {
             let to = frame["to"]?.string
         else { return }
         switch frame["kind"]?.string {
+        case "call" where frame["url"] != nil:
+            guard let owner = frame["callee"]?.string, ranks[owner] != nil, let url = frame["url"]?.string else {
+                return
+            }
+            count(.init(kind: .open, from: from, to: owner, name: pattern(of: url)))
         case "call":
             let interface = String(to.prefix { $0 != "/" && $0 != "#" })
             guard let owner = owners[interface], ranks[owner] != nil else { return }
@@ -59,6 +73,12 @@ public struct SeenTraffic: Sendable, Equatable {
             count(.init(kind: .broadcast, from: from, to: to, name: name))
         default: break
         }
+    }
+
+    /// Its host alone where it was mapped after the watching began.
+    private func pattern(of url: String) -> String {
+        guard let url = try? BusURL(url) else { return "?" }
+        return (try? urls.resolve(url, schemes: [url.scheme]).value) ?? url.host
     }
 
     private mutating func count(_ key: Key) {

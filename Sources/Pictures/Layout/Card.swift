@@ -30,7 +30,9 @@ public struct Card: Sendable, Equatable {
     init(_ module: AppGraph.Module, _ bundles: [Bundle]) {
         name = Self.cut(module.name, to: Self.longest)
         if let word = Self.start(of: module) { lines.append(Line(kind: nil, text: word)) }
+        if !module.urls.isEmpty { lines.append(Line(kind: .open, text: Self.list(module.urls))) }
         for bundle in bundles {
+            if bundle.kind == .open, bundle.names.allSatisfy(module.urls.contains) { continue }
             // What a module of one interface is called for goes without saying.
             if bundle.kind == .call, bundle.names == [module.name] { continue }
             lines.append(

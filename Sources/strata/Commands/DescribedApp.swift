@@ -10,6 +10,8 @@ struct DescribedApp {
     private(set) var failures: [Finding] = []
     /// Modules whose programs don't know `--describe`.
     private(set) var undescribed: [String] = []
+    /// The same as `failures`, as sentences.
+    private(set) var remarks: [String] = []
 
     /// Reads the manifest, and starts nothing.
     init(_ path: String) throws(ManifestErrors) {
@@ -37,6 +39,7 @@ struct DescribedApp {
             case .success(let description): descriptions[name] = description
             case .failure(let failure):
                 if !failure.isError { undescribed.append(name) }
+                remarks.append("\(name): \(failure.message).")
                 failures.append(
                     Finding(
                         failure.isError ? .error : .advice,

@@ -11,14 +11,19 @@ struct Graph: ParsableCommand {
             EXAMPLE
               strata graph > app.svg
               strata graph app/strata.yaml --svg app.svg --theme dark
+              strata graph --describe --svg app.svg    adds what the programs say of themselves
               strata graph --seen 5s --svg app.svg     adds what passes on the running bus
               strata graph --dot | dot -Tpdf > app.pdf
               strata graph --mermaid                   for a page on GitHub
 
             Shown is what the rows declare: calls by `requires`, through adapters; broadcasts \
-            to those who observe them; reports. The foundation is on top, as in the level \
-            table: broadcasts go down, reports go up. With --seen, what was declared and \
-            not seen is dashed, and what was seen and not declared has a colour of its own.
+            to those who observe them; reports; URLs that can be opened. The foundation is on \
+            top, as in the level table: broadcasts go down, reports go up. With --seen, what was \
+            declared and not seen is dashed, and what was seen and not declared has a colour of \
+            its own. Who opens a URL is known with --seen alone: nobody declares that.
+
+            With --describe each executable is started as `strata check` does, 5 s at most for \
+            each, and what it says of itself is drawn as if it stood in its row.
             """)
 
     @Argument(help: "The manifest.", completion: .file(extensions: ["yaml", "yml"]))
@@ -34,6 +39,9 @@ struct Graph: ParsableCommand {
 
     @Flag(help: "Prints it in Mermaid's language.")
     var mermaid = false
+
+    @Flag(help: "Asks each executable to describe itself, and adds what it says.")
+    var describe = false
 
     @Option(
         help: ArgumentHelp(
@@ -56,7 +64,7 @@ struct Graph: ParsableCommand {
             throw Failure(
                 .usage, "an SVG picture is nothing for a terminal: say --svg FILE, or --dot or --mermaid for text")
         }
-        var graph = AppGraph(try table())
+        var graph = try declared()
         if let seen { try watch(for: seen.value, &graph) }
         if dot {
             StandardOutput.write(Array(GraphDOT.text(of: graph).utf8))
@@ -67,14 +75,16 @@ struct Graph: ParsableCommand {
         }
     }
 
-    private func table() throws(Failure) -> AppTable {
-        var variables: [String: String] = [:]
-        variables["STRATA_ENV"] = Environment["STRATA_ENV"]
-        do throws(ManifestErrors) {
-            return try Manifest.load(path: manifest, environment: variables).table
-        } catch {
+    /// What the rows say, and with `--describe` their programs.
+    private func declared() throws(Failure) -> AppGraph {
+        var app: DescribedApp
+        do throws(ManifestErrors) { app = try DescribedApp(manifest) } catch {
             throw Failure(.usage, error.errors.map(\.description).joined(separator: "\n"), isPlain: true)
         }
+        if describe { try app.describe() }
+        var graph = AppGraph(app.manifest.completed(by: app.descriptions).table)
+        graph.remarks += app.remarks
+        return graph
     }
 
     /// Adds what passes on the bus. Ctrl-C ends it before its time.

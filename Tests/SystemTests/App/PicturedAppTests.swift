@@ -60,9 +60,25 @@ struct PicturedAppTests {
         // Calls until the watching has begun and seen some.
         repeat {
             _ = try tool.asked("TopRouter/call", ["to": "Base/echo", "body": "x"])
+            _ = try tool.asked("TopRouter/open", ["url": "fixture://base.fixture/show/it"])
         } while (try? program.wait(within: .milliseconds(1))) == nil
         #expect(program.outputText.contains(#"m0 -> m2 [label="Base ×"#), "\(program.outputText)")
+        #expect(
+            program.outputText.contains(##"m0 -> m2 [label="base.fixture/show/:what ×"##), "\(program.outputText)")
         tool.close()
         try app.end()
+    }
+
+    @Test func whatTheProgramsSayIsDrawnToo() throws {
+        let app = try FixtureApp("  Bare: {start: manual}\n  Mute: {start: manual, run: [/bin/true]}")
+        defer { app.cleanUp() }
+        func dot(_ more: String...) throws -> String {
+            let program = try ChildProgram(
+                try BuiltExecutable.path("strata"), ["graph", app.running.manifest, "--dot"] + more)
+            try #require(try program.wait(within: .seconds(30)) == .exit(0), "\(program.outputText)")
+            return program.outputText
+        }
+        #expect(!(try dot()).contains("//"))
+        #expect(try dot("--describe").contains("// Mute: it did not describe itself (--describe): "))
     }
 }

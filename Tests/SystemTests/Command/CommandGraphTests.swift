@@ -1,5 +1,6 @@
 import Foundation
 import StrataCore
+import TestSupport
 import Testing
 
 /// `strata graph`.
@@ -61,6 +62,37 @@ struct CommandGraphTests {
             let run = try await CommandRun.of(["graph", good] + arguments)
             #expect(run.status == 2 && run.output.isEmpty, "\(arguments)")
         }
+    }
+
+    /// The programs are of shell: one describes itself, one doesn't.
+    @Test func programsThatDescribeThemselvesAreDrawnAsIfItStoodInTheirRows() async throws {
+        let folder = try TemporaryFolder()
+        let hello = """
+            {"protocol": 1, "module": "Notes", "interfaces": {"Notes": {}}, "requires": ["Store"], \
+            "urls": [{"host": "note", "path": "/:id", "to": "Notes/show"}], "observes": ["store.changed"]}
+            """
+        for (name, text) in [("notes", "echo '\(hello)'"), ("store", "exit 3")] {
+            _ = try folder.file(name, "#!/bin/sh\n\(text)\n")
+            chmod("\(folder.path)/\(name)", 0o755)
+            ProgramFile.settle("\(folder.path)/\(name)")
+        }
+        let path = try folder.file(
+            "app.yaml",
+            """
+            app: fake
+            modules:
+              Store: {run: [store], provides: [Store], broadcasts: [store.changed]}
+              Notes: {run: [notes], level: topout}
+            """)
+        let plain = try await CommandRun.of(["graph", path]).output
+        #expect(!plain.contains("Notes calls Store") && plain.contains("store.changed (unheard)"))
+        let run = try await CommandRun.of(["graph", path, "--describe"])
+        #expect(run.status == 0 && run.error == "", "\(run.error)")
+        for text in [
+            "<title>Notes calls Store</title>", "<title>Store broadcasts store.changed to Notes</title>",
+            ">note/:id</text>", ">URLs that can be opened</text>",
+            ">Store: it did not describe itself (--describe): it ended ",
+        ] { #expect(run.output.contains(text), "\(text)") }
     }
 
     private static let levels = #"{"levels":[{"modules":["Store"]},{"modules":[]},{"modules":["Notes"]}]}"#

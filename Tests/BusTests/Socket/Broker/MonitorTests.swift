@@ -95,6 +95,25 @@ struct MonitorTests {
         }
     }
 
+    @Test func theCallOfAnOpenHasItsURL() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let offer: JSON = [
+                "interfaces": ["Shop": [:]], "urls": [["host": "shop", "path": "/item/:name", "to": "Shop/item"]],
+            ]
+            let owner = try bus.module("Cat", offer)
+            let caller = try bus.module("Ant")
+            let tool = try bus.operator()
+            let id = try monitor(tool)
+            try tool.settle()
+            try caller.open("test://shop/item/1?a=b")
+            try owner.reply(to: try owner.expectCall("Shop/item"))
+            try caller.call("Shop/item")
+            try owner.expectCall("Shop/item")
+            let calls = try told(tool, id).filter { $0["kind"] == "call" }
+            #expect(calls.map { $0["url"] } == ["test://shop/item/1?a=b", nil])
+        }
+    }
+
     @Test func aRequestThatWaitsIsToldWhenItGoesOrFails() throws {
         try TestBus.run(.testing(.eager("Late", provides: ["Test"]), .manual("Ant"))) { bus in
             let launcher = try bus.launcher()
