@@ -2,16 +2,18 @@ import ArgumentParser
 import StrataCore
 
 /// `strata can-open`: whether a URL leads to a module that is there or can be
-/// started.
+/// started, which pattern takes it there, and what is in the way otherwise.
 struct CanOpen: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Says whether a URL can be opened, and where it leads.",
+        abstract: "Says whether a URL can be opened, where it leads, and else what is in the way.",
         discussion: """
             EXAMPLE
               strata can-open 'catalog://item/bash'
               strata can-open 'catalog://item/bash' | jq -e .open
+              strata can-open 'catalog://item/bash?full' --json | jq .params
 
-            It exits with 0 for no as for yes: either is the answer that was asked for.
+            It says which pattern matches, and what the action would be called with. It exits with \
+            0 for no as for yes: either is the answer that was asked for.
             """)
 
     @Argument(
@@ -22,18 +24,88 @@ struct CanOpen: ParsableCommand {
     @OptionGroup var bus: SocketOption
 
     func run() throws {
-        let connection = try BusChoice.connect(bus.socket, opening: url)
-        let found = try connection.ask("canOpen", ["url": .string(url)])
         let answer = Answer(output)
-        if answer.isForPrograms { return try answer.show(found) }
-        if found["open"]?.bool == true {
-            let to = found["to"]?.string ?? "?"
-            let module = found["module"]?.string ?? "?"
-            StandardOutput.write(
-                line: "\(answer.painter.paint("yes", .green)): \(Printable.line(to)), of \(Printable.line(module))")
-        } else {
-            let reason = found["reason"]?.string ?? "no reason was given"
-            StandardOutput.write(line: "\(answer.painter.paint("no", .red)): \(Printable.line(reason))")
+        let connection: OperatorConnection
+        do throws(Failure) { connection = try BusChoice.connect(bus.socket, opening: url) } catch {
+            // Which is a no, whatever bus is asked.
+            guard let code = error.code, code == .badURL || code == .unknownScheme else { throw error }
+            let message = error.message.trimmingPrefix("\(code): ")
+            return try show(["open": false, "reason": .string(code.rawValue)], nil, String(message), answer)
         }
+        let found = try connection.ask("canOpen", ["url": .string(url)])
+        let interfaces = try connection.ask("interfaces")["interfaces"]?.array ?? []
+        let view = URLView(url, interfaces: interfaces, schemes: connection.schemes)
+        try show(found, view, try obstacle(found, view, interfaces, connection), answer)
+    }
+
+    // MARK: What is in the way
+
+    /// A sentence or two; nil where nothing is.
+    private func obstacle(
+        _ found: JSON, _ view: URLView, _ interfaces: [JSON], _ connection: OperatorConnection
+    ) throws(Failure) -> String? {
+        guard found["open"]?.bool != true, let reason = found["reason"]?.string else { return nil }
+        guard let module = found["module"]?.string, let to = found["to"]?.string else { return view.problem?.message }
+        switch ErrorCode(reason) {
+        case .unknownAction:
+            let interface = to.prefix { $0 != "/" }
+            let known = interfaces.first { $0["name"]?.string == String(interface) }
+            let actions = known?["actions"]?.array?.compactMap { $0["name"]?.string } ?? []
+            return "\(module) is there, and \(interface) has no such action: it has \(actions.joined(separator: ", "))"
+        case .unavailable:
+            let modules = try connection.ask("modules")["modules"]?.array ?? []
+            return modules.first { $0["name"]?.string == module }.map { Self.absence(of: $0, to) }
+        default: return nil
+        }
+    }
+
+    /// Why a module can't take it, as `bus/modules` tells of it.
+    private static func absence(of module: JSON, _ to: String) -> String {
+        let name = module["name"]?.string ?? "?"
+        if module["setAside"]?.array?.contains(where: { $0["action"]?.string == to }) == true {
+            return "\(to) is set aside, because \(name) died of it again and again; strata ps --why \(name) says more"
+        }
+        var text = "\(name) is \(module["state"]?.string ?? "not there")"
+        if let reason = module["reason"]?.string { text += " (\(reason))" }
+        switch module["start"]?.string {
+        case "manual": return "\(text), and is started by hand: strata start \(name), or its program"
+        case "guest": return "\(text), and nobody starts a guest"
+        default: return "\(text), and nobody can start it now; strata ps --why \(name) says more"
+        }
+    }
+
+    // MARK: Showing
+
+    private func show(_ found: JSON, _ view: URLView?, _ message: String?, _ answer: Answer) throws(Failure) {
+        guard !answer.isForPrograms else { return try answer.show(Self.line(found, view, message)) }
+        let isOpen = found["open"]?.bool == true
+        let to = found["to"]?.string.map {
+            "\(Printable.line($0)), of \(Printable.line(found["module"]?.string ?? "?"))"
+        }
+        let reason = Printable.line(found["reason"]?.string ?? "no reason was given")
+        let words = isOpen ? to ?? "?" : to.map { "\(reason), at \($0)" } ?? reason
+        StandardOutput.write(
+            line: "\(answer.painter.paint(isOpen ? "yes" : "no", isOpen ? .green : .red)): \(words)")
+        if let pattern = view?.pattern {
+            let params = view?.params.flatMap { JSONText.compact($0) } ?? []
+            StandardOutput.write(line: "  it matches \(Printable.line(pattern))")
+            StandardOutput.write(
+                line: "  and is called with \(Printable.line(String(decoding: params, as: UTF8.self)))")
+        }
+        guard let message else { return }
+        for line in Paragraph.lines(Printable.line(message), width: max(20, Table.terminalWidth - 2)) {
+            StandardOutput.write(line: "  \(line)")
+        }
+    }
+
+    /// As the bus told it, and what is known beside that.
+    private static func line(_ found: JSON, _ view: URLView?, _ message: String?) -> [UInt8] {
+        var line = found.encoded()
+        guard line.last == UInt8(ascii: "}") else { return line }
+        line.removeLast()
+        if let pattern = view?.pattern { line += ",\"pattern\":".utf8 + JSON.string(pattern).encoded() }
+        if let params = view?.params { line += ",\"params\":".utf8 + params }
+        if let message { line += ",\"message\":".utf8 + JSON.string(message).encoded() }
+        return line + "}".utf8
     }
 }
