@@ -14,7 +14,8 @@ struct Logs: ParsableCommand {
 
             The launcher keeps the last 1,000 lines of each module, 256 KiB of them at most, over \
             all of its processes. What was written to standard error has ! before it, the rest |. \
-            Times are UTC. Ctrl-C ends -f; so does the app's end.
+            Times are UTC. Ctrl-C ends -f; so does the app's end. Where the broker dies, -f waits \
+            for the next one, and goes on where it was.
             """)
 
     @Argument(help: "Only these.", completion: LiveNames.modules)
@@ -26,6 +27,12 @@ struct Logs: ParsableCommand {
     @Option(help: ArgumentHelp("So many of each module that are there already.", valueName: "n"))
     var lines = 100
 
+    @Option(
+        help: ArgumentHelp(
+            "How long -f waits for a bus that is gone: an integer with ms, s, m or h; 0 is not at all.",
+            valueName: "time"))
+    var wait = Milliseconds(argument: "30s")!  // because 30s is one
+
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
@@ -34,25 +41,25 @@ struct Logs: ParsableCommand {
     }
 
     func run() throws {
-        var params: [JSON.Member] = [.init("lines", .integer(Int64(lines))), .init("follow", .bool(follow))]
-        if !modules.isEmpty { params.insert(.init("modules", .array(modules.map { .string($0) })), at: 0) }
-        var request = Request(to: "launcher/logs", body: JSON.object(params).encoded())
-        request.credit = 256
-        request.isEndless = follow
-        if follow { request.deadline = 0 }
         let answer = Answer(output)
-        let connection = try bus.connect()
-        var view = LineView(answer.isForPrograms ? [] : try names(connection), answer.painter)
-        var failure: Failure?
-        request.onPartial = { body in
+        var connection = try bus.connect()
+        let shown = LogOutput(answer.isForPrograms ? [] : try names(connection), answer)
+        var reconnection: Reconnection?
+        while true {
             do throws(Failure) {
-                if answer.isForPrograms { return try answer.show(body) }
-                guard let entry = try? JSON(parsing: body) else { return }
-                for line in view.lines(entry) { StandardOutput.write(line: line) }
-            } catch { failure = failure ?? error }
+                return try read(connection, isAgain: reconnection != nil, shown)
+            } catch {
+                guard follow, Self.isLoss(error, isAgain: reconnection != nil) else { throw error }
+                if error.code == .unavailable {
+                    reconnection?.failed(error)
+                } else {
+                    reconnection = try Reconnection(to: connection.path, after: error, patience: wait.value)
+                }
+                guard let next = try reconnected(&reconnection) else { return }
+                connection = next
+                shown.resume()
+            }
         }
-        try sayEnd(connection, request)
-        if let failure { throw failure }
     }
 
     /// Of the modules whose lines come.
@@ -61,20 +68,56 @@ struct Logs: ParsableCommand {
         return try connection.ask("modules")["modules"]?.array?.compactMap { $0["name"]?.string } ?? []
     }
 
+    // MARK: Reading
+
+    /// Shows lines until there are no more of them.
+    /// - Parameter isAgain: all that are kept are asked for, and shown where they are new.
+    private func read(
+        _ connection: OperatorConnection, isAgain: Bool, _ shown: LogOutput
+    ) throws(Failure) {
+        var params: [JSON.Member] = [.init("follow", .bool(follow))]
+        if !isAgain { params.insert(.init("lines", .integer(Int64(lines))), at: 0) }
+        if !modules.isEmpty { params.insert(.init("modules", .array(modules.map { .string($0) })), at: 0) }
+        var request = Request(to: "launcher/logs", body: JSON.object(params).encoded())
+        request.credit = 256
+        request.isEndless = follow
+        if follow { request.deadline = 0 }
+        request.onPartial = shown.show
+        try sayEnd(Result { () throws(Failure) in try connection.send(request) })
+        if let failure = shown.failure { throw failure }
+    }
+
     /// Says what came of the stream, where that isn't just its end.
-    private func sayEnd(_ connection: OperatorConnection, _ request: Request) throws(Failure) {
-        do throws(Failure) {
-            let body = try connection.send(request)
+    private func sayEnd(_ end: Result<[UInt8], Failure>) throws(Failure) {
+        switch end {
+        case .success(let body):
             let end = try? JSON(parsing: body)
             if let missed = end?["missed"]?.integer, missed > 0 {
                 StandardError.write("strata: \(LineView.missed(missed))")
             }
             if let reason = end?["ended"]?.string { StandardError.write("strata: \(reason)") }
-        } catch {
+        case .failure(let error):
             // Ctrl-C is how -f is meant to end; and an app that ends may say so itself.
             if follow, error.code == .cancelled { return }
             guard follow, error.code == .shuttingDown else { throw error }
-            StandardError.write("strata: the app ends")
+            StandardError.write("strata: \(Monitor.appEnds)")
+        }
+    }
+
+    // MARK: A bus that is gone
+
+    /// Whether the lines may come again: the broker is gone, or the launcher is, or it
+    /// isn't with the new broker yet.
+    private static func isLoss(_ failure: Failure, isAgain: Bool) -> Bool {
+        failure.status == .noBus || failure.code == .died || isAgain && failure.code == .unavailable
+    }
+
+    /// - Returns: nil where ctrl-C, or the app's end, ended the waiting.
+    private func reconnected(_ reconnection: inout Reconnection?) throws(Failure) -> OperatorConnection? {
+        do throws(Failure) { return try reconnection?.connect() } catch {
+            guard error.code == .shuttingDown else { throw error }
+            StandardError.write("strata: \(Monitor.appEnds)")
+            return nil
         }
     }
 }

@@ -15,8 +15,11 @@ struct Monitor: ParsableCommand {
               strata monitor --json | jq 'select(.microseconds > 10000)'
 
             Options add up; of the values of one any will do. The last column is how long an \
-            answer took. Times are UTC. Ctrl-C ends it.
+            answer took. Times are UTC. Ctrl-C ends it, and the app's end.
             """)
+
+    /// The last word of what goes on until the app ends.
+    static let appEnds = "the app ends"
 
     @OptionGroup var filter: FrameFilter
 
@@ -55,8 +58,10 @@ struct Monitor: ParsableCommand {
         do {
             _ = try connection.send(request)
         } catch {
-            // Ctrl-C is how it is meant to end.
-            guard error.code == .cancelled else { throw error }
+            // Ctrl-C is how it is meant to end, or the app's orderly end.
+            guard error.code != .cancelled else { return }
+            guard error.code == .shuttingDown else { throw error }
+            StandardError.write("strata: \(Self.appEnds)")
         }
     }
 

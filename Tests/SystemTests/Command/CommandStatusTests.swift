@@ -125,4 +125,17 @@ struct CommandStatusTests {
         #expect(said.joined(separator: " ") == Self.advice.map { "advice: \($0)" }.joined(separator: " "))
         #expect(said.allSatisfy { $0.count <= 80 } && said.count == 4)
     }
+
+    @Test func monitorEndsWithTheAppInOrder() async throws {
+        let (run, _) = try await strata("monitor") { request in
+            guard request.to == "bus/monitor" else { return [.reply(Self.modules)] }
+            return [
+                .partial(#"{"at":0,"kind":"call","from":"A","to":"B/c","bytes":0}"#),
+                .error("shutting-down", "the app ended before the request was answered"),
+                .farewell("shutting-down", "the app is ending"), .close,
+            ]
+        }
+        #expect(run.status == 0 && run.lines.count == 1)
+        #expect(run.error == "strata: the app ends\n")
+    }
 }

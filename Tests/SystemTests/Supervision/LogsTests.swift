@@ -82,6 +82,36 @@ struct LogsTests {
         #expect(logs.outputText.hasSuffix("strata: the app ends: SIGINT\n"), "\(logs.outputText.suffix(200))")
     }
 
+    @Test func followingOutlivesTheBrokersDeathWithoutALineTwice() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let logs = try program(app.running, "-f", "Base", "Top", "--lines", "1000")
+        /// What it has written up to now.
+        func said(_ text: String) -> Int {
+            _ = try? logs.wait(within: .milliseconds(5))
+            return logs.outputText.ranges(of: text).count
+        }
+        try app.running.until { said("setUp Base") == 1 && said("setUp Top") == 1 }
+        let broker = try app.running.broker()
+        kill(broker, SIGKILL)
+        try app.running.until { said(" is back") == 1 }
+        // It is with the launcher again when the app's modules are with the broker.
+        #expect(try app.running.strata("reload").end == .exit(0))
+        try app.running.until { said("event app.reload") == 2 }
+        try app.end()
+        #expect(try logs.wait() == .exit(0))
+        let lines = try entries(logs.outputText)
+        for module in ["Base", "Top"] {
+            let own = lines.filter { $0["module"]?.string == module }.compactMap { $0["line"]?.string }
+            #expect(own.count { $0 == "setUp \(module)" } == 1 && own.last == "tearDown \(module)", "\(own)")
+        }
+        let words = logs.outputText.split(separator: "\n").filter { $0.hasPrefix("strata: ") }
+        #expect(words.count == 3, "\(words)")
+        #expect(words.first?.hasSuffix("; waiting 30 s at most for it to be back") == true)
+        #expect(words.last?.hasPrefix("strata: the app ends") == true)
+    }
+
     @Test func interruptedFollowingEndsQuietly() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }

@@ -1,0 +1,121 @@
+import Glibc
+import StrataTesting
+import Synchronization
+import TestSupport
+import Testing
+
+/// `strata logs -f` where the bus goes away.
+@Suite(.timeLimit(.minutes(5)))
+struct CommandLogsTests {
+    private static func line(_ module: String, _ at: Int64, _ text: String) -> FakeBus.Said {
+        .partial(
+            #"{"module":"\#(module)","at":\#(at),"stream":"out","pid":5,"start":1,"line":"\#(text)"}"#)
+    }
+
+    /// Numbers from 0 on.
+    private final class Turns: Sendable {
+        private let number = Mutex(0)
+
+        func next() -> Int {
+            number.withLock { number in
+                defer { number += 1 }
+                return number
+            }
+        }
+    }
+
+    /// Follows; what is answered is of one connection after another.
+    private func follow(
+        _ more: String..., answers: [[FakeBus.Said]]
+    ) async throws -> (run: CommandRun, asked: [FakeBus.Asked], texts: [String]) {
+        let turns = Turns()
+        let folder = try TemporaryFolder()
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") { request in
+            guard request.to == "launcher/logs" else { return [.reply(#"{"modules":[]}"#)] }
+            return answers[turns.next()]
+        }
+        defer { bus.close() }
+        let run = try await CommandRun.of(["logs", "-f"] + more, environment: ["STRATA_SOCKET": bus.path])
+        let texts = run.lines.map { $0.split(separator: "\"line\":\"").last.map { String($0.dropLast(2)) } ?? $0 }
+        return (run, bus.asked, texts)
+    }
+
+    private static let end = FakeBus.Said.reply(#"{"ended":"the app ends: SIGTERM"}"#)
+
+    /// Far after the command's start.
+    private static let late: Int64 = 4_000_000_000_000_000
+
+    @Test func whatWasShownIsNotShownAgain() async throws {
+        let late = Self.late
+        let first = [
+            Self.line("A", late, "a1"), Self.line("A", late + 1, "a2"), Self.line("A", late + 1, "a3"),
+            Self.line("B", late + 2, "b1"),
+        ]
+        let second =
+            [Self.line("A", 7, "a0"), Self.line("C", 7, "c0")] + first + [
+                Self.line("A", late + 1, "a4"), Self.line("C", late, "c1"),
+            ]
+        // The clock was set back: it is new all the same.
+        let third = second + [Self.line("A", late + 2, "a5"), Self.line("A", late - 9, "a6"), Self.end]
+        let (run, asked, texts) = try await follow(
+            "--lines", "3", answers: [first + [.close], second + [.close], third])
+        #expect(run.status == 0)
+        #expect(texts == ["a1", "a2", "a3", "b1", "a4", "c1", "a5", "a6"])
+        #expect(
+            asked.map(\.body) == [#"{"lines":3,"follow":true}"#, #"{"follow":true}"#, #"{"follow":true}"#])
+        let said = run.error.split(separator: "\n")
+        #expect(said.count == 5, "\(run.error)")
+        for place in [0, 2] {
+            #expect(
+                said[place].hasPrefix("strata: the connection to the bus at ")
+                    && said[place].hasSuffix("; waiting 30 s at most for it to be back"))
+            #expect(said[place + 1].hasSuffix(" is back"))
+        }
+        #expect(said.last == "strata: the app ends: SIGTERM")
+    }
+
+    @Test func aLauncherThatIsNotThereYetIsWaitedForToo() async throws {
+        let away = FakeBus.Said.error("unavailable", "no launcher is connected to this broker")
+        let (run, asked, texts) = try await follow(
+            answers: [
+                [.error("died", "the launcher died")], [away], [away], [Self.line("A", Self.late, "a"), Self.end],
+            ])
+        #expect(run.status == 0 && texts == ["a"] && asked.count == 4)
+        #expect(run.error.ranges(of: " is back").count == 1 && run.error.ranges(of: "waiting 30 s").count == 1)
+        // From the beginning it is no loss.
+        let none = try await follow(answers: [[away]]).run
+        #expect(none.status == 1 && none.error.hasPrefix("strata: unavailable: "))
+    }
+
+    @Test func aBusThatStaysAwayIsWaitedForSoLong() async throws {
+        let run = try await follow("--wait", "150ms", answers: [[.end]]).run
+        #expect(run.status == 3)
+        let said = run.error.split(separator: "\n")
+        #expect(said.count == 2 && said[0].hasSuffix("; waiting 150 ms at most for it to be back"), "\(run.error)")
+        #expect(
+            said[1].hasPrefix("strata: the app has ended, or its bus doesn't come back: after 150 ms, no bus at "))
+        let atOnce = try await follow("--wait", "0", answers: [[.end]]).run
+        #expect(atOnce.status == 3 && atOnce.error.split(separator: "\n").count == 1, "\(atOnce.error)")
+        #expect(atOnce.error.hasPrefix("strata: the connection to the bus at "))
+    }
+
+    @Test func whatIsNotFollowedIsNotWaitedFor() async throws {
+        let (run, _) = try await strata("logs") { request in
+            request.to == "launcher/logs" ? [.close] : [.reply(#"{"modules":[]}"#)]
+        }
+        #expect(run.status == 3 && run.error.split(separator: "\n").count == 1)
+    }
+
+    @Test func ctrlCEndsTheWaitingQuietly() throws {
+        let folder = try StrataTesting.TemporaryFolder()
+        defer { folder.remove() }
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") { _ in [.end] }
+        let logs = try ChildProgram(
+            try BuiltExecutable.path("strata"), ["logs", "-f"], environment: ["STRATA_SOCKET": bus.path])
+        #expect(logs.firstLine().hasSuffix("waiting 30 s at most for it to be back"))
+        // Its handler for the signal is there a moment later, and then most of the time.
+        while logs.end == nil, (try? logs.wait(within: .milliseconds(50))) == nil { logs.send(signal: SIGINT) }
+        #expect(logs.end == .exit(0))
+        bus.close()
+    }
+}
