@@ -71,6 +71,7 @@ extension Launcher {
             .init(
                 "variables", .object(process.env.sorted { $0.key < $1.key }.map { .init($0.key, .string($0.value)) })),
         ]
+        if let spans = surroundings.spans { members.append(.init("spans", .string(spans))) }
         if let user = supervisor.row.user { members.append(.init("user", .integer(Int64(user)))) }
         let body = JSON.object(members).encoded()
         for id in waiters.lent(supervisor.name) { link.reply(id, body) }

@@ -16,7 +16,8 @@ struct New: ParsableCommand {
             that this program was built from, or on what --strata names.
             """)
 
-    @Argument(help: "The app's name, 1 to 32 of a-z, 0-9 and -, a letter first; the package's too.")
+    @Argument(
+        help: "The app's name, 1 to 32 of a-z, 0-9 and -, a letter first; the package's too. MyApp is my-app.")
     var name: String
 
     @Option(
@@ -43,10 +44,14 @@ struct New: ParsableCommand {
         let folder = path ?? names.app
         let files = PackageTemplate(names, dependency).files
         try NewFolder.write(files, to: folder)
+        if let asked = names.asked {
+            StandardError.write(
+                "strata: the app is named \(names.app), not \(asked): apps' names have a-z, 0-9 and - alone")
+        }
         let answer = Answer(output)
         guard !answer.isForPrograms else {
             return try answer.show([
-                "folder": .string(folder), "files": .array(files.map { .string($0.path) }),
+                "app": .string(names.app), "folder": .string(folder), "files": .array(files.map { .string($0.path) }),
                 "strata": .string(dependency.place),
             ])
         }

@@ -13,6 +13,8 @@ struct Place {
     private let folder: String
     private let run: [String]
     private let variables: [(name: String, value: String)]
+    /// Where the app's modules write spans.
+    private let spans: String?
     private let user: Int64?
 
     /// - Parameter answer: of `launcher/lend`.
@@ -25,6 +27,7 @@ struct Place {
         variables = (answer["variables"]?.object ?? []).compactMap { member in
             member.value.string.map { (member.name, $0) }
         }
+        spans = answer["spans"]?.string
         user = answer["user"]?.integer
     }
 
@@ -46,6 +49,8 @@ struct Place {
         for (name, value) in [
             ("STRATA_SOCKET", socket), ("STRATA_MODULE", module), ("STRATA_TOKEN", token), ("STRATA_ENV", env),
         ] { setenv(name, value, 1) }
+        // What this terminal says of its own counts before the launcher's word.
+        if let spans { setenv("STRATA_SPANS", spans, 0) }
         unsetenv("STRATA_LIFELINE")
         StandardError.write("\(module) is run by hand: \(words.map(ShellWord.quoted).joined(separator: " "))")
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }

@@ -9,6 +9,8 @@ struct PackageNames {
     let provider: String
     /// The module that calls it.
     let caller: String
+    /// What was asked for, where the app's name was made of it.
+    let asked: String?
 
     /// What SwiftPM would take for another package: this one's dependencies have the
     /// same names.
@@ -27,7 +29,8 @@ struct PackageNames {
     private static let longest = 24
 
     /// - Throws: `usage` for a name that can't be one, saying what can.
-    init(app: String, modules: [String]) throws(Failure) {
+    init(app asked: String, modules: [String]) throws(Failure) {
+        let app = Self.converted(asked) ?? asked
         try Self.check(app: app)
         guard modules.count == 2 else {
             throw Failure(
@@ -46,14 +49,28 @@ struct PackageNames {
                     + "\(provider)Interface or \(provider)Tests; take others")
         }
         (self.app, self.provider, self.caller) = (app, provider, caller)
+        self.asked = app == asked ? nil : asked
+    }
+
+    /// A name that has capitals or `_`, and else what a name may have, written as one:
+    /// `MyApp` is `my-app`. Nil for any other, where what was meant isn't as plain.
+    private static func converted(_ name: String) -> String? {
+        let bytes = Array(name.utf8)
+        let isPlain = bytes.allSatisfy {
+            isUpper($0) || isLower($0) || isDigit($0) || $0 == hyphen || $0 == UInt8(ascii: "_")
+        }
+        guard isPlain, !isFit(name) else { return nil }
+        let fit = fitting(name)
+        return isFit(fit) ? fit : nil
+    }
+
+    private static func isFit(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        return (1...32).contains(bytes.count) && bytes.allSatisfy { isLower($0) || isDigit($0) || $0 == hyphen }
+            && isLower(bytes[0])
     }
 
     private static func check(app: String) throws(Failure) {
-        func isFit(_ name: String) -> Bool {
-            let bytes = Array(name.utf8)
-            return (1...32).contains(bytes.count) && bytes.allSatisfy { isLower($0) || isDigit($0) || $0 == hyphen }
-                && isLower(bytes[0])
-        }
         guard isFit(app) else {
             let fit = fitting(app)
             let hint = isFit(fit) ? "; \(fit) would be one" : ""
@@ -67,14 +84,13 @@ struct PackageNames {
 
     private static func check(module: String) throws(Failure) {
         let bytes = Array(module.utf8)
-        let isName =
-            (1...longest).contains(bytes.count) && isUpper(bytes[0])
-            && bytes.allSatisfy { isUpper($0) || isLower($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
-        guard isName else {
+        guard isTypeName(bytes) else {
+            let fit = typeName(of: module)
+            let hint = isTypeName(Array(fit.utf8)) ? "; \(fit) would be one" : ""
             throw Failure(
                 .usage,
                 "\(module) can't name a module here: it is a Swift type's name too, 1 to \(longest) letters, digits "
-                    + "and _, and a capital first")
+                    + "and _, and a capital first\(hint)")
         }
         guard !takenModules.contains(module) else {
             throw Failure(
@@ -88,20 +104,34 @@ struct PackageNames {
         }
     }
 
-    /// What somebody may have meant: `MyApp` is `my-app`.
+    private static func isTypeName(_ bytes: [UInt8]) -> Bool {
+        (1...longest).contains(bytes.count) && isUpper(bytes[0])
+            && bytes.allSatisfy { isUpper($0) || isLower($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    /// What somebody may have meant: `my-stock` is `MyStock`.
+    private static func typeName(of name: String) -> String {
+        let words = name.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }
+        return words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    /// What somebody may have meant: `MyApp` is `my-app`, and `HTTPServer`
+    /// `http-server`.
     private static func fitting(_ name: String) -> String {
         var fit: [UInt8] = []
-        var wasLower = false
-        for byte in name.utf8 {
+        let bytes = Array(name.utf8)
+        for (place, byte) in bytes.enumerated() {
+            let before = place > 0 ? bytes[place - 1] : 0
+            let next = place + 1 < bytes.count ? bytes[place + 1] : 0
             switch byte {
             case let byte where isUpper(byte):
-                if wasLower { fit.append(hyphen) }
+                // A word begins after a small letter, and with an acronym's last capital.
+                if isLower(before) || isDigit(before) || isUpper(before) && isLower(next) { fit.append(hyphen) }
                 fit.append(byte | 0x20)
             case let byte where isLower(byte) || isDigit(byte): fit.append(byte)
             default:
                 if let last = fit.last, last != hyphen { fit.append(hyphen) }
             }
-            wasLower = isLower(byte)
         }
         while fit.last == hyphen { fit.removeLast() }
         return String(decoding: fit, as: UTF8.self)

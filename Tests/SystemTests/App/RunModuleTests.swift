@@ -72,6 +72,27 @@ struct RunModuleTests {
         try app.end()
     }
 
+    /// As the launched one has it; what the terminal says of its own counts before it.
+    @Test func theProgramWritesSpansWhereTheAppDoes() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        let (spans, own) = ("\(app.running.folder)/spans.jsonl", "\(app.running.folder)/own.jsonl")
+        defer { for path in [spans, own] { unlink(path) } }
+        try app.start(["--spans", spans])
+        for (variables, path) in [([:], spans), (["STRATA_SPANS": own], own)] {
+            let program = try ChildProgram(
+                try BuiltExecutable.path("strata"),
+                ["run", "Base", "--", "/bin/sh", "-c", #"echo "spans in $STRATA_SPANS"; exec "$0""#, "{}"],
+                environment: variables.merging(["STRATA_SOCKET": app.running.socket]) { $1 })
+            try app.running.until {
+                _ = try? program.wait(within: .milliseconds(5))
+                return program.outputText.contains("\nspans in \(path)\n")
+            }
+            program.kill()
+        }
+        try app.end()
+    }
+
     @Test func requestsWaitMeanwhileAndTheLauncherStandsBack() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
