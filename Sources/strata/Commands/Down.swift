@@ -44,7 +44,11 @@ extension OperatorConnection {
     fileprivate func waitUntilGone(by deadline: UInt64) throws(Failure) {
         let progress = showProgress("waiting for \(app) to end")
         defer { progress.end() }
-        func left() -> UInt64 { (max(Loop.nanoseconds, deadline) - Loop.nanoseconds) / 1_000_000 }
+        func left() -> UInt64 {
+            // The clock goes on between two looks at it.
+            let now = Loop.nanoseconds
+            return now < deadline ? (deadline - now) / 1_000_000 : 0
+        }
         // The connection's end comes first, and tells at once; the socket's may
         // take a moment more.
         if waitForEnd(milliseconds: left()) {
