@@ -84,16 +84,58 @@ struct SpanFileTests {
         #expect(SpanFile(path: path) == nil, "nobody reads it")
         let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         let file = try #require(SpanFile(path: path))
-        let line = [UInt8](repeating: UInt8(ascii: "x"), count: SpanFile.longestLine)
+        let resource = SpanResource(module: "Traced", pid: getpid())
+        let record = Self.record(texts: 15)
+        #expect((60_000...SpanFile.longestLine).contains(SpanLine.bytes(of: record, resource).count))
+        #expect((60_000...SpanFile.longestLine).contains(record.size))
         // What the pipe and the two halves of the buffer hold, and more.
-        let most = 2 * SpanFile.mostWaiting / line.count + 4
-        for _ in 0..<(most + 10) { file.add(line) }
+        let most = 2 * SpanFile.mostWaiting / record.size + 4
+        for _ in 0..<(most + 10) { file.add(record, of: resource) }
         #expect(file.dropped >= 10 && file.dropped <= UInt64(most + 10))
-        file.add(line + line)
-        #expect(file.dropped >= 11)
         // Its thread goes on with an error, and ends no process.
         close(reader)
         file.flush(within: 10_000)
         #expect(file.dropped > 11)
+    }
+
+    @Test func aSpanWhoseLineIsTooLongIsDroppedAndCounted() throws {
+        let file = try SpansFile()
+        let resource = SpanResource(module: "Traced", pid: getpid())
+        file.tracer.file.add(Self.record(texts: 17), of: resource)
+        // It could never wait with others: it is as large as what may wait.
+        var huge = Self.record(texts: 1)
+        huge.name = String(repeating: "n", count: SpanFile.mostWaiting)
+        file.tracer.file.add(huge, of: resource)
+        file.tracer.file.add(Self.record(texts: 2), of: resource)
+        #expect(try file.spans().count == 1)
+        #expect(file.tracer.file.dropped == 2)
+    }
+
+    /// The line is made by the thread that writes it: whoever ends the span does no more
+    /// than hand it over.
+    @Test func theLineIsMadeOnTheWritersThread() throws {
+        struct Shy: CustomStringConvertible, Sendable {
+            let threads: Locked<[pthread_t]>
+            var description: String {
+                threads.withLock { $0.append(pthread_self()) }
+                return "shy"
+            }
+        }
+        let file = try SpansFile()
+        let threads = Locked<[pthread_t]>([])
+        let span = file.tracer.startSpan("shy")
+        span.attributes["shy"] = SpanAttribute.stringConvertible(Shy(threads: threads))
+        span.end()
+        #expect(try file.spans().first?.text("shy") == "shy")
+        let seen = threads.withLock { $0 }
+        #expect(!seen.isEmpty && seen.allSatisfy { pthread_equal($0, pthread_self()) == 0 })
+    }
+
+    /// One with so many attributes of 4 KiB.
+    private static func record(texts: Int) -> FileSpan.Record {
+        var record = FileSpan.Record(place: TraceContext(), parent: nil, kind: .internal, start: 0, name: "large")
+        let text = String(repeating: "x", count: 4_090)
+        for number in 0..<texts { record.attributes["a\(number)"] = SpanAttribute.string(text) }
+        return record
     }
 }

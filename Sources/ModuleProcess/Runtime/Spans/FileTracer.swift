@@ -26,7 +26,7 @@ final class FileTracer: Tracer {
         context[TraceContextKey.self] = place
         return FileSpan(
             context, place, parent: parent?.span, operationName, kind, at: instant().nanosecondsSinceEpoch
-        ) { [file, resource] in file.add(SpanLine.bytes(of: $0, resource)) }
+        ) { [file, resource] in file.add($0, of: resource) }
     }
 
     func inject<Carrier, Inject: Injector>(

@@ -1,22 +1,28 @@
 internal import Glibc
 
 /// Where spans are written, a line each: a file that is appended to, by a
-/// thread of its own, so that no handler waits for it. Several processes may
-/// write to one file: a line is one write.
+/// thread of its own, which makes the lines too, so that no handler waits for it or
+/// works for it. Several processes may write to one file: a line is one write.
 ///
 /// What waits has a bound; a span beyond it is dropped, counted, and told to
 /// the log. `@unchecked Sendable` because the descriptor never changes,
 /// `isTorn` is the thread's alone, and the rest is locked or made for threads.
 final class SpanFile: @unchecked Sendable {
-    /// Bytes that wait, at most.
+    /// Bytes of spans that wait, at most, by `FileSpan.Record.size`.
     static let mostWaiting = 1 << 20
     /// A line's bytes, at most.
     static let longestLine = 64 << 10
     /// Seconds between two words on what is dropped.
     private static let silence = 10
 
+    /// A span, and whose it is.
+    private struct Waiting {
+        let record: FileSpan.Record
+        let resource: SpanResource
+    }
+
     private struct State {
-        var lines: [[UInt8]] = []
+        var spans: [Waiting] = []
         var bytes = 0
         /// Who waits until nothing waits.
         var flushes: [Signal] = []
@@ -47,16 +53,17 @@ final class SpanFile: @unchecked Sendable {
     /// How many spans there was no room for, or that could not be written.
     var dropped: UInt64 { state.withLock { $0.dropped } }
 
-    /// Hands over a line, with its end. Never waits.
-    func add(_ line: [UInt8]) {
+    /// Hands over a span that has ended. Never waits.
+    func add(_ record: FileSpan.Record, of resource: SpanResource) {
+        let size = record.size
         let isFirst = state.withLock { state in
-            guard line.count <= Self.longestLine, state.bytes + line.count <= Self.mostWaiting else {
+            guard state.bytes + size <= Self.mostWaiting else {
                 state.dropped += 1
                 return false
             }
-            state.lines.append(line)
-            state.bytes += line.count
-            return state.lines.count == 1
+            state.spans.append(Waiting(record: record, resource: resource))
+            state.bytes += size
+            return state.spans.count == 1
         }
         if isFirst { work.raise() }
     }
@@ -92,9 +99,9 @@ final class SpanFile: @unchecked Sendable {
         pthread_sigmask(SIG_BLOCK, &pipeSignal, nil)
         while true {
             work.wait()
-            while let lines = next() {
+            while let spans = next() {
                 var failed: UInt64 = 0
-                for line in lines where !write(line) { failed += 1 }
+                for span in spans where !write(SpanLine.bytes(of: span.record, span.resource)) { failed += 1 }
                 if failed > 0 { state.withLock { [failed] in $0.dropped += failed } }
             }
             tellLosses()
@@ -102,20 +109,21 @@ final class SpanFile: @unchecked Sendable {
     }
 
     /// What waits; nil where nothing does, which each `flush` is told.
-    private func next() -> [[UInt8]]? {
-        let (lines, flushes) = state.withLock { state -> ([[UInt8]]?, [Signal]) in
-            guard !state.lines.isEmpty else {
+    private func next() -> [Waiting]? {
+        let (spans, flushes) = state.withLock { state -> ([Waiting]?, [Signal]) in
+            guard !state.spans.isEmpty else {
                 defer { state.flushes = [] }
                 return (nil, state.flushes)
             }
-            defer { (state.lines, state.bytes) = ([], 0) }
-            return (state.lines, [])
+            defer { (state.spans, state.bytes) = ([], 0) }
+            return (state.spans, [])
         }
         for idle in flushes { idle.raise() }
-        return lines
+        return spans
     }
 
     private func write(_ line: [UInt8]) -> Bool {
+        guard line.count <= Self.longestLine else { return false }
         // What a full disk took of a line is ended before the next.
         let line = isTorn ? [UInt8(ascii: "\n")] + line : line
         let count = line.withUnsafeBytes { bytes in

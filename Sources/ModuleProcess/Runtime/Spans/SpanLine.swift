@@ -7,17 +7,18 @@ enum SpanLine {
     /// The bytes of an attribute's text; the rest is cut off.
     static let longestText = 4_096
 
+    private static let tail = Array("]}]}]}\n".utf8)
+
     /// With the line's end.
     static func bytes(of record: FileSpan.Record, _ resource: SpanResource) -> [UInt8] {
-        let line: JSON = [
-            "resourceSpans": [
-                [
-                    "resource": ["attributes": .array(resource.attributes.map { attribute($0.name, value($0.value)) })],
-                    "scopeSpans": [["scope": ["name": "strata"], "spans": [span(record)]]],
-                ]
-            ]
-        ]
-        return line.encoded() + [UInt8(ascii: "\n")]
+        resource.head + span(record).encoded() + tail
+    }
+
+    /// What a line has before its span: the resource and the scope.
+    static func head(of attributes: [JSON.Member]) -> [UInt8] {
+        let resource: JSON = ["attributes": .array(attributes.map { attribute($0.name, value($0.value)) })]
+        return #"{"resourceSpans":[{"resource":"#.utf8 + resource.encoded()
+            + #","scopeSpans":[{"scope":{"name":"strata"},"spans":["#.utf8
     }
 
     private static func span(_ record: FileSpan.Record) -> JSON {
