@@ -131,6 +131,7 @@ extension Broker {
         state.offer = OfferState(module.offer)
         state.events = module.events.sorted()
         state.requires = module.helloRequires
+        state.seenReports = module.seenReports.names
         return state
     }
 

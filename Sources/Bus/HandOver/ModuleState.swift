@@ -36,6 +36,7 @@ struct ModuleState: StatePart {
     var offer = OfferState()
     var events: [String] = []
     var requires: [String] = []
+    var seenReports: [String] = []
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&number)
@@ -70,6 +71,7 @@ struct ModuleState: StatePart {
         try file(&offer)
         try file(&events)
         try file(&requires)
+        try file(&seenReports)
     }
 }
 

@@ -182,6 +182,7 @@ struct Resumption {
         module.times = try state.times.times()
         module.events = Set(state.events)
         module.helloRequires = state.requires
+        module.seenReports = SeenReports(state.seenReports)
         if state.peer != 0 {
             module.peer = try peer(state.peer)
             broker.add(try state.offer.offer(), to: module)

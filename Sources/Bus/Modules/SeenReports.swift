@@ -8,6 +8,15 @@ struct SeenReports {
     /// Of the records that they were then: a guest that comes again has another.
     private var numbers: [Int] = []
 
+    init() {}
+
+    /// Goes on with those that another program has seen.
+    init(_ names: [String]) {
+        self.names = names
+        // The records are others; the next report of each says which.
+        numbers = names.map { _ in -1 }
+    }
+
     mutating func note(_ target: ModuleRecord) {
         guard !numbers.contains(target.number) else { return }
         if let place = names.firstIndex(of: target.name) {
