@@ -3,6 +3,13 @@ import StrataCore
 /// URLs and what they are mapped by. The first line is a URL; each other one a
 /// pattern for one host.
 enum URLTarget {
+    /// A pattern as it was mapped, and as it should have been read.
+    private struct Mapped {
+        var pattern: URLPattern
+        var segments: [URLOracle.Segment]
+        var number: Int
+    }
+
     private static let host = "h"
 
     static func run(_ input: inout InputReader) throws(Finding) {
@@ -17,37 +24,45 @@ enum URLTarget {
             try judge(error)
             url = nil
         }
-        if let url { try comesBack(url) }
+        let expected = URLOracle(bytes)
+        let found = url.map { URLOracle($0) }
+        try demand(
+            found == expected,
+            "\(String(decoding: bytes, as: UTF8.self)) was read as \(shown(found)), and is \(shown(expected))")
         var table = URLTable<Int>()
-        var patterns: [(pattern: URLPattern, number: Int)] = []
-        while !input.isAtEnd, patterns.count < 16 {
+        var mapped: [Mapped] = []
+        while !input.isAtEnd, mapped.count < 16 {
             let text = String(decoding: input.line(), as: UTF8.self)
-            let pattern: URLPattern
-            do throws(BusURLError) { pattern = try URLPattern(text) } catch {
-                try judge(error)
-                continue
-            }
-            let isTaken = patterns.contains { $0.pattern.matchesSame(as: pattern) }
-            do throws(BusURLError) {
-                try table.add(pattern, host: host, value: patterns.count)
-                try demandNot(isTaken, "a pattern was mapped twice: \(text)")
-                patterns.append((pattern, patterns.count))
-            } catch {
-                try demand(isTaken && error.code == .nameTaken, "a pattern was refused: \(error)")
-                try judge(error)
-            }
+            try map(text, in: &table, &mapped)
         }
-        try demand(table.count == patterns.count, "\(patterns.count) patterns count as \(table.count)")
-        if let url { try resolves(url, table, patterns) }
-        for (pattern, number) in patterns {
-            try demand(table.value(of: pattern, host: host) == number, "\(pattern.text) has another's value")
-            try demand(table.remove(pattern, host: host) == number, "\(pattern.text) can't be taken out")
+        try demand(table.count == mapped.count, "\(mapped.count) patterns count as \(table.count)")
+        if let url, let expected { try resolves(url, expected, table, mapped) }
+        for one in mapped {
+            try demand(
+                table.value(of: one.pattern, host: host) == one.number, "\(one.pattern.text) has another's value")
+            try demand(
+                table.remove(one.pattern, host: host) == one.number, "\(one.pattern.text) can't be taken out")
         }
         try demand(table.count == 0, "an emptied table counts \(table.count)")
     }
 
-    private static func demandNot(_ condition: Bool, _ otherwise: String) throws(BusURLError) {
-        precondition(!condition, otherwise)
+    private static func map(
+        _ text: String, in table: inout URLTable<Int>, _ mapped: inout [Mapped]
+    ) throws(Finding) {
+        let expected = URLOracle.pattern(Array(text.utf8))
+        let pattern: URLPattern
+        do throws(BusURLError) { pattern = try URLPattern(text) } catch {
+            try judge(error)
+            return try demand(expected == nil, "a pattern was refused that is one: \(error)")
+        }
+        guard let expected else { throw Finding("a pattern was taken that is none: \(text)") }
+        let isTaken = mapped.contains { isSame($0.segments, expected) }
+        do throws(BusURLError) { try table.add(pattern, host: host, value: mapped.count) } catch {
+            try judge(error)
+            return try demand(isTaken && error.code == .nameTaken, "a pattern was refused: \(error)")
+        }
+        try demand(!isTaken, "a pattern was mapped twice: \(text)")
+        mapped.append(Mapped(pattern: pattern, segments: expected, number: mapped.count))
     }
 
     /// What `BusURLError` promises of its messages.
@@ -57,67 +72,69 @@ enum URLTarget {
             "a message is too long or not printable: \(error.message)")
     }
 
-    /// A URL made of the parts of one has the same parts.
-    private static func comesBack(_ url: BusURL) throws(Finding) {
-        func escaped(_ text: DecodedText) -> String {
-            let digits = Array("0123456789ABCDEF")
-            return String(text.bytes.flatMap { ["%", digits[Int($0 >> 4)], digits[Int($0 & 15)]] as [Character] })
-        }
-        var text = "\(url.scheme)://\(url.host)"
-        for segment in url.segments { text += "/" + escaped(segment) }
-        for (index, pair) in url.query.enumerated() {
-            text += (index == 0 ? "?" : "&") + escaped(pair.key) + "=" + escaped(pair.value)
-        }
-        do throws(BusURLError) {
-            try demandEqual(try BusURL(text), url)
-        } catch {
-            throw Finding("the URL \(text), made of a URL's parts, is refused: \(error)")
-        }
-    }
-
-    private static func demandEqual(_ one: BusURL, _ other: BusURL) throws(BusURLError) {
-        precondition(one == other, "a URL made of the parts of \(other) is \(one)")
-    }
-
     /// Compares where the table says that a URL leads with a look at all patterns.
     private static func resolves(
-        _ url: BusURL, _ table: URLTable<Int>, _ patterns: [(pattern: URLPattern, number: Int)]
+        _ url: BusURL, _ expected: URLOracle, _ table: URLTable<Int>, _ mapped: [Mapped]
     ) throws(Finding) {
-        let best = patterns.filter { matches($0.pattern, url) }.min { isBetter($0.pattern, $1.pattern) }
-        do throws(BusURLError) {
-            let match = try table.resolve(url, schemes: ["s", "Moments"])
-            precondition(match.value == best?.number, "\(url) leads to \(match.pattern.text)")
-            precondition(
-                (try? JSON(parsing: match.body(), maximumDepth: 2))?.object != nil, "a body is no object of strings")
-        } catch {
+        let best = mapped.filter { matches($0.segments, expected) }.min { isBetter($0.segments, $1.segments) }
+        let match: URLMatch<Int>
+        do throws(BusURLError) { match = try table.resolve(url, schemes: ["s", "Moments"]) } catch {
             try judge(error)
             let code: BusURLError.Code? =
                 !["s", "moments"].contains(url.scheme)
                 ? .unknownScheme
-                : url.host != host || patterns.isEmpty ? .unknownHost : best == nil ? .unknownPath : nil
-            try demand(error.code == code, "the URL \(url) was refused: \(error)")
+                : url.host != host || mapped.isEmpty ? .unknownHost : best == nil ? .unknownPath : nil
+            return try demand(error.code == code, "the URL \(url) was refused: \(error)")
+        }
+        guard let best, match.value == best.number else {
+            throw Finding("\(url) leads to \(match.pattern.text), not to \(best?.pattern.text ?? "nothing")")
+        }
+        let body = match.body()
+        let members = (try? JSON(parsing: body, maximumDepth: 2))?.object
+        let wanted = expected.body(best.segments)
+        let isRight =
+            members.map { members in
+                members.count == wanted.count
+                    && zip(members, wanted).allSatisfy { member, wanted in
+                        let values = wanted.values.map { JSON.string(String(decoding: $0, as: UTF8.self)) }
+                        return member.name.utf8.elementsEqual(wanted.name)
+                            && same(member.value, wanted.isArray ? .array(values) : values[0])
+                    }
+            } ?? false
+        try demand(isRight, "the body for \(url) is \(String(decoding: body, as: UTF8.self))")
+    }
+
+    /// Byte by byte, unlike `==`.
+    private static func same(_ one: JSON, _ other: JSON) -> Bool {
+        switch (one, other) {
+        case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.array(let one), .array(let other)): one.elementsEqual(other, by: same)
+        default: false
         }
     }
 
-    private static func matches(_ pattern: URLPattern, _ url: BusURL) -> Bool {
-        pattern.segments.count == url.segments.count
-            && zip(pattern.segments, url.segments).allSatisfy { segment, text in
-                switch segment {
-                case .literal(let literal): literal == text && !text.isEmpty
-                case .bound: !text.isEmpty
-                }
+    private static func matches(_ pattern: [URLOracle.Segment], _ url: URLOracle) -> Bool {
+        pattern.count == url.segments.count
+            && zip(pattern, url.segments).allSatisfy { segment, text in
+                !text.isEmpty && (segment.isBound || segment.text == text)
             }
+    }
+
+    /// Whether both match the same paths.
+    private static func isSame(_ one: [URLOracle.Segment], _ other: [URLOracle.Segment]) -> Bool {
+        one.elementsEqual(other) { $0.isBound ? $1.isBound : $0 == $1 }
     }
 
     /// Whether the first is literal where the two differ first.
-    private static func isBetter(_ one: URLPattern, _ other: URLPattern) -> Bool {
-        for (one, other) in zip(one.segments, other.segments) {
-            switch (one, other) {
-            case (.literal, .bound): return true
-            case (.bound, .literal): return false
-            case (.literal, .literal), (.bound, .bound): continue
-            }
-        }
+    private static func isBetter(_ one: [URLOracle.Segment], _ other: [URLOracle.Segment]) -> Bool {
+        for (one, other) in zip(one, other) where one.isBound != other.isBound { return other.isBound }
         return false
+    }
+
+    private static func shown(_ url: URLOracle?) -> String {
+        guard let url else { return "none" }
+        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+        return "\(text(url.scheme)) \(text(url.host)) \(url.segments.map(text)) "
+            + "\(url.query.map { "\(text($0.key)): \(text($0.value))" })"
     }
 }
