@@ -35,8 +35,7 @@ struct SpansTests {
         defer { app.cleanUp() }
         let path = app.running.folder + "/spans.jsonl"
         defer { unlink(path) }
-        // Relative to where the command is run.
-        try app.start(["--spans", "spans.jsonl"])
+        try app.start(["--spans", path])
         let tool = try app.tool()
         let trace: JSON = ["trace": .string("00-\(Self.trace)-00f067aa0ba902b7-01")]
         let id = try tool.call("Mid/call", ["to": "Base/span", "body": ["to": "Base/echo"]], trace)
@@ -59,6 +58,20 @@ struct SpansTests {
         #expect(left.isEmpty, "\(left)")
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func aRelativeFileIsTheSameForModulesOfOtherFolders() throws {
+        let app = try FixtureApp("  Far: {folder: /tmp, run: [MODULE], provides: [Far]}")
+        defer { app.cleanUp() }
+        let path = app.running.folder + "/spans.jsonl"
+        defer { unlink(path) }
+        try app.start(["--spans", "spans.jsonl"])
+        let tool = try app.tool()
+        try tool.expectReply(
+            to: try tool.call("Far/echo", 1, ["trace": .string("00-\(Self.trace)-00f067aa0ba902b7-01")]))
+        tool.close()
+        try app.end()
+        #expect(try spans(path).map { "\($0.service) \($0.name)" } == ["Far Far/echo"])
     }
 
     @Test func aFileThatCannotBeWrittenIsBadUsage() throws {
