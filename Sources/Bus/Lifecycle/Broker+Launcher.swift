@@ -21,7 +21,7 @@ extension Broker {
         let old = module.vouch
         let isByHand = try reader.bool("byHand") ?? false
         module.vouch = ModuleRecord.Vouch(
-            token: token, pid: pid, isByHand: isByHand && old?.pid != pid,
+            token: token, pid: pid, isByHand: old?.pid == pid ? old?.isByHand == true : isByHand,
             spawnedAt: try Self.time(&reader, "spawnedAt"))
         if let successor = module.successor, !isOf(successor.peer, pid) {
             end(

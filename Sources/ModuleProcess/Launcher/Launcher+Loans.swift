@@ -77,6 +77,14 @@ extension Launcher {
         for id in waiters.lent(supervisor.name) { link.reply(id, body) }
     }
 
+    /// Who still waits for the place doesn't get it: what ends the module came first.
+    func loanEnded(_ supervisor: Supervisor, _ loan: Loan) {
+        guard case .stopping(let stopping) = supervisor.machine.state else { return }
+        let error = BusError(
+            .unavailable, "process \(loan.pid) does not get the place of \(supervisor.name): \(stopping.reason)")
+        for id in waiters.lent(supervisor.name) { link.fail(id, error) }
+    }
+
     func takeBack(_ supervisor: Supervisor) {
         link.call("vouch", ["module": .string(supervisor.name), "pid": 0])
     }

@@ -11,6 +11,14 @@ final class FakeLaunchBroker {
     private(set) var events: [(name: String, params: JSON)] = []
     /// Otherwise they are never answered.
     var answersEvents = true
+    /// Otherwise each module's tearDown lasts until this is so again.
+    var answersRetire = true {
+        didSet {
+            guard answersRetire else { return }
+            for id in heldRetires { send(.reply, id, Array("{}".utf8)) { _ in } }
+            heldRetires = []
+        }
+    }
     /// Connections so far.
     private(set) var sessions = 0
 
@@ -21,6 +29,7 @@ final class FakeLaunchBroker {
     private var nextID: UInt64 = 1
     private var answers: [UInt64: (Result<JSON, BusError>) -> Void] = [:]
     private var heldStates: [JSON] = []
+    private var heldRetires: [UInt64] = []
 
     init(_ loop: Loop, path: String) throws {
         self.loop = loop
@@ -102,6 +111,8 @@ final class FakeLaunchBroker {
                 let held = heldStates
                 heldStates = []
                 for state in held { send(.reply, header.id, state.encoded()) { $0.boolean("more", true) } }
+            } else if action == "retire", !answersRetire {
+                heldRetires.append(header.id)
             } else {
                 send(.reply, header.id, Array("{}".utf8)) { _ in }
             }

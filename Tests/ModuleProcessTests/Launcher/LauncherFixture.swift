@@ -17,6 +17,7 @@ final class LauncherFixture: LineSink {
     private var launcher: Launcher?
     private var table = AppTable(app: "test")
     private var processes: [ModuleProcess] = []
+    private var removed: [(row: AppTable.Row, process: ModuleProcess)] = []
     private var files: [String] = []
     /// The launcher's own. Whether the machine lacks memory is no test's affair.
     var environment = ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1", "MEMORY_PRESSURE_WATCH": "/dev/null"]
@@ -58,8 +59,25 @@ final class LauncherFixture: LineSink {
 
     /// For the next reload.
     func remove(_ name: String) {
+        removed += zip(table.modules, processes).filter { $0.0.name == name }
         table.modules.removeAll { $0.name == name }
         processes.removeAll { $0.name == name }
+    }
+
+    /// For the next reload: a row that was removed.
+    func bringBack(_ name: String) {
+        for (row, process) in removed where row.name == name {
+            table.modules.append(row)
+            processes.append(process)
+        }
+        removed.removeAll { $0.row.name == name }
+    }
+
+    /// For the next reload.
+    func change(_ name: String, _ change: (inout AppTable.Row, inout ModuleProcess) -> Void) {
+        for index in processes.indices where processes[index].name == name {
+            change(&table.modules[index], &processes[index])
+        }
     }
 
     func rename(_ app: String) { table.app = app }

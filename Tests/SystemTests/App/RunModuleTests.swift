@@ -150,6 +150,28 @@ struct RunModuleTests {
         #expect(try program.wait(within: .seconds(30)) == .exit(0))
     }
 
+    @Test func aReloadLeavesItThePlaceAndCountsAfterIt() throws {
+        let app = try FixtureApp("  Base2: {run: [MODULE], provides: [Base2]}")
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        let launched = try app.pid(of: "Base2", tool)
+        let program = try run(app, "Base2")
+        #expect(try waitUntilReady(app, "Base2", otherThan: launched) == program.pid)
+        let manifest = RunningApp.text(of: app.running.manifest)
+        try app.running.write(
+            "strata.yaml", manifest.replacing("Base2: {", with: "Base2: {env: {FIXTURE: other}, "), mode: 0o644)
+        try tool.asked("bus/reload")
+        #expect(try tool.asked("Base2/facts")["pid"] == .integer(Int64(program.pid)))
+        let row = try tool.asked("bus/modules")["modules"]?.array?.first { $0["name"] == "Base2" }
+        #expect(row?["pending"] == ["env"])
+        program.send(signal: SIGTERM)
+        try program.wait(within: .seconds(30))
+        let next = try waitUntilReady(app, "Base2", otherThan: program.pid)
+        #expect(RunningApp.text(of: "/proc/\(next)/environ").contains("FIXTURE=other"))
+        try app.end()
+    }
+
     @Test func aRemovedRowEndsIt() throws {
         let app = try FixtureApp("  Gone: {run: [MODULE], provides: [Gone]}")
         defer { app.cleanUp() }

@@ -141,16 +141,6 @@ final class SupervisedProcess {
         }
     }
 
-    /// Keys of the manifest that it was not started with.
-    func pending(_ process: ModuleProcess) -> [String] {
-        var keys: [String] = []
-        if startedAs.run != process.run || startedAs.executable != process.executable { keys.append("run") }
-        if startedAs.folder != process.folder { keys.append("folder") }
-        if startedAs.user != process.user { keys.append("user") }
-        if startedAs.env != process.env { keys.append("env") }
-        return keys
-    }
-
     // MARK: its end
 
     /// SIGKILL goes to all of its process group.

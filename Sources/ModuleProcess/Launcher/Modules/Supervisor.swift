@@ -17,6 +17,8 @@ protocol SupervisorOwner: AnyObject {
     func lent(_ supervisor: Supervisor)
     /// The broker is to end the session of whoever has the place.
     func takeBack(_ supervisor: Supervisor)
+    /// The loan's process has the place no more, or is not to get it.
+    func loanEnded(_ supervisor: Supervisor, _ loan: Loan)
     func tell(_ report: ModuleReport, of supervisor: Supervisor)
     /// A process of the module, or a descendant of it, wrote a line.
     func wrote(_ line: OutputLine, _ module: String)
@@ -113,7 +115,7 @@ final class Supervisor {
 
     /// What of its row the present process was not started with: keys of the
     /// manifest, which take effect at the next start.
-    var pending: [String] { current?.pending(process) ?? [] }
+    var pending: [String] { (loan?.startedAs ?? current?.startedAs)?.changes(to: process) ?? [] }
 
     /// The process that the broker is to know.
     var vouched: Vouch? {
@@ -161,9 +163,10 @@ final class Supervisor {
         // comes before the actions that were to follow it.
         while let action = actions.popFirst() { actions = perform(action)[...] + actions }
         if replacement != nil, !machine.isRunning { abandonReplacement() }
-        if !machine.isLent {
-            loan?.close()
+        if !machine.isLent, let ended = loan {
+            ended.close()
             loan = nil
+            owner.loanEnded(self, ended)
         }
         arm()
     }
@@ -200,6 +203,7 @@ final class Supervisor {
         case .lent:
             // It becomes the module's process by the answer.
             spawnedAt = Loop.wallMicroseconds
+            loan?.startedAs = process
             owner.lent(self)
         case .takeBack: owner.takeBack(self)
         case .note(let text): owner.console.say(of: name, text)

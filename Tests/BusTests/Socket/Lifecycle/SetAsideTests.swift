@@ -15,13 +15,17 @@ struct SetAsideTests {
         static let nobody: JSON = .integer(Int64(Int32.max))
 
         /// The module's next process says hello and gets ready.
-        func arrive(byHand: Bool = false, hello: JSON = [:]) throws -> RawPeer {
+        /// - Parameter vouches: how often the launcher says so before: again where its
+        ///   row has changed.
+        func arrive(byHand: Bool = false, vouches: Int = 1, hello: JSON = [:]) throws -> RawPeer {
             let token = JSON.string("token-\(Loop.nanoseconds)")
             let pid = JSON.integer(Int64(getpid()))
             // The same process's number again would be no new process.
             try launcher.asked("bus/vouch", ["module": "Store", "token": "none", "pid": Self.nobody])
-            try launcher.asked(
-                "bus/vouch", ["module": "Store", "token": token, "pid": pid, "byHand": .bool(byHand)])
+            for _ in 0..<vouches {
+                try launcher.asked(
+                    "bus/vouch", ["module": "Store", "token": token, "pid": pid, "byHand": .bool(byHand)])
+            }
             let interfaces: JSON = hello["interfaces"] ?? ["Store": [:], "More": [:]]
             return try bus.module(
                 "Store", ["token": token, "interfaces": interfaces, "observes": hello["observes"] ?? []])
@@ -231,6 +235,15 @@ struct SetAsideTests {
             store.close()
             // The count began anew, too.
             for _ in 0..<2 { try cast.die(of: "Store/write") }
+            #expect(try cast.setAside == [])
+        }
+    }
+
+    @Test func aRowThatChangesBeforeTheHelloLeavesAPersonsStartOne() throws {
+        try run { cast in
+            for _ in 0..<3 { try cast.die(of: "Store/write") }
+            #expect(try cast.setAside == ["Store/write"])
+            _ = try cast.arrive(byHand: true, vouches: 2)
             #expect(try cast.setAside == [])
         }
     }
