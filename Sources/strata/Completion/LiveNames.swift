@@ -52,8 +52,13 @@ enum LiveNames {
             // A shell would read something else into what isn't plain.
             return ((try? find(connection)) ?? []).filter { name in
                 name.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.steersTerminal }
-            }
+            }.map(written)
         }
+    }
+
+    /// zsh takes a bare colon for the end of a name, and what follows for its description.
+    private static func written(_ name: String) -> String {
+        CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
     }
 
     /// What `--socket` says in a line that is still being typed.

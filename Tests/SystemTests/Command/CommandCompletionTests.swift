@@ -77,6 +77,21 @@ struct CommandCompletionTests {
         }
     }
 
+    /// As the scripts ask; zsh would take a bare colon for a name's end.
+    @Test(arguments: [("zsh", #"shop\://notes/all"#), ("fish", "shop://notes/all")])
+    func urlsAreWholeForEachShell(shell: String, url: String) throws {
+        try onBus { socket throws in
+            let asked = try ChildProgram(
+                try BuiltExecutable.path("strata"),
+                ["---completion", "open", "--", "positional@0", "2", "0", "strata", "open", ""],
+                environment: ["STRATA_SOCKET": socket, "SAP_SHELL": shell])
+            #expect(try asked.wait(within: .seconds(30)) == .exit(0))
+            // For zsh the last line is a space.
+            let offered = asked.outputText.split(separator: "\n").map(String.init).filter { $0 != " " }
+            #expect(offered.contains(url) && offered.count == 2, "\(offered)")
+        }
+    }
+
     @Test func theBusIsTheOneThatTheLineNames() throws {
         try onBus { socket throws in
             let offered = try offered("strata", "stop", "--socket", "'\(socket)'", "N", socket: "/nowhere")
