@@ -14,10 +14,13 @@ struct ServiceUnitTests {
     /// one.
     private func root(_ folder: TemporaryFolder) throws -> String {
         let units = folder.path + "/etc/systemd/system"
+        // A unit's command ends with a space, and a clone's path may have one.
+        let program = folder.path + "/strata"
+        try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: CommandRun.executable.path)
         try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
         for unit in Self.units {
             let text = try Repository.text("docs/systemd/\(unit)")
-                .replacing("/usr/bin/strata", with: CommandRun.executable.path)
+                .replacing("/usr/bin/strata", with: program)
             _ = try folder.file("etc/systemd/system/\(unit)", text)
         }
         return units
