@@ -34,17 +34,12 @@ public struct SeenTraffic: Sendable {
         }
         self.ranks = ranks
         var owners: [String: String] = [:]
-        var urls = URLTable<String>()
-        for interface in interfaces["interfaces"]?.array ?? [] {
+        let interfaces = interfaces["interfaces"]?.array ?? []
+        for interface in interfaces {
             if let name = interface["name"]?.string { owners[name] = interface["module"]?.string }
-            for url in interface["urls"]?.array ?? [] {
-                guard let host = url["host"]?.string, let path = url["path"]?.string,
-                    let pattern = try? URLPattern(path)
-                else { continue }
-                try? urls.add(pattern, host: host, value: host + path)
-            }
         }
-        (self.owners, self.urls) = (owners, urls)
+        self.owners = owners
+        urls = URLTable(interfaces: interfaces)
     }
 
     /// Counts a frame, as `bus/monitor` tells of it. What was refused, what goes

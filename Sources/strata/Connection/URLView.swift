@@ -17,15 +17,8 @@ struct URLView {
     ///   - interfaces: those of the answer of `bus/interfaces`.
     ///   - schemes: the app's.
     init(_ url: String, interfaces: [JSON], schemes: [String]) {
-        var table = URLTable<String>()
-        for mapped in interfaces.flatMap({ $0["urls"]?.array ?? [] }) {
-            guard let host = mapped["host"]?.string, let path = mapped["path"]?.string,
-                let pattern = try? URLPattern(path)
-            else { continue }
-            try? table.add(pattern, host: host, value: host + path)
-        }
         do throws(BusURLError) {
-            let match = try table.resolve(try BusURL(url), schemes: schemes)
+            let match = try URLTable(interfaces: interfaces).resolve(try BusURL(url), schemes: schemes)
             (pattern, params) = (match.value, match.body())
         } catch {
             problem = error
