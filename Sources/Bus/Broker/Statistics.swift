@@ -5,8 +5,7 @@ struct Statistics {
     var calls: UInt64 = 0
     var opens: UInt64 = 0
     var replies: UInt64 = 0
-    private(set) var errors: UInt64 = 0
-    /// The same by code, in the order of `ErrorCode.ofTheBus`; at the end all codes that
+    /// Errors by code, in the order of `ErrorCode.ofTheBus`; at the end all codes that
     /// are a module's own, since a module can think up any number of them.
     private var codes = [UInt64](repeating: 0, count: ErrorCode.ofTheBus.count + 1)
     var broadcasts: UInt64 = 0
@@ -23,22 +22,28 @@ struct Statistics {
     /// Notices that a newer one of its observation replaced.
     var replaced: UInt64 = 0
 
-    /// Goes on with the `numbers` of another program.
-    init(_ numbers: [UInt64]) {
-        let places: [WritableKeyPath<Statistics, UInt64>] = [
-            \.calls, \.opens, \.replies, \.errors, \.broadcasts, \.notices, \.reports, \.violations, \.dropped,
+    init() {}
+
+    private static var counters: [WritableKeyPath<Statistics, UInt64>] {
+        [
+            \.calls, \.opens, \.replies, \.broadcasts, \.notices, \.reports, \.violations, \.dropped,
             \.slowConsumers, \.badFrames, \.replaced,
         ]
-        for (place, number) in zip(places, numbers) { self[keyPath: place] = number }
-        for (place, number) in zip(codes.indices, numbers.dropFirst(places.count)) { codes[place] = number }
     }
 
-    init() {}
+    /// All of them, for the next program.
+    var numbers: [UInt64] { Self.counters.map { self[keyPath: $0] } + codes }
+
+    /// Goes on with the `numbers` of another program.
+    init(_ numbers: [UInt64]) {
+        let counters = Self.counters
+        for (place, number) in zip(counters, numbers) { self[keyPath: place] = number }
+        for (place, number) in zip(codes.indices, numbers.dropFirst(counters.count)) { codes[place] = number }
+    }
 
     private static let places = Dictionary(uniqueKeysWithValues: zip(ErrorCode.ofTheBus, 0...))
 
     mutating func countError(_ code: ErrorCode) {
-        errors += 1
         codes[Self.places[code] ?? codes.count - 1] += 1
     }
 
@@ -49,13 +54,10 @@ struct Statistics {
         return zip(names, codes).filter { $0.1 > 0 }.map { (code: $0.0, count: $0.1) }
     }
 
-    /// All of them, for the next program.
-    var numbers: [UInt64] { all.map(\.1) + codes }
-
     /// Each with its name on the wire.
     var all: [(String, UInt64)] {
         [
-            ("calls", calls), ("opens", opens), ("replies", replies), ("errors", errors),
+            ("calls", calls), ("opens", opens), ("replies", replies), ("errors", codes.reduce(0, +)),
             ("broadcasts", broadcasts), ("notices", notices), ("reports", reports),
             ("violations", violations), ("dropped", dropped), ("slowConsumers", slowConsumers),
             ("badFrames", badFrames), ("replaced", replaced),
