@@ -103,7 +103,7 @@ final class ModuleRecord {
     private(set) var declaredBroadcasts: Set<String> = []
     private(set) var declaredReports: [String: Set<String>] = [:]
     private(set) var emits: Set<String> = []
-    /// Since this program of the broker's knows it.
+    /// Over all of its sessions.
     var seenReports = SeenReports()
 
     init(row: AppTable.Row, number: Int, place: Int) {
