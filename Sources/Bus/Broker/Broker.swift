@@ -224,12 +224,13 @@ public final class Broker {
 
     /// What takes long is done a piece a round, so that nobody waits for all of it.
     private func doPieces() {
+        let hasOthers = fanOut != nil || !departures.isEmpty
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
+        advanceDepartures()
         let isShared = shares.isShared(at: Loop.nanoseconds)
-        if !departures.isEmpty { advanceDepartures() }
         // Where somebody waits, memory goes back in rounds that had nothing else.
-        if !isShared || departures.isEmpty && fanOut == nil {
+        if !isShared || !hasOthers {
             reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
         }
         if fanOut == nil, awaitingFanOut.isEmpty, departures.isEmpty, broken.isEmpty, reclaimer.isEmpty {
