@@ -73,8 +73,8 @@ struct SpareBlocks: ~Copyable {
         guard let block = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             block != MAP_FAILED
         else {
-            // Because without it nothing can be read, as without any other memory that
-            // Swift asks for.
+            // because without it nothing can be read, and Swift ends the process as well
+            // where it gets no memory
             fatalError("there is no memory for a frame of \(size) bytes: errno \(errno)")
         }
         return block
