@@ -96,6 +96,26 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
 
     // MARK: what changes while the authorizer is asked
 
+    /// Runs a bus whose `Shop` the launcher can start, and has gone while its call waits
+    /// for the authorizer.
+    /// - Parameter body: the call's.
+    private func runWhileShopIsAway(
+        _ body: JSON? = nil,
+        _ test: (_ bus: TestBus, _ gate: RawPeer, _ hand: RawPeer, _ id: UInt64, _ asked: ReceivedFrame) throws -> Void
+    ) throws {
+        try TestBus.run(table { $0.modules[1].start = .onDemand }) { bus in
+            _ = try bus.launcher()
+            let gate = try bus.provider("Gate", "Guard")
+            let hand = try bus.module("Hand")
+            let shop = try arrive(bus, "Shop", Self.offer)
+            let id = try hand.call("Shop/buy", body)
+            let asked = try gate.expectCall("Guard/authorize")
+            shop.close()
+            try bus.waitUntil("Shop", is: "absent")
+            try test(bus, gate, hand, id, asked)
+        }
+    }
+
     @Test func anOwnerThatDiesMeanwhileIsUnavailable() throws {
         try run { bus, cast in
             let id = try cast.hand.call("Shop/buy")
@@ -109,18 +129,10 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
 
     @Test(arguments: ["before", "after"])
     func anOwnerThatIsStartedAgainMeanwhileGetsTheAllowedCallOnce(back: String) throws {
-        try TestBus.run(table { $0.modules[1].start = .onDemand }) { bus in
-            let launcher = try bus.launcher()
-            let gate = try bus.provider("Gate", "Guard")
-            let hand = try bus.module("Hand")
-            let first = try arrive(bus, "Shop", Self.offer)
-            let id = try hand.call("Shop/buy", ["thing": "hat"])
-            let asked = try gate.expectCall("Guard/authorize")
-            first.close()
-            try bus.waitUntil("Shop", is: "absent")
+        try runWhileShopIsAway(["thing": "hat"]) { bus, gate, hand, id, asked in
             if back == "after" {
                 try gate.reply(to: asked, ["allow": true])
-                try launcher.expectCall("launcher/start", ["module": "Shop"])
+                try bus.launcher().expectCall("launcher/start", ["module": "Shop"])
             }
             let second = try arrive(bus, "Shop", Self.offer)
             if back == "before" { try gate.reply(to: asked, ["allow": true]) }
@@ -133,18 +145,10 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
 
     @Test(arguments: ["before", "after"])
     func anActionThatWentAwayMeanwhileIsUnknown(back: String) throws {
-        try TestBus.run(table { $0.modules[1].start = .onDemand }) { bus in
-            let launcher = try bus.launcher()
-            let gate = try bus.provider("Gate", "Guard")
-            let hand = try bus.module("Hand")
-            let first = try arrive(bus, "Shop", Self.offer)
-            let id = try hand.call("Shop/buy")
-            let asked = try gate.expectCall("Guard/authorize")
-            first.close()
-            try bus.waitUntil("Shop", is: "absent")
+        try runWhileShopIsAway { bus, gate, hand, id, asked in
             if back == "after" {
                 try gate.reply(to: asked, ["allow": true])
-                try launcher.expectCall("launcher/start")
+                try bus.launcher().expectCall("launcher/start")
             }
             let second = try arrive(bus, "Shop", ["interfaces": ["Shop": ["actions": ["look": [:]]]]])
             if back == "before" { try gate.reply(to: asked, ["allow": true]) }
