@@ -54,7 +54,8 @@ extension Outbox {
         let state = storage.pointee
         var offset = state.head
         var written = Int(self.written - min(self.written, state.entries[state.entryHead].start))
-        for index in state.entryHead..<state.entryTail {
+        var index = state.entryHead
+        while index < state.entryTail {
             let entry = state.entries[index]
             let inlineLeft = entry.inlineCount - min(written, entry.inlineCount)
             if !entry.isRemoved {
@@ -64,8 +65,9 @@ extension Outbox {
                     contents.bytes += $0.bytes[max(0, written - entry.inlineCount)...]
                 }
             }
-            offset += inlineLeft
+            offset += inlineLeft + state.bytes(after: index)
             written = 0
+            index = state.slot(after: index)
         }
         return contents
     }

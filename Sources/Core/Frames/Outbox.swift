@@ -39,9 +39,6 @@ public struct Outbox: ~Copyable {
         var start: UInt64 { end - UInt64(count) }
     }
 
-    /// So many bytes of removed frames, and more than wait, are given back.
-    private static let mostRemoved = 64 << 10
-
     /// The position up to which the kernel has taken everything.
     public private(set) var written: UInt64 = 0
     /// The position behind the last queued frame.
@@ -60,12 +57,12 @@ public struct Outbox: ~Copyable {
     @usableFromInline var counts = Counts()
 
     @usableFromInline var storage: UnsafeMutablePointer<OutboxStorage>?
-    private let pool: OutboxPool
-    /// Inline bytes of removed frames that still stand in the memory.
-    private var removedBytes = 0
-    /// Entries that are removed or have a payload: where there are none, all
+    let pool: OutboxPool
+    /// What removed frames still take of the memory.
+    private(set) var removedBytes = 0
+    /// Entries that are removed or have a payload, and a gap: where there are none, all
     /// that waits is one piece.
-    private var irregular = 0
+    var irregular = 0
 
     public init(pool: OutboxPool) { self.pool = pool }
 
@@ -83,10 +80,10 @@ public struct Outbox: ~Copyable {
 
     public var isEmpty: Bool { pending == 0 }
 
-    /// Frames that wait; removed ones count until their turn comes.
-    public var frames: Int {
+    /// What its frames have for themselves, with room for more, in bytes.
+    var memory: Int {
         guard let storage else { return 0 }
-        return storage.pointee.entryTail - storage.pointee.entryHead
+        return storage.pointee.capacity + storage.pointee.entryCapacity * MemoryLayout<Entry>.stride
     }
 
     /// Room for a frame's lengths and header, and for a body that is copied.
@@ -147,7 +144,7 @@ public struct Outbox: ~Copyable {
         let entry = storage.pointee.entries[index]
         guard !entry.isRemoved, entry.start >= written else { return false }
         markRemoved(index)
-        if removedBytes > max(Self.mostRemoved, pending) { compact() }
+        compactIfDue()
         return true
     }
 
@@ -158,40 +155,12 @@ public struct Outbox: ~Copyable {
         return storage.pointee.entries[index].start < written
     }
 
-    /// Gives back the memory of removed frames; positions stay.
-    private mutating func compact() {
-        guard let storage, storage.pointee.entryHead < storage.pointee.entryTail else { return }
-        let first = storage.pointee.entries[storage.pointee.entryHead]
-        var skip = Int(written - min(written, first.start))
-        var (source, target) = (storage.pointee.head, 0)
-        var entryTarget = 0
-        for index in storage.pointee.entryHead..<storage.pointee.entryTail {
-            let entry = storage.pointee.entries[index]
-            let inlineLeft = entry.inlineCount - min(skip, entry.inlineCount)
-            skip = 0
-            if entry.isRemoved {
-                irregular -= 1
-            } else {
-                memmove(storage.pointee.bytes + target, storage.pointee.bytes + source, inlineLeft)
-                target += inlineLeft
-                storage.pointee.entries[entryTarget] = entry
-                entryTarget += 1
-            }
-            source += inlineLeft
-        }
-        storage.pointee.head = 0
-        storage.pointee.tail = target
-        storage.pointee.entryHead = 0
-        storage.pointee.entryTail = entryTarget
-        storage.pointee.shrink()
-        removedBytes = 0
-    }
-
     /// Takes out all that has not begun; what has begun goes on to its end.
     public mutating func removeNotBegun() {
         guard let storage else { return }
         skipRemoved()
-        var kept = storage.pointee.entryHead
+        var index = storage.pointee.entryHead
+        var kept = index
         var inlineLeft = 0
         counts.pending = 0
         counts.pendingAnswers = 0
@@ -203,11 +172,11 @@ public struct Outbox: ~Copyable {
             counts.pending = Int(begun.end - written)
             if begun.isAnswer { counts.pendingAnswers = begun.count }
             if begun.payload != nil { irregular = 1 }
+            index = storage.pointee.slot(after: kept)
             kept += 1
         }
-        if storage.pointee.holdsPayloads {
-            for index in kept..<storage.pointee.entryTail { Self.release(storage.pointee.entries[index]) }
-        }
+        if storage.pointee.holdsPayloads { Self.releasePayloads(storage, from: index) }
+        storage.pointee.gap = nil
         storage.pointee.entryTail = kept
         storage.pointee.tail = storage.pointee.head + inlineLeft
     }
@@ -218,7 +187,7 @@ public struct Outbox: ~Copyable {
         if entry.payload == nil { irregular += 1 }
         Self.release(entry)
         storage!.pointee.entries[index].payload = nil
-        removedBytes += entry.inlineCount + MemoryLayout<Entry>.stride
+        countRemoved(entry, 1)
         counts.pending -= entry.count
         if entry.isAnswer { counts.pendingAnswers -= entry.count }
     }
@@ -260,9 +229,9 @@ public struct Outbox: ~Copyable {
                     used += 1
                 }
             }
-            offset += inlineLeft
+            offset += inlineLeft + state.bytes(after: index)
             skip = 0
-            index += 1
+            index = state.slot(after: index)
         }
         return used
     }
@@ -296,7 +265,7 @@ public struct Outbox: ~Copyable {
 
     /// Passes over removed frames at the front: their bytes count as written,
     /// though nobody got them.
-    private mutating func skipRemoved() {
+    mutating func skipRemoved() {
         while storage!.pointee.entryHead < storage!.pointee.entryTail {
             let entry = storage!.pointee.entries[storage!.pointee.entryHead]
             guard entry.isRemoved else { return }
@@ -308,10 +277,13 @@ public struct Outbox: ~Copyable {
     private mutating func dropFirst(_ entry: Entry, inlineLeft: Int) {
         if entry.isAnswer && !entry.isRemoved { counts.pendingAnswers -= entry.count }
         if entry.payload != nil || entry.isRemoved { irregular -= 1 }
-        if entry.isRemoved { removedBytes -= min(removedBytes, entry.inlineCount + MemoryLayout<Entry>.stride) }
+        if entry.isRemoved { countRemoved(entry, -1) }
         Self.release(entry)
-        storage!.pointee.head += inlineLeft
-        storage!.pointee.entryHead += 1
+        if storage!.pointee.dropFirst(inlineLeft) { irregular -= 1 }
+    }
+
+    mutating func countRemoved(_ entry: Entry, _ sign: Int) {
+        removedBytes += sign * (entry.inlineCount + MemoryLayout<Entry>.stride)
     }
 
     /// Everything is written: an idle connection holds no memory.
@@ -328,9 +300,14 @@ public struct Outbox: ~Copyable {
     }
 
     private static func releasePayloads(_ storage: UnsafeMutablePointer<OutboxStorage>) {
-        guard storage.pointee.holdsPayloads else { return }
-        for index in storage.pointee.entryHead..<storage.pointee.entryTail {
+        if storage.pointee.holdsPayloads { releasePayloads(storage, from: storage.pointee.entryHead) }
+    }
+
+    private static func releasePayloads(_ storage: UnsafeMutablePointer<OutboxStorage>, from first: Int) {
+        var index = first
+        while index < storage.pointee.entryTail {
             release(storage.pointee.entries[index])
+            index = storage.pointee.slot(after: index)
         }
     }
 

@@ -15,6 +15,8 @@ struct OutboxStorage {
     var entryHead = 0
     @usableFromInline var entryTail = 0
     var holdsPayloads = false
+    /// Where compaction is on its way.
+    var gap: Gap?
 
     init(capacity: Int, entryCapacity: Int) {
         // What Swift allocates with this alignment is malloc's, and so may grow by realloc.
@@ -35,6 +37,7 @@ struct OutboxStorage {
         entryHead = 0
         entryTail = 0
         holdsPayloads = false
+        gap = nil
     }
 
     @inlinable @inline(__always)
@@ -49,6 +52,7 @@ struct OutboxStorage {
         let used = tail - head
         if capacity - used >= count && head >= capacity / 2 {
             bytes.copyMemory(from: bytes + head, byteCount: used)
+            gap?.start -= head
             head = 0
             tail = used
             return
@@ -83,6 +87,7 @@ struct OutboxStorage {
         let used = entryTail - entryHead
         if entryHead >= entryCapacity / 2 {
             entries.update(from: entries + entryHead, count: used)
+            gap?.shift(slots: entryHead)
             entryHead = 0
             entryTail = used
             return
@@ -92,24 +97,28 @@ struct OutboxStorage {
         entries = Self.grown(entries, to: count).assumingMemoryBound(to: Outbox.Entry.self)
     }
 
-    /// Gives memory back that far more once took than waits now.
-    mutating func shrink() {
-        let used = tail - head
-        guard capacity > 4 * ReadBuffer.turn, used < capacity / 4 else { return }
-        let smaller = max(ReadBuffer.turn, used * 2)
-        let moved = UnsafeMutableRawPointer.allocate(byteCount: smaller, alignment: 16)
-        moved.copyMemory(from: bytes + head, byteCount: used)
-        bytes.deallocate()
-        bytes = moved
-        capacity = smaller
-        head = 0
-        tail = used
+    /// Drops the first frame, of which so many bytes stand here.
+    /// - Returns: whether the gap that was behind it ended.
+    mutating func dropFirst(_ inlineLeft: Int) -> Bool {
+        let isBeforeGap = gap?.slots.lowerBound == entryHead + 1
+        head += inlineLeft + bytes(after: entryHead)
+        entryHead = slot(after: entryHead)
+        if isBeforeGap { gap = nil }
+        return isBeforeGap
     }
 
     /// The entry that ends at a position, by bisection.
     func index(endingAt position: UInt64) -> Int? {
         var low = entryHead
         var high = entryTail
+        if let gap {
+            // What stands in its slots is in no order.
+            if entries[gap.slots.lowerBound - 1].end < position {
+                low = gap.slots.upperBound
+            } else {
+                high = gap.slots.lowerBound
+            }
+        }
         while low < high {
             let middle = (low + high) / 2
             if entries[middle].end < position { low = middle + 1 } else { high = middle }

@@ -1,4 +1,4 @@
-import StrataCore
+@testable import StrataCore
 import Testing
 import TestSupport
 
@@ -71,6 +71,8 @@ private struct Modelled: ~Copyable {
         #expect(outbox.pending == pending)
         #expect(outbox.isEmpty == (pending == 0))
         #expect(taken == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[..<$0.sent] })
+        #expect(
+            outbox.contents().bytes == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[$0.sent...] })
         // An answer counts whole until its last byte is gone.
         let answers = entries.filter { $0.isAnswer && !$0.isRemoved && $0.sent < $0.bytes.count }
         #expect(outbox.pendingAnswers == answers.reduce(0) { $0 + $1.bytes.count })
@@ -176,6 +178,92 @@ struct OutboxTests {
         modelled.write(.max)
         modelled.check()
         #expect(modelled.outbox.written == modelled.outbox.end)
+    }
+
+    /// Removals from everywhere in a long queue, so that compaction is on its way most of
+    /// the time, while frames come, go and are dropped.
+    @Test(arguments: 0..<20)
+    func itDoesSoWhileRemovedFramesAreGivenBack(seed: Int) {
+        var generator = SeededGenerator(seed)
+        var modelled = Modelled()
+        for _ in 0..<60 {
+            for _ in 0..<Int.random(in: 0...60, using: &generator) {
+                let count = Int.random(in: 1...1_500, using: &generator)
+                let bytes = [UInt8](repeating: UInt8.random(in: 0...255, using: &generator), count: count)
+                let hasPayload = Int.random(in: 0..<4, using: &generator) == 0
+                modelled.queue(
+                    bytes, payloadFrom: hasPayload ? count / 2 : nil, isAnswer: Bool.random(using: &generator))
+            }
+            let waiting = modelled.entries.indices.filter { !modelled.entries[$0].isRemoved }
+            for index in waiting.shuffled(using: &generator).prefix(Int.random(in: 0...70, using: &generator)) {
+                let (did, should) = modelled.remove(index)
+                #expect(did == should)
+            }
+            switch Int.random(in: 0..<8, using: &generator) {
+            case 0: modelled.removeNotBegun()
+            case 1: modelled.write(.max)
+            default: modelled.write(Int.random(in: 0...9_000, using: &generator))
+            }
+            modelled.check()
+        }
+        while modelled.pending > 0 { modelled.write(.max) }
+        modelled.check()
+    }
+
+    /// Where the memory's front is free, all is moved there, and the gap with it.
+    @Test func whatIsOnItsWayTogetherMayBeMoved() {
+        var generator = SeededGenerator(1)
+        var modelled = Modelled()
+        for number in 0..<2_000 { modelled.queue([UInt8](repeating: UInt8(number % 251), count: 60)) }
+        modelled.write(1_100 * 60)
+        for index in (1_101..<2_000).shuffled(using: &generator) where modelled.outbox.storage?.pointee.gap == nil {
+            #expect(modelled.remove(index) == (true, true))
+        }
+        #expect((modelled.outbox.storage?.pointee.head ?? 0) > 0)
+        #expect((modelled.outbox.storage?.pointee.entryHead ?? 0) > 0)
+        for number in 0..<300 { modelled.queue([UInt8](repeating: UInt8(number % 251), count: 60)) }
+        #expect(modelled.outbox.storage?.pointee.head == 0 && modelled.outbox.storage?.pointee.entryHead == 0)
+        #expect(modelled.outbox.storage?.pointee.gap != nil)
+        modelled.check()
+        #expect(modelled.remove(2_200) == (true, true))
+        modelled.check()
+        while modelled.pending > 0 { modelled.write(.max) }
+        modelled.check()
+    }
+
+    /// Where nothing but the gap is left of what was removed, it isn't written.
+    @Test func theGapIsNotWritten() {
+        var modelled = Modelled()
+        for number in 0..<2_000 { modelled.queue([UInt8](repeating: UInt8(number % 251), count: 60)) }
+        for index in 1..<1_900 where modelled.outbox.storage?.pointee.gap == nil || modelled.outbox.removedBytes > 0 {
+            #expect(modelled.remove(index) == (true, true))
+        }
+        #expect(modelled.outbox.removedBytes == 0 && modelled.pending > 0)
+        #expect((modelled.outbox.storage?.pointee.gap?.count ?? 0) > 0)
+        modelled.check()
+        while modelled.pending > 0 { modelled.write(.max) }
+        modelled.check()
+    }
+
+    /// A queue whose frames are removed all but a few, while it never empties.
+    @Test func removedFramesDontFillTheMemory() {
+        var outbox = Outbox(pool: OutboxPool())
+        func queue() -> UInt64 {
+            outbox.reserve(100).initializeMemory(as: UInt8.self, repeating: 1, count: 100)
+            return outbox.commit(inlineCount: 100, isAnswer: false)
+        }
+        _ = queue()
+        for _ in 0..<20_000 { _ = outbox.remove(endingAt: queue()) }
+        #expect(outbox.pending == 100)
+        #expect(outbox.removedBytes < 200 << 10 && outbox.memory < 1 << 20)
+        let many = (0..<20_000).map { _ in queue() }
+        #expect(outbox.memory > 2 << 20)
+        for end in many.dropLast(10) {
+            let isRemoved = outbox.remove(endingAt: end)
+            #expect(isRemoved)
+        }
+        #expect(outbox.pending == 1_100)
+        #expect(outbox.removedBytes < 200 << 10 && outbox.memory < 2 << 20)
     }
 
     @Test func aBorrowedPayloadIsCopiedWhereSomebodyStillNeedsIt() {

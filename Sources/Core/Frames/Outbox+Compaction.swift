@@ -1,0 +1,104 @@
+internal import Glibc
+
+/// Giving back the memory of removed frames: what waits is moved together, a few frames
+/// at each removal, so that no removal takes long where much waits.
+extension Outbox {
+    /// So many bytes of removed frames, and more than wait, are given back.
+    private static let mostRemoved = 64 << 10
+    /// What one removal looks at and moves at most; one frame at least.
+    private static let (mostFrames, mostMoved) = (16, 8 << 10)
+
+    private var isDue: Bool { removedBytes > max(Self.mostRemoved, pending) }
+
+    /// Goes on where compaction is on its way, or begins where it is due.
+    mutating func compactIfDue() {
+        guard storage!.pointee.gap != nil || isDue else { return }
+        skipRemoved()
+        let storage = storage!
+        if storage.pointee.gap == nil {
+            guard isDue, storage.pointee.entryHead < storage.pointee.entryTail else { return }
+            // The first frame, of which some may be written, stays where it is.
+            let first = storage.pointee.entries[storage.pointee.entryHead]
+            let isWritten = min(Int(written - min(written, first.start)), first.inlineCount)
+            storage.pointee.gap = OutboxStorage.Gap(
+                behind: storage.pointee.entryHead, at: storage.pointee.head + first.inlineCount - isWritten)
+            irregular += 1
+        }
+        guard var gap = storage.pointee.gap else { return }
+        var (frames, moved) = (0, 0)
+        while frames < Self.mostFrames, moved < Self.mostMoved, gap.slots.upperBound < storage.pointee.entryTail {
+            let entry = storage.pointee.entries[gap.slots.upperBound]
+            frames += 1
+            if entry.isRemoved {
+                gap.takeIn(entry.inlineCount)
+                countRemoved(entry, -1)
+                irregular -= 1
+                continue
+            }
+            storage.pointee.entries[gap.slots.lowerBound] = entry
+            memmove(storage.pointee.bytes + gap.start, storage.pointee.bytes + gap.start + gap.count, entry.inlineCount)
+            gap.pass(entry.inlineCount)
+            moved += entry.inlineCount
+        }
+        storage.pointee.gap = gap
+        if gap.slots.upperBound == storage.pointee.entryTail {
+            storage.pointee.endGap(pool.reclaimer)
+            irregular -= 1
+        }
+    }
+}
+
+extension OutboxStorage {
+    /// What lies between the frames that compaction has moved together and those that it
+    /// hasn't come to: nothing that waits.
+    struct Gap {
+        private(set) var slots: Range<Int>
+        /// Its first byte.
+        var start: Int
+        private(set) var count = 0
+
+        /// - Parameter behind: the slot of the frame that ends at `start`.
+        init(behind slot: Int, at start: Int) {
+            slots = slot + 1..<slot + 1
+            self.start = start
+        }
+
+        /// It becomes larger by the frame behind it.
+        mutating func takeIn(_ bytes: Int) {
+            slots = slots.lowerBound..<slots.upperBound + 1
+            count += bytes
+        }
+
+        /// The frame behind it is before it now.
+        mutating func pass(_ bytes: Int) {
+            slots = slots.lowerBound + 1..<slots.upperBound + 1
+            start += bytes
+        }
+
+        mutating func shift(slots by: Int) { slots = slots.lowerBound - by..<slots.upperBound - by }
+    }
+
+    /// Where the next frame stands.
+    func slot(after slot: Int) -> Int { gap?.slots.lowerBound == slot + 1 ? gap!.slots.upperBound : slot + 1 }
+
+    /// What there is between a frame and the next, in bytes.
+    func bytes(after slot: Int) -> Int { gap?.slots.lowerBound == slot + 1 ? gap!.count : 0 }
+
+    /// All has been moved together: what was the gap is free, and memory is given back
+    /// where little of it is used.
+    mutating func endGap(_ reclaimer: Reclaimer?) {
+        guard let gap else { return }
+        entryTail = gap.slots.lowerBound
+        tail = gap.start
+        self.gap = nil
+        let used = tail - head
+        guard capacity > 4 * ReadBuffer.turn, used <= ReadBuffer.turn else { return }
+        let smaller = UnsafeMutableRawPointer.allocate(byteCount: 2 * ReadBuffer.turn, alignment: 16)
+        smaller.copyMemory(from: bytes + head, byteCount: used)
+        reclaimer.take(bytes, capacity)
+        bytes = smaller
+        capacity = 2 * ReadBuffer.turn
+        head = 0
+        tail = used
+    }
+}
