@@ -45,9 +45,12 @@ public final class Broker {
     var reading: Unmanaged<Peer>?
     @exclusivity(unchecked)  // the same
     var shares = TurnShares()
-    /// Heavy peers that can be read: one of them has its turn at the round's end.
+    /// Those who have their turn at a round's end, one in each; longest wait first.
     @exclusivity(unchecked)  // the same
-    var heavy: [Peer] = []
+    var awaitingTurn: [Peer] = []
+    /// What was read of heavy peers in this round, in bytes.
+    @exclusivity(unchecked)  // the same
+    var readOfHeavy = 0
     @exclusivity(unchecked)  // the same
     var dirty: [Peer] = []
     /// The broadcast that goes out in pieces, if one does.
@@ -59,8 +62,8 @@ public final class Broker {
     var departures: [Peer] = []
     /// Peers whose socket takes nothing any more.
     var broken: [Peer] = []
-    /// Peers that were closed in this round. What handles a frame doesn't
-    /// retain those that it finds: each lives until the round's end.
+    /// Closed peers. What handles a frame doesn't retain those that it finds: each lives
+    /// until its round's end, at least.
     var gone: [Peer] = []
 
     var instances = InstanceTable()
@@ -233,7 +236,9 @@ public final class Broker {
         if !isShared || !hasOthers {
             reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
         }
-        if fanOut == nil, awaitingFanOut.isEmpty, departures.isEmpty, broken.isEmpty, reclaimer.isEmpty {
+        if fanOut == nil, awaitingFanOut.isEmpty, awaitingTurn.isEmpty, departures.isEmpty, broken.isEmpty,
+            gone.isEmpty, reclaimer.isEmpty
+        {
             pieces.stop()
         }
     }
@@ -247,17 +252,18 @@ public final class Broker {
 
     /// Writes out what the round has produced; then goes what was kept to its end.
     private func endRound() {
-        if !heavy.isEmpty {
+        if !awaitingTurn.isEmpty {
             // What light peers said goes out before.
             flushAll()
-            readHeavy()
+            giveTurns()
         }
+        readOfHeavy = 0
         if !leaving.isEmpty { dismissLeaving() }
         flushAll()
         routes.dropSpent()
         if fanOut == nil {
             observations.dropSpent()
-            if !gone.isEmpty { gone.removeAll() }
+            if !gone.isEmpty { dropGone() }
         }
         if !reclaimer.isEmpty { pieces.start() }
         if reclaimer.spareCount > 0, !spareTimer.isActive {

@@ -100,28 +100,79 @@ extension Broker {
             if peer.phase == .closed { return }
         }
         if events.contains(.hungUp) {
-            // It isn't read for now, so its end is seen here; a broadcast that
-            // only waits for its turn is sent first.
+            // A broadcast that only waits for its turn is sent first.
             guard !peer.awaitsFanOut else { return }
-            close(peer, reason: "closed")
-        } else if events.contains(.readable) {
-            if isHeavy(peer) { heavy.append(peer) } else { read(peer) }
+            peer.hasHungUp = true
+        }
+        guard !events.isDisjoint(with: [.readable, .hungUp]) else { return }
+        if peer.phase == .ending {
+            // Its last bytes will not be taken.
+            close(peer, reason: "")
+            return
+        }
+        if comesAfterOthers(peer) { awaitTurn(peer) } else { takeTurn(peer) }
+    }
+
+    /// Whether others come first: where somebody light is there, because what it asks takes
+    /// long, or its end does, or it is new, and many may be that come and go; where nobody
+    /// is, because this round has been long already.
+    private func comesAfterOthers(_ peer: Peer) -> Bool {
+        if shares.isShared(at: turnTime) { return peer.pace.isHeavy || peer.hasHungUp || peer.phase == .greeting }
+        return peer.pace.isHeavy && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
+    }
+
+    private func awaitTurn(_ peer: Peer) {
+        if peer.turn == .none {
+            peer.turn = .awaited
+            awaitingTurn.append(peer)
+        } else {
+            // Else the loop would say so in each round until then, of each who waits.
+            peer.turn = .awaitedUnwatched
+            watch(peer)
         }
     }
 
-    /// Whether others come first: what it asks takes long, or it is new, and many may be
-    /// that come and go.
-    private func isHeavy(_ peer: Peer) -> Bool {
-        (peer.pace.isHeavy || peer.phase == .greeting) && shares.isShared(at: turnTime)
+    /// Gives a turn to the one that has waited for it the longest; to as many as one round
+    /// may have, where nobody light is there.
+    func giveTurns() {
+        let isShared = shares.isShared(at: turnTime)
+        var index = 0
+        repeat {
+            giveTurn(awaitingTurn[index])
+            index += 1
+        } while !isShared && index < awaitingTurn.count && readOfHeavy < TurnShares.mostRead
+        awaitingTurn.removeFirst(index)
+        if !awaitingTurn.isEmpty { pieces.start() }
     }
 
-    /// Gives a turn to the heavy peer that had its last one the longest ago. The
-    /// loop says of the others in the next round that they can be read.
-    func readHeavy() {
-        var next = heavy[0]
-        for peer in heavy where peer.pace.lastTurn < next.pace.lastTurn { next = peer }
-        heavy.removeAll(keepingCapacity: true)
-        if next.phase != .closed { read(next) }
+    private func giveTurn(_ peer: Peer) {
+        let wasWatched = peer.turn == .awaited
+        peer.turn = .none
+        peer.hasMore = false
+        takeTurn(peer)
+        guard !wasWatched else { return }
+        if peer.hasMore, !peer.isPaused {
+            peer.turn = .awaitedUnwatched
+            awaitingTurn.append(peer)
+        } else {
+            watch(peer)
+        }
+    }
+
+    private func takeTurn(_ peer: Peer) {
+        if !peer.isPaused {
+            read(peer)
+        } else if peer.hasHungUp, !peer.awaitsFanOut {
+            // It isn't read for now, so its end is seen here.
+            close(peer, reason: "closed")
+        }
+    }
+
+    /// Frees closed peers, and with each what it had queued: one in a round while others
+    /// wait for their turns.
+    func dropGone() {
+        gone.removeLast(shares.isShared(at: turnTime) ? 1 : gone.count)
+        if !gone.isEmpty { pieces.start() }
     }
 
     /// Says to the loop what this peer waits for.
@@ -130,9 +181,10 @@ extension Broker {
         switch peer.phase {
         case .closed: return
         case .ending: break
-        case .greeting, .waitingForVouch, .open: events = peer.isPaused ? .hungUp : .readable
+        case .greeting, .waitingForVouch, .open:
+            if peer.turn != .awaitedUnwatched { events = peer.isPaused ? .hungUp : .readable }
         }
-        if peer.isBlocked || peer.isCutShort { events.insert(.writable) }
+        if peer.isBlocked || peer.isCutShort, !peer.socket.hasFailed { events.insert(.writable) }
         // It has its last turns at the ends of rounds.
         if peer.isBroken { events = [] }
         peer.socket.watch(events)
@@ -141,14 +193,16 @@ extension Broker {
     /// - Returns: how many bytes were there.
     @discardableResult
     func read(_ peer: Peer) -> Int {
-        guard !peer.isPaused, peer.phase != .ending else { return 0 }
-        let most = shares.isShared(at: turnTime) ? peer.pace.room : ReadBuffer.turn
-        let space = peer.assembler.space(in: buffer, most: most)
+        guard !peer.isPaused, peer.phase != .ending, peer.phase != .closed else { return 0 }
+        let isShared = shares.isShared(at: turnTime)
+        let space = peer.assembler.space(in: buffer, most: isShared ? peer.pace.room : ReadBuffer.turn)
         // What is read into fresh memory takes most of a heavy peer's turn.
-        let start = peer.pace.isHeavy ? Loop.nanoseconds : 0
+        let start = isShared && peer.pace.isHeavy ? Loop.nanoseconds : 0
         switch peer.socket.read(into: space) {
         case .moved(let count):
             peer.assembler.received(count)
+            peer.hasMore = count == space.count
+            if peer.pace.isHeavy { readOfHeavy &+= count }
             if let space = peer.assembler.spaceForRest(), case .moved(let count) = peer.socket.read(into: space) {
                 peer.assembler.received(count)
             }

@@ -15,6 +15,14 @@ final class Peer {
         case closed
     }
 
+    /// Whether it waits for others to have their turns first.
+    enum Turn: UInt8 {
+        case none
+        case awaited
+        /// The loop doesn't say any more that it can be read.
+        case awaitedUnwatched
+    }
+
     enum Role: UInt8 { case none, module, `operator`, launcher }
 
     let number: UInt64
@@ -64,6 +72,13 @@ final class Peer {
     /// What its turns took of the broker's time.
     @exclusivity(unchecked)  // the same
     var pace = TurnShares.Pace()
+    @exclusivity(unchecked)  // the same
+    var turn = Turn.none
+    /// Its last turn has left something to read, as far as is known.
+    @exclusivity(unchecked)  // the same
+    var hasMore = false
+    /// Its other side has closed, which was seen while it wasn't read.
+    var hasHungUp = false
     /// Its input is not read for now.
     @exclusivity(unchecked)  // the same
     var isPaused = false

@@ -3,12 +3,13 @@ import StrataCore
 /// How much of the broker's time one peer's turn may take while others, who ask
 /// for little, have to wait for it.
 ///
-/// A peer is *light* where its turns have a frame or two and come seldom: what it
-/// feels of the bus is how long the turns of others take. While there are such
-/// peers, all others are *heavy*: so much is read of them at once that their turns
-/// come to take as long as `budget`, and one heavy peer alone has a turn in a round
-/// of the loop, after the light ones. Where nobody is light, turns are as large as they can be, which costs the
-/// fewest system calls.
+/// A peer is *heavy* where its last turn had more than a frame or two. It is *light* where
+/// its turns have no more and come seldom: what it feels of the bus is how long the turns
+/// of others take. While there are light peers, so much is read of heavy ones at once that
+/// their turns come to take as long as `budget`, and one of them alone has a turn in a round
+/// of the loop, after the light ones. Where nobody is light, turns are as large as they can
+/// be, which costs the fewest system calls, and heavy peers have `mostRead` together in a
+/// round: so long waits one that says something all at once.
 ///
 /// Knows no peers and no clock: times are nanoseconds that it is given.
 struct TurnShares {
@@ -22,6 +23,9 @@ struct TurnShares {
     static let firstRead = 4 << 10
     /// What is read of a heavy peer at least, in bytes.
     static let leastRead = 512
+    /// What is read of all heavy peers in a round while nobody light is there, in bytes,
+    /// but for the end of the last turn.
+    static let mostRead = 4 * ReadBuffer.turn
     /// What is written to a peer at once, in bytes, while somebody light is there.
     static let mostWritten = 16 << 10
     /// The same where room is needed for a frame.
@@ -73,16 +77,12 @@ struct TurnShares {
             return
         }
         pace.lastTurn = start
-        guard isShared(at: start) else {
-            pace.isHeavy = false
-            return
-        }
-        weigh(&pace, taken: max(1, now() &- start), bytes: bytes)
+        pace.isHeavy = true
+        if isShared(at: start) { weigh(&pace, taken: max(1, now() &- start), bytes: bytes) }
     }
 
     /// Fits a peer's next turn to the budget by what this one took.
     private func weigh(_ pace: inout Pace, taken: UInt64, bytes: Int) {
-        pace.isHeavy = true
         if taken > Self.budget {
             pace.room = max(Self.leastRead, Int(UInt64(min(bytes, pace.room)) * Self.budget / taken))
         } else if taken < Self.budget / 2, pace.room < ReadBuffer.turn {

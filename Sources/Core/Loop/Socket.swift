@@ -10,6 +10,11 @@ public final class Socket: Handle {
     public let descriptor: Int32
     private var onEvent: (Event) -> Void
     private var watched: Event = []
+    /// Whether the handler of the present event has said what to watch for.
+    private var isToldWhat = false
+    /// Whether the other side has closed without reading all: what it sent may still be
+    /// there, and nothing more can be written.
+    public private(set) var hasFailed = false
 
     /// What a socket is watched for, and what has come.
     public struct Event: OptionSet, Sendable {
@@ -71,6 +76,7 @@ public final class Socket: Handle {
 
     /// Says what to watch for from now on; nothing stops it.
     public func watch(_ events: Event) {
+        isToldWhat = true
         guard !isClosed, events != watched else { return }
         watched = events
         let poll = memory.assumingMemoryBound(to: uv_poll_t.self)
@@ -89,9 +95,11 @@ public final class Socket: Handle {
                     // An error of the socket: reading tells what is left and why.
                     let watched = socket.watched
                     socket.watched = []
+                    socket.hasFailed = true
+                    socket.isToldWhat = false
                     socket.onEvent(watched.contains(.hungUp) ? .hungUp : .readable)
                     // There may be more to read than one turn takes.
-                    if socket.watched.isEmpty { socket.watch(watched) }
+                    if !socket.isToldWhat { socket.watch(watched) }
                     return
                 }
                 socket.onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 7))

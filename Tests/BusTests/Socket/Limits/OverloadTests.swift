@@ -2,6 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
+@testable import StrataBus
+
 /// Peers that ask for more than their part: what the others feel, and what the
 /// ones that ask are told. How fast all of it is, `scripts/bench --overload` says.
 @Suite(.timeLimit(.minutes(1)))
@@ -34,6 +36,73 @@ struct OverloadTests {
                 fewest = min(fewest, senders.firstIndex(of: "Ant2") ?? .max)
             }
             #expect(fewest <= 100, "\(fewest) frames of the flood came first")
+        }
+    }
+
+    /// Who says something all at once waits for a few turns of 64 KiB, not for one of each.
+    @Test func aRoundHasFewTurnsOfThoseWhoHaveMuchToSay() throws {
+        let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) { $0.guests = .init(rank: 1, most: 20) }
+        try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
+            let crowd = try (0..<12).map { try bus.module("Many\($0)") }
+            let observer = try bus.module("Cat", ["observes": ["news"]])
+            let frame = FrameBytes.frame(Self.news)
+            let flood = Array(repeatElement(frame, count: 2_000).joined())
+            // What they are like is known by their first floods, of which each is over a turn.
+            try #require(flood.count > ReadBuffer.turn)
+            for peer in crowd { try peer.send(bytes: flood) }
+            for _ in 0..<crowd.count * 2_000 { try observer.expectNotice("news") }
+            let new = try bus.module("New")
+            try bus.whileBrokerIsHalted {
+                for peer in crowd { try peer.send(bytes: flood) }
+                try new.send(Self.news)
+            }
+            let senders = try (0...crowd.count * 2_000).map { _ in try observer.expectNotice("news").from }
+            let before = senders.firstIndex(of: "New") ?? .max
+            #expect(before * frame.count <= TurnShares.mostRead + 2 * ReadBuffer.turn, "\(before) came first")
+        }
+    }
+
+    /// The loop says nothing of those who wait for their turns: none is forgotten, also
+    /// where it goes away as soon as it has said all.
+    @Test func manyWhoFloodAtOnceAreAllHeardToTheirLastWord() throws {
+        let table = AppTable.testing([.manual("Cat", rank: 2), .manual("Light")]) {
+            $0.guests = .init(rank: 1, most: 20)
+        }
+        try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
+            let crowd = try (0..<12).map { try bus.module("Many\($0)") }
+            let observer = try bus.module("Cat", ["observes": ["news"]])
+            let light = try bus.module("Light")
+            let flood = Array(repeatElement(FrameBytes.frame(Self.news), count: 2_000).joined())
+            for (isLightThere, areClosed) in [(true, false), (false, false), (true, true)] {
+                for _ in 0..<(isLightThere ? 20 : 0) { try light.settle() }
+                try bus.whileBrokerIsHalted {
+                    for peer in crowd { try peer.send(bytes: flood) }
+                    if areClosed { for peer in crowd { peer.close() } }
+                }
+                var heard: [String: Int] = [:]
+                for _ in 0..<crowd.count * 2_000 { heard[try observer.expectNotice("news").from, default: 0] += 1 }
+                #expect(heard.count == crowd.count && heard.values.allSatisfy { $0 == 2_000 }, "\(heard)")
+            }
+        }
+    }
+
+    /// What the broker has still to say to it, nobody will take.
+    @Test func whoIsEndedAndGoesAwayFreesItsSeatAtOnce() throws {
+        try TestBus.run(
+            .sixModules {
+                $0.limits.queue = 100_000
+                $0.limits.connections = 18
+            }
+        ) { bus in
+            let sender = try bus.module("Ant")
+            let slow = try bus.module("Cat", ["observes": ["news"]])
+            slow.isPaused = true
+            while try sender.recipients(ofBroadcast: "news", .filler(20_000)) == 1 {}
+            let early = try bus.connect("early")
+            try early.expectRefusal(of: try early.sendHello("Bee"), "overloaded")
+            slow.close()
+            try sender.settle()
+            _ = try bus.module("Bee")
         }
     }
 
