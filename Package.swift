@@ -79,7 +79,8 @@ let package = Package(
             dependencies: ["StrataCore", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
             path: "Fuzzing/Targets", swiftSettings: settings),
         .testTarget(name: "FuzzingTests", dependencies: ["StrataFuzzing"], swiftSettings: settings),
-        .testTarget(name: "CoreTests", dependencies: ["StrataCore", "TestSupport"], swiftSettings: settings),
+        .testTarget(
+            name: "CoreTests", dependencies: ["StrataCore", "StrataTesting", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "TestSupport"], swiftSettings: settings),
         .testTarget(

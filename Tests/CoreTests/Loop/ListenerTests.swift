@@ -1,0 +1,40 @@
+import StrataCore
+import StrataTesting
+import TestSupport
+import Testing
+
+/// How many connections are taken in a round of the loop.
+@Suite(.timeLimit(.minutes(1))) struct ListenerTests {
+    /// Takes three connections that wait, and gives how many each round took.
+    private func rounds(onConnection: @escaping (Listener) -> Void) throws -> [Int] {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let loop = try Loop()
+        var (taken, rounds): (Int, [Int]) = (0, [])
+        var (listener, hook): (Listener?, RoundHook?)
+        listener = try Listener(loop, path: "\(folder.path)/socket") { socket in
+            taken += 1
+            socket.close()
+            listener.map(onConnection)
+        }
+        let others = try (0..<3).map { _ in try Socket.connect(loop, path: "\(folder.path)/socket") }
+        hook = RoundHook(loop) {
+            rounds.append(taken - rounds.reduce(0, +))
+            guard taken == 3 else { return }
+            listener?.close()
+            hook?.close()
+        }
+        loop.run()
+        for other in others { other.close() }
+        loop.run()
+        return Array(rounds.dropFirst())
+    }
+
+    @Test func allThatWaitAreTakenInOne() throws {
+        #expect(try rounds(onConnection: { _ in }) == [3])
+    }
+
+    @Test func aTurnThatIsEndedLeavesTheRestToTheNext() throws {
+        #expect(try rounds(onConnection: { $0.endTurn() }) == [1, 1, 1])
+    }
+}
