@@ -45,7 +45,7 @@ public final class Broker {
     var reading: Unmanaged<Peer>?
     @exclusivity(unchecked)  // the same
     var shares = TurnShares()
-    /// Those who have their turn at a round's end, one in each; longest wait first.
+    /// Those who have their turn at a round's end; longest wait first.
     @exclusivity(unchecked)  // the same
     var awaitingTurn: [Peer] = []
     /// What was read of heavy peers in this round, in bytes.

@@ -106,8 +106,9 @@ extension Broker {
         }
         guard !events.isDisjoint(with: [.readable, .hungUp]) else { return }
         if peer.phase == .ending {
-            // Its last bytes will not be taken.
-            close(peer, reason: "")
+            // Where it has failed its last bytes will not be taken; else it may have been
+            // ended just now, by what it had sent before.
+            if peer.socket.hasFailed { close(peer, reason: "") }
             return
         }
         if comesAfterOthers(peer) { awaitTurn(peer) } else { takeTurn(peer) }
