@@ -60,9 +60,9 @@ class App:
             if "ready after" in line and "all" in line:
                 break
             if "failed" in line:
-                self.end()
-                raise SystemExit("the app has not started:\n" + "".join(said))
+                self.process.send_signal(signal.SIGINT)
         else:
+            self.process.wait()
             raise SystemExit("the app has not started:\n" + "".join(said))
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
@@ -95,13 +95,12 @@ class App:
 
 
 @contextlib.contextmanager
-def app(tool: str, manifest: str, echo: bool = False) -> Iterator[App]:
+def app(tool: str, rows: str = "  Echo: {run: [echo.py], provides: [Echo]}\n") -> Iterator[App]:
     with tempfile.TemporaryDirectory(prefix="strata-figures-") as folder:
-        if echo:
-            with open(f"{folder}/echo.py", "w", encoding="utf-8") as file:
-                file.write(ECHO)
-            os.chmod(f"{folder}/echo.py", 0o755)
-        running = App(tool, folder, manifest)
+        with open(f"{folder}/echo.py", "w", encoding="utf-8") as file:
+            file.write(ECHO)
+        os.chmod(f"{folder}/echo.py", 0o755)
+        running = App(tool, folder, "app: figures\nmodules:\n" + rows)
         try:
             yield running
         finally:
@@ -113,15 +112,15 @@ def times(milliseconds: List[float]) -> str:
 
 
 async def under_load(tool: str) -> None:
-    with app(tool, "app: figures\nmodules:\n  Echo: {run: [echo.py], provides: [Echo]}\n", echo=True) as running:
+    with app(tool) as running:
         made = failed = 0
-        isDone = False
+        is_done = False
 
         async with client.Operator(running.socket) as bus:
 
             async def call() -> None:
                 nonlocal made, failed
-                while not isDone:
+                while not is_done:
                     try:
                         if await bus.call("Echo/now", {"n": 1}) != {"n": 1}:
                             failed += 1
@@ -135,13 +134,13 @@ async def under_load(tool: str) -> None:
             for _ in range(50):
                 stood.append(await asyncio.to_thread(running.replace))
                 await asyncio.sleep(0.1)  # because they come one by one, each under load
-            isDone = True
+            is_done = True
             await asyncio.gather(*callers)
         print(f"50 replacements, 16 calls open: {made} calls, {failed} failed; stood still {times(stood)}")
 
 
 def with_connections(tool: str, count: int) -> None:
-    with app(tool, "app: figures\nmodules:\n  Echo: {run: [echo.py], provides: [Echo]}\n", echo=True) as running:
+    with app(tool) as running:
         header, body = b'{"kind":"call","id":1,"to":"bus/hello"}', b'{"protocol":1,"role":"operator"}'
         hello = struct.pack(">II", 4 + len(header) + len(body), len(header)) + header + body
         peers = []
@@ -166,7 +165,7 @@ def at_rest(tool: str, module: str) -> None:
     took = []
     for _ in range(10):
         # An app each, because the launcher waits longer where a broker dies again soon.
-        with app(tool, "app: figures\nmodules:\n" + rows) as running:
+        with app(tool, rows) as running:
             os.kill(running.broker(), signal.SIGKILL)
             begin = time.monotonic()
             while running.ready() < 20:
