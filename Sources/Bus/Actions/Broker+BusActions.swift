@@ -39,6 +39,9 @@ extension Broker {
         case "names": return namesAnswer()
         case "stats": return statsAnswer()
         case "timeline": return try timelineAnswer(to: peer)
+        case "metrics":
+            try metrics(header, body, from: peer)
+            return nil
         case "canOpen": return try canOpen(body)
         case "observe":
             let module = try onlyModules(peer, "observes")
@@ -98,9 +101,8 @@ extension Broker {
 
     private static let actions = [
         "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
-        "levels", "modules", "interfaces", "names", "stats", "timeline", "watch", "monitor", "ping", "vouch", "retire",
-        "moduleState",
-        "reload", "handOver",
+        "levels", "modules", "interfaces", "names", "stats", "timeline", "metrics", "watch", "monitor", "ping", "vouch",
+        "retire", "moduleState", "reload", "handOver",
     ]
 
     private func onlyModules(_ peer: Peer, _ what: String) throws(BusError) -> ModuleRecord {

@@ -28,6 +28,8 @@ enum OwnPurpose {
     case release
     /// The authorizer's word on a call that is kept.
     case authorization(CallReference)
+    /// `module/metrics`, for an operator's request.
+    case metrics(CallReference)
 
     /// Why a module is retired, which says what follows.
     enum Retirement {
@@ -60,6 +62,7 @@ extension Broker {
             if case .failure = answer { peers[number]?.pingTimer?.start(after: pause) }
         case .release: releaseAnswered(callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)
+        case .metrics(let asking): metricsAnswered(asking, callee, answer)
         }
     }
 }

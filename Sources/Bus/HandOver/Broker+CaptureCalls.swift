@@ -84,6 +84,7 @@ extension Broker {
         case .restart(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.restart, peer, pause)
         case .release: state.kind = .release
         case .authorization(let call): (state.kind, state.call) = (.authorization, CallReferenceState(call))
+        case .metrics(let asking): (state.kind, state.call) = (.metrics, CallReferenceState(asking))
         }
         return state
     }

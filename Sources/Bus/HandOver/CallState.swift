@@ -143,7 +143,7 @@ struct AdaptationState: StatePart {
 struct PurposeState: StatePart {
     enum Kind: UInt8 {
         case start, askedRetirement, idleRetirement, removedRetirement, dismissal, ending, event, table, wanted, ping
-        case stop, restart, release, authorization
+        case stop, restart, release, authorization, metrics
     }
 
     var kind = Kind.release

@@ -117,6 +117,7 @@ extension Resumption {
         case .restart: return .restart(peer: state.peer, pause: state.milliseconds)
         case .release: return .release
         case .authorization: return .authorization(try reference(state.call))
+        case .metrics: return .metrics(try reference(state.call))
         }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import StrataCore
 
-/// `strata metrics`: what the broker and the launcher know, for Prometheus and
-/// its like.
+/// `strata metrics`: what the broker and the launcher know, and what modules
+/// measure, for Prometheus and its like.
 struct Metrics: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints metrics of the bus and its modules as OpenMetrics text, or serves them.",
@@ -15,7 +15,7 @@ struct Metrics: ParsableCommand {
 
             With --listen it answers GET /metrics until ctrl-C, also while the bus is away: then \
             with strata_up 0. Without a host a port is this machine's alone. What modules measure \
-            themselves, their own metrics library exports.
+            themselves is in it, but for what they give to another exporter; a module has 1 s to tell.
             """)
 
     @Option(
@@ -36,9 +36,17 @@ struct Metrics: ParsableCommand {
     func run() throws {
         if let listen { return try serve(on: listen) }
         let connection = try bus.connect()
+        let modules = try connection.ask("modules")["modules"]?.array ?? []
+        let names = MeasuredModule.names(in: modules)
+        let answers = try connection.sendAll(
+            names.map { name in
+                var request = Request(to: MeasuredModule.action, body: MeasuredModule.params(name).encoded())
+                request.deadline = MeasuredModule.patience
+                return request
+            }, activity: "waiting for what modules measure", patience: MeasuredModule.patience + 5_000)
         let families = BusSnapshot(
-            welcome: connection.welcome, modules: try connection.ask("modules")["modules"]?.array ?? [],
-            stats: try connection.ask("stats")
+            welcome: connection.welcome, modules: modules, stats: try connection.ask("stats"),
+            measured: zip(names, answers).compactMap { MeasuredModule($0, $1) }
         ).families
         if json {
             for sample in OpenMetrics.json(families) { StandardOutput.write(line: sample.encoded()) }

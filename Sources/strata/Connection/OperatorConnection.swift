@@ -95,6 +95,44 @@ final class OperatorConnection {
         return answer
     }
 
+    /// Sends requests at once, and waits until each has its final answer.
+    /// - Parameters:
+    ///   - activity: what is being waited for, shown on a terminal where it takes long.
+    ///   - patience: how long it may take, in milliseconds.
+    /// - Returns: the answers, in the order of the requests.
+    /// - Throws: `noBus` for a connection that ended, and for a bus that doesn't answer.
+    func sendAll(_ requests: [Request], activity: String, patience: UInt64) throws(Failure) -> [RequestChannel.Answer] {
+        try checkOpen()
+        var answers = [RequestChannel.Answer?](repeating: nil, count: requests.count)
+        var open = requests.count
+        var isOverdue = false
+        loop.updateTime()
+        let timer = LoopTimer(loop) { [loop] in
+            isOverdue = true
+            loop.stop()
+        }
+        timer.start(after: patience)
+        defer { timer.close() }
+        let progress = showProgress(activity)
+        defer { progress.end() }
+        for (place, request) in requests.enumerated() {
+            channel.request(to: request.to, body: request.body, deadline: request.deadline) { [loop] in
+                guard !isOverdue else { return }
+                answers[place] = $0
+                open -= 1
+                if open == 0 { loop.stop() }
+            }
+        }
+        while open > 0, ending == nil, !isOverdue { loop.run() }
+        try checkOpen()
+        guard open == 0 else { throw unanswered }
+        return answers.compactMap(\.self)
+    }
+
+    private var unanswered: Failure {
+        Failure(.noBus, "the bus at \(path) takes connections and does not answer: is it stopped?")
+    }
+
     /// Waits until the bus ends the connection.
     /// - Returns: whether it did so in time.
     func waitForEnd(milliseconds: UInt64) -> Bool {
@@ -158,7 +196,7 @@ final class OperatorConnection {
         while answer == nil, ending == nil, !isOverdue { loop.run() }
         guard let answer else {
             try checkOpen()
-            throw Failure(.noBus, "the bus at \(path) takes connections and does not answer: is it stopped?")
+            throw unanswered
         }
         return answer
     }

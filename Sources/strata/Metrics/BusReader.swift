@@ -16,6 +16,9 @@ final class BusReader {
     private var welcome: JSON?
     private var modules: [JSON]?
     private var stats: JSON?
+    private var measured: [MeasuredModule] = []
+    /// Modules that have not told yet what they measure.
+    private var asked = 0
     private var onDone: ((BusSnapshot?) -> Void)?
 
     /// - Parameter path: the bus's socket.
@@ -31,7 +34,7 @@ final class BusReader {
     func read(_ onDone: @escaping (BusSnapshot?) -> Void) {
         precondition(self.onDone == nil, "a look is taken while another is")
         self.onDone = onDone
-        (welcome, modules, stats) = (nil, nil, nil)
+        (welcome, modules, stats, measured, asked) = (nil, nil, nil, [], 0)
         timer = LoopTimer(loop) { [unowned self] in done(nil) }
         loop.updateTime()
         timer?.start(after: Self.patience)
@@ -50,7 +53,11 @@ final class BusReader {
                 let header = told["header"]?.integer.flatMap { UInt32(exactly: $0) } ?? limits.header
                 channel.setLimits(FrameLimits(frame: frame, header: header))
             }
-            ask("modules", nil) { [unowned self] in modules = $0["modules"]?.array ?? [] }
+            ask("modules", nil) { [unowned self] in
+                let all = $0["modules"]?.array ?? []
+                modules = all
+                for name in MeasuredModule.names(in: all) { ask(module: name) }
+            }
             ask("stats", nil) { [unowned self] in stats = $0 }
         }
     }
@@ -62,9 +69,26 @@ final class BusReader {
             guard onDone != nil else { return }
             guard case .success(let body) = answer, let answer = try? JSON(parsing: body) else { return done(nil) }
             then(answer)
-            guard let welcome, let modules, let stats else { return }
-            done(BusSnapshot(welcome: welcome, modules: modules, stats: stats))
+            doneIfAllIsTold()
         }
+    }
+
+    private func ask(module name: String) {
+        asked += 1
+        channel?.request(
+            to: MeasuredModule.action, body: MeasuredModule.params(name).encoded(), deadline: MeasuredModule.patience
+        ) { [unowned self] answer in
+            guard onDone != nil else { return }
+            asked -= 1
+            if let module = MeasuredModule(name, answer) { measured.append(module) }
+            doneIfAllIsTold()
+        }
+    }
+
+    private func doneIfAllIsTold() {
+        guard let welcome, let modules, let stats, asked == 0 else { return }
+        measured.sort { $0.name < $1.name }
+        done(BusSnapshot(welcome: welcome, modules: modules, stats: stats, measured: measured))
     }
 
     private func done(_ snapshot: BusSnapshot?) {

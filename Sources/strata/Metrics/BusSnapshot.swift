@@ -8,6 +8,8 @@ struct BusSnapshot {
     var modules: [JSON]
     /// The answer of `bus/stats`.
     var stats: JSON
+    /// What modules measure themselves.
+    var measured: [MeasuredModule]
 }
 
 extension BusSnapshot {
@@ -24,7 +26,23 @@ extension BusSnapshot {
         app.add(
             MetricValue(Int64(1)),
             [("app", welcome["app"]?.string ?? ""), ("env", welcome["env"]?.string ?? "")])
-        return [Self.up(true), app] + moduleFamilies + busFamilies + brokerFamilies
+        let own = [Self.up(true), app] + moduleFamilies + busFamilies + brokerFamilies
+        return own + measuredFamilies(beside: own)
+    }
+
+    // MARK: What modules measure
+
+    private func measuredFamilies(beside own: [MetricFamily]) -> [MetricFamily] {
+        var told = MetricFamily("strata_module_metrics_up", .gauge, "Whether a module that keeps metrics told them.")
+        var dropped = MetricFamily(
+            "strata_module_dropped_metrics", .counter, "Metrics that a module made and did not keep.")
+        var families = MeasuredFamilies(beside: own + [told, dropped])
+        for module in measured {
+            told.add(MetricValue(Int64(module.answer == nil ? 0 : 1)), [("module", module.name)])
+            guard let answer = module.answer else { continue }
+            dropped.add(MetricValue(families.add(module.name, answer)), [("module", module.name)])
+        }
+        return [told, dropped].filter { !$0.samples.isEmpty } + families.families
     }
 
     // MARK: Modules

@@ -70,6 +70,18 @@ struct MetricValue {
         text = "\(number < 0 ? "-" : "")\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
+    /// A number of somebody else's; null is what can't be told.
+    init?(json: JSON) {
+        switch json {
+        case .null: self = .none
+        case .integer(let number): self.init(number)
+        case .number(let number): self.init(text: "\(number)")
+        default: return nil
+        }
+    }
+
+    var isNegative: Bool { text.hasPrefix("-") }
+
     /// As JSON; what can't be told is null.
     var json: JSON { (try? JSON(parsing: text)) ?? .null }
 }

@@ -148,7 +148,7 @@ struct OpenMetricsText {
                 case "stateset":
                     suffix == "" && sample.labels[name] != nil && [0, 1].contains(sample.value) && family.unit == nil
                 case "summary":
-                    suffix == "_count" && isWhole
+                    suffix == "_count" && isWhole || suffix == "_sum"
                         || suffix == ""
                             && (Double(sample.labels["quantile"] ?? "").map { (0...1).contains($0) } ?? false)
                             && !(sample.value < 0)

@@ -5,42 +5,48 @@ internal import StrataCore
 /// Open addressing; made anew where what is exported changes.
 @ModuleActor
 final class ActionTable {
-    /// An action, and its `Interface/action`.
-    struct Entry {
+    /// An action that is exported.
+    final class Entry {
+        /// `Interface/action`.
         let name: String
         let key: [UInt8]
         let start: Exports.Start
+        /// What is measured of it, once something was.
+        @exclusivity(unchecked) var series: Series?
+
+        init(name: String, start: @escaping Exports.Start) {
+            self.name = name
+            key = Array(name.utf8)
+            self.start = start
+        }
     }
 
     private let entries: [Entry?]
-    private let exports: Exports
 
     init(_ exports: Exports) {
-        self.exports = exports
         var capacity = 16
         while capacity < exports.actions.count * 2 { capacity *= 2 }
         var entries = [Entry?](repeating: nil, count: capacity)
         for (name, action) in exports.actions {
-            let key = Array(name.utf8)
-            var index = key.withUnsafeBytes { Self.hash($0) } & (capacity - 1)
+            let entry = Entry(name: name, start: action.start)
+            var index = entry.key.withUnsafeBytes { Self.hash($0) } & (capacity - 1)
             while entries[index] != nil { index = (index + 1) & (capacity - 1) }
-            entries[index] = Entry(name: name, key: key, start: action.start)
+            entries[index] = entry
         }
         self.entries = entries
     }
 
-    /// The action that a call goes to, and the call's whole `to`.
-    func find(_ to: UnsafeRawBufferPointer) -> (name: String, start: Exports.Start?) {
+    /// The action that a call goes to by its whole name; nil for others, an
+    /// instance's and one of an interface that takes any among them.
+    func find(_ to: UnsafeRawBufferPointer) -> Entry? {
         var index = Self.hash(to) & (entries.count - 1)
         while let entry = entries[index] {
             if entry.key.count == to.count, to.isEmpty || memcmp(entry.key, to.baseAddress!, to.count) == 0 {
-                return (entry.name, entry.start)
+                return entry
             }
             index = (index + 1) & (entries.count - 1)
         }
-        // An instance's, or one of an interface that takes any.
-        let name = to.text
-        return (name, exports.action(for: name)?.start)
+        return nil
     }
 
     /// FNV-1a.

@@ -1,3 +1,4 @@
+internal import CoreMetrics
 internal import Glibc
 internal import StrataCore
 
@@ -40,6 +41,8 @@ extension Module {
                 "is a module of a Strata app, and STRATA_SOCKET, the path of the app's bus, is not set: start the "
                     + "app with `strata up`, or set the variable")
         }
+        // Before the module is made: metrics that it has as properties are its own from then on.
+        if MetricsSystem.factory is NOOPMetricsHandler { MetricsSystem.bootstrap(Self.metrics) }
         let runtime = ModuleRuntime(Self.self, configuration) { code, line in endProcess(code, line) }
         runtime.watchSignals()
         runtime.start()

@@ -1,3 +1,5 @@
+public import CoreMetrics
+
 /// A module: a named part of an app, in a process of its own.
 ///
 ///     @main
@@ -22,6 +24,13 @@ public protocol Module: AnyObject, SendableMetatype {
     /// The level that it wants to be in; the broker refuses it in another. Nil
     /// leaves that to the app's manifest.
     static var level: String? { get }
+    /// Where it and the libraries that it uses tell what they measure, with
+    /// swift-metrics. `BusMetrics.shared`, unless it says otherwise: what is kept there
+    /// `strata metrics` shows. `NOOPMetricsHandler.instance` measures nothing.
+    ///
+    /// Asked once, before `init`, and bootstrapped then: a `MetricsSystem.bootstrap`
+    /// in `init` or later would be the second one, which ends the process.
+    nonisolated static var metrics: any MetricsFactory { get }
 
     /// Makes the module, once per process, before there is a connection.
     /// `--describe` makes one too: do here only what needs no bus.
@@ -46,6 +55,7 @@ public protocol Module: AnyObject, SendableMetatype {
 
 extension Module {
     public static var level: String? { nil }
+    nonisolated public static var metrics: any MetricsFactory { BusMetrics.shared }
     public func register(_ exports: inout Exports) throws {}
     public func setUp(_ context: Context) async throws {}
     public func initialize() async throws {}

@@ -7,12 +7,21 @@ extension ModuleRuntime {
             received(module: header, body, on: session)
             return
         }
-        let (name, start) = actions.find(header.to)
+        let entry = actions.find(header.to)
+        let name = entry?.name ?? header.to.text
+        // As structs: a closure by itself would be wrapped for each optional that it is in.
+        let other = entry == nil ? exports.action(for: name) : nil
         let call = IncomingCall(
             id: header.id, name: name, parent: header.id, deadline: deadline(header), trace: Array(header.trace),
             credit: header.credit, session: session)
         if let telemetry {
-            telemetry.begin(call, Subject(.call, to: name), isKnown: start != nil, from: header.from.text)
+            if let series = entry?.series, telemetry.tracing == nil {
+                call.measurement = Measurement(series)
+            } else {
+                let series = telemetry.begin(
+                    call, Subject(.call, to: name), isKnown: entry != nil || other != nil, from: header.from.text)
+                entry?.series = series
+            }
         }
         guard session.handlers < SessionLimits.handlers else {
             call.fail(
@@ -22,8 +31,10 @@ extension ModuleRuntime {
                 ))
             return
         }
-        if let start {
-            start(call, header, body)
+        if let entry {
+            entry.start(call, header, body)
+        } else if let other {
+            other.start(call, header, body)
         } else {
             call.fail(ModuleError(.unknownAction, "\(self.name) has no action \(name)"))
         }

@@ -6,8 +6,19 @@ extension ModuleRuntime {
     // twice which executor goes on, by a lock of the task's.
     @inline(__always)
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
-        if let session, outgoing.lease == nil, telemetry == nil {
-            return try await exchange(outgoing, body, on: session)
+        if let session, outgoing.lease == nil {
+            guard let telemetry else { return try await exchange(outgoing, body, on: session) }
+            if telemetry.tracing == nil, outgoing.kind == .call, let metrics = telemetry.metrics {
+                let measurement = Measurement(metrics.requests[call: outgoing.to])
+                do {
+                    let reply = try await exchange(outgoing, body, on: session)
+                    measurement.ended()
+                    return reply
+                } catch {
+                    measurement.ended(error)
+                    throw error
+                }
+            }
         }
         return try await exchange(outgoing, body).reply
     }
@@ -17,9 +28,12 @@ extension ModuleRuntime {
         guard let telemetry else { return try await exchangeOnceConnected(outgoing, body) }
         var outgoing = outgoing
         let measurement = telemetry.begin(&outgoing)
-        defer { measurement.ended() }
-        do { return try await exchangeOnceConnected(outgoing, body) } catch {
-            measurement.failed(error)
+        do {
+            let answer = try await exchangeOnceConnected(outgoing, body)
+            measurement.ended()
+            return answer
+        } catch {
+            measurement.ended(error)
             throw error
         }
     }
@@ -71,9 +85,11 @@ extension ModuleRuntime {
         guard let telemetry else { return try sendUnmeasured(outgoing, body) }
         var outgoing = outgoing
         let measurement = telemetry.begin(&outgoing)
-        defer { measurement.ended() }
-        do { try sendUnmeasured(outgoing, body) } catch {
-            measurement.failed(error)
+        do {
+            try sendUnmeasured(outgoing, body)
+            measurement.ended()
+        } catch {
+            measurement.ended(error)
             throw error
         }
     }
@@ -92,10 +108,7 @@ extension ModuleRuntime {
         let scope = CallScope.current
         var outgoing = outgoing
         if let measurement = telemetry?.begin(&outgoing) {
-            buffer.onEnd = { error in
-                if let error { measurement.failed(error) }
-                measurement.ended()
-            }
+            buffer.onEnd = { error in measurement.ended(error?.code) }
         }
         if let session {
             do { try stream(outgoing, body, scope, session, into: buffer) } catch {

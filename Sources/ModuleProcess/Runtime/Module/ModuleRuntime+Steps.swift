@@ -16,6 +16,12 @@ extension ModuleRuntime {
                 return
             }
             event.start(call, header, body)
+        } else if action.equals("metrics") {
+            guard let answer = (configuration.metrics as? BusMetrics ?? .shared).answer() else {
+                call.fail(ModuleError(.unknownAction, "\(self.name) keeps no metrics for the bus"))
+                return
+            }
+            call.reply(answer.encoded())
         } else if action.equals("released") {
             instanceReleased(call, body)
         } else if let step = LifeCycle.Step(rawValue: action.text) {

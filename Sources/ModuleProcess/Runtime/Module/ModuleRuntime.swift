@@ -25,6 +25,7 @@ final class ModuleRuntime {
     private(set) var exports = Exports() {
         didSet { actions = ActionTable(exports) }
     }
+    @exclusivity(unchecked)  // because each call looks at it, on one thread
     private(set) var actions = ActionTable(Exports())
     private var firstExports = Exports()
     /// Those that were made at run time.
@@ -84,7 +85,7 @@ final class ModuleRuntime {
             return
         }
         telemetry = Telemetry.asked(by: configuration, module: name)
-        if let metrics = telemetry?.metrics { notices.onWaiting = { metrics.waitingNotices.change(by: $0) } }
+        if let metrics = telemetry?.metrics { notices.onWaiting = { metrics.waitingNotices.change(by: Int64($0)) } }
         if let lifeline = configuration.lifeline { watchLifeline(lifeline) }
         connect()
     }

@@ -120,7 +120,7 @@ final class IncomingCall: CallScope {
     func reply(_ body: UnsafeRawBufferPointer = .none) {
         guard isOpen else { return }
         session?.answer(self, body)
-        end()
+        end(nil)
     }
 
     func reply(_ body: [UInt8]) { Body.bytes(body).withUnsafeBytes { reply($0) } }
@@ -135,19 +135,18 @@ final class IncomingCall: CallScope {
             ModuleLog.logger.error("\(name) failed, and nobody waits to be told: \(error)")
         }
         let answer = BusError(answering: error)
-        measurement?.failed(answer.code)
         session?.answer(self, error: answer)
-        end()
+        end(answer.code)
     }
 
-    private func end() {
+    private func end(_ code: ErrorCode?) {
         close()
         task = nil
         session?.close(self)
         session = nil
         if let measurement {
             self.measurement = nil
-            measurement.ended()
+            measurement.ended(code)
         }
         if let onClose {
             self.onClose = nil

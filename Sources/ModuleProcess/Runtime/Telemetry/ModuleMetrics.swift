@@ -1,40 +1,43 @@
 internal import CoreMetrics
 internal import StrataCore
 
-/// What a module's process tells to the `MetricsFactory` that its main has
-/// bootstrapped. The names and what they mean: docs/observability.md.
+/// What a module's process measures of its requests and notices, told to its
+/// `MetricsFactory`. The names and what they mean: docs/observability.md.
+///
+/// Handlers are told directly: swift-metrics' own objects convert each number
+/// once more, which costs more than what is done with it.
 @ModuleActor
 final class ModuleMetrics {
-    let requests: SeriesTable
-    let openRequests: OpenCount
-    let handled: SeriesTable
-    let openHandlers: OpenCount
-    let noticesSent: SeriesTable
-    let noticesHandled: SeriesTable
-    let openNotices: OpenCount
+    @exclusivity(unchecked) private(set) var requests: SeriesTable! = nil  // because they refer to this
+    @exclusivity(unchecked) private(set) var handled: SeriesTable! = nil
+    private(set) var noticesSent: SeriesTable! = nil
+    private(set) var noticesHandled: SeriesTable! = nil
     let waitingNotices: OpenCount
-    private let connections: Counter
-    private let creditWaits: CoreMetrics.Timer
+    private let connections: any CounterHandler
+    private let creditWaits: any TimerHandler
     private let missed: MissedTable
 
     init(_ factory: any MetricsFactory) {
-        requests = SeriesTable(factory, counter: "strata_requests_total", timer: "strata_request_duration_seconds")
-        openRequests = OpenCount(factory, "strata_open_requests")
-        handled = SeriesTable(
-            factory, counter: "strata_handled_requests_total", timer: "strata_handled_request_duration_seconds")
-        openHandlers = OpenCount(factory, "strata_open_handled_requests")
-        noticesSent = SeriesTable(factory, counter: "strata_sent_notices_total", timer: nil)
-        noticesHandled = SeriesTable(
-            factory, counter: "strata_handled_notices_total", timer: "strata_handled_notice_duration_seconds")
-        openNotices = OpenCount(factory, "strata_open_handled_notices")
         waitingNotices = OpenCount(factory, "strata_waiting_notices")
-        connections = Counter(label: "strata_connections_total", factory: factory)
-        creditWaits = CoreMetrics.Timer(label: "strata_credit_wait_seconds", factory: factory)
+        connections = factory.makeCounter(label: "strata_connections_total", dimensions: [])
+        creditWaits = factory.makeTimer(label: "strata_credit_wait_seconds", dimensions: [])
         missed = MissedTable(factory)
+        let openRequests = OpenCount(factory, "strata_open_requests")
+        requests = SeriesTable(
+            self, factory, counter: "strata_requests_total", timer: "strata_request_duration_seconds",
+            open: openRequests)
+        handled = SeriesTable(
+            self, factory, counter: "strata_handled_requests_total", timer: "strata_handled_request_duration_seconds",
+            open: OpenCount(factory, "strata_open_handled_requests"))
+        noticesSent = SeriesTable(
+            self, factory, counter: "strata_sent_notices_total", timer: nil, open: openRequests)
+        noticesHandled = SeriesTable(
+            self, factory, counter: "strata_handled_notices_total", timer: "strata_handled_notice_duration_seconds",
+            open: OpenCount(factory, "strata_open_handled_notices"))
     }
 
     /// Hello was answered.
-    func connected() { connections.increment() }
+    func connected() { connections.increment(by: 1) }
 
     /// A stream's next element had to wait for the caller to take one.
     func waitedForCredit(nanoseconds: UInt64) { creditWaits.recordNanoseconds(Int64(clamping: nanoseconds)) }
@@ -47,7 +50,7 @@ final class ModuleMetrics {
 @ModuleActor
 private final class MissedTable {
     private let factory: any MetricsFactory
-    private var counters: [String: Counter] = [:]
+    private var counters: [String: any CounterHandler] = [:]
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
@@ -55,11 +58,11 @@ private final class MissedTable {
         counter(name).increment(by: count)
     }
 
-    private func counter(_ name: String) -> Counter {
+    private func counter(_ name: String) -> any CounterHandler {
         if let known = counters[name] { return known }
         let name = counters.count < SeriesTable.most ? name : Subject.other
         if let known = counters[name] { return known }
-        let made = Counter(label: "strata_missed_notices_total", dimensions: [("name", name)], factory: factory)
+        let made = factory.makeCounter(label: "strata_missed_notices_total", dimensions: [("name", name)])
         counters[name] = made
         return made
     }

@@ -8,34 +8,57 @@ final class Series {
     /// Outcomes that are told apart; all further ones are `other`. The bus has
     /// thirty codes, a module's own come on top.
     static let mostCodes = 64
-    private static let done = "ok"
 
+    // Unowned, because they own this, and live as long as the runtime.
+    unowned(unsafe) let metrics: ModuleMetrics
+    /// Those of all names that have no end yet; nil where that is not counted.
+    let open: OpenCount?
     private let factory: any MetricsFactory
     private let counter: String
     private let labels: [(String, String)]
-    private let timer: CoreMetrics.Timer?
-    private var counters: [String: Counter] = [:]
+    private let timer: (any TimerHandler)?
+    /// What ended well.
+    @exclusivity(unchecked) private var done: (any CounterHandler)?
+    private var failed: [String: any CounterHandler] = [:]
 
-    init(_ factory: any MetricsFactory, counter: String, timer: String?, labels: [(String, String)]) {
+    init(
+        _ metrics: ModuleMetrics, _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?,
+        labels: [(String, String)]
+    ) {
+        self.metrics = metrics
+        self.open = open
         self.factory = factory
         self.counter = counter
         self.labels = labels
-        self.timer = timer.map { CoreMetrics.Timer(label: $0, dimensions: labels, factory: factory) }
+        self.timer = timer.map { factory.makeTimer(label: $0, dimensions: labels) }
     }
 
     /// - Parameter code: nil where it ended well.
-    func ended(_ code: ErrorCode?, nanoseconds: UInt64?) {
-        count(code?.rawValue ?? Self.done).increment()
-        if let nanoseconds { timer?.recordNanoseconds(Int64(clamping: nanoseconds)) }
+    func ended(_ code: ErrorCode?, nanoseconds: UInt64) {
+        if code == nil, let done {
+            done.increment(by: 1)
+        } else {
+            count(code).increment(by: 1)
+        }
+        timer?.recordNanoseconds(Int64(clamping: nanoseconds))
     }
 
-    private func count(_ code: String) -> Counter {
-        if let known = counters[code] { return known }
-        let code = counters.count < Self.mostCodes ? code : Subject.other
-        if let known = counters[code] { return known }
-        let made = Counter(label: counter, dimensions: labels + [("code", code)], factory: factory)
-        counters[code] = made
+    private func count(_ code: ErrorCode?) -> any CounterHandler {
+        guard let code = code?.rawValue else {
+            let made = make("ok")
+            done = made
+            return made
+        }
+        if let known = failed[code] { return known }
+        let name = failed.count + (done == nil ? 0 : 1) < Self.mostCodes ? code : Subject.other
+        if let known = failed[name] { return known }
+        let made = make(name)
+        failed[name] = made
         return made
+    }
+
+    private func make(_ code: String) -> any CounterHandler {
+        factory.makeCounter(label: counter, dimensions: labels + [("code", code)])
     }
 }
 
@@ -45,18 +68,27 @@ final class Series {
 final class SeriesTable {
     static let most = 256
 
+    // Unowned, because they own this.
+    private unowned(unsafe) let metrics: ModuleMetrics
     private let factory: any MetricsFactory
     private let counter: String
     private let timer: String?
+    private let open: OpenCount?
     private var series: [Subject: Series] = [:]
+    /// Those of requests to the names that came last, so that most need no hashing.
+    @exclusivity(unchecked) private var latest = [(name: String, series: Series)?](repeating: nil, count: 16)
 
     /// - Parameters:
     ///   - counter: the name of what is counted.
     ///   - timer: the name of what is timed, where it is.
-    init(_ factory: any MetricsFactory, counter: String, timer: String?) {
+    init(
+        _ metrics: ModuleMetrics, _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?
+    ) {
+        self.metrics = metrics
         self.factory = factory
         self.counter = counter
         self.timer = timer
+        self.open = open
     }
 
     subscript(subject: Subject) -> Series {
@@ -65,12 +97,25 @@ final class SeriesTable {
         return make(subject)
     }
 
+    /// The series of calls to `Interface/action`, or to an instance's.
+    subscript(call destination: String) -> Series {
+        // Most are literals: the same bytes at the same place, or 15 at most in the value itself.
+        let place = destination.utf8.count & (latest.count - 1)
+        if let latest = latest[place], latest.name == destination { return latest.series }
+        let series = self[Subject(.call, to: destination)]
+        latest[place] = (destination, series)
+        return series
+    }
+
     /// The series of a name that nobody declared, and that so has none.
     func undeclared(_ subject: Subject) -> Series { make(Self.other(subject)) }
 
     private func make(_ subject: Subject) -> Series {
         if let known = series[subject] { return known }
-        let made = Series(factory, counter: counter, timer: timer, labels: Self.labels(subject))
+        let made = Series(
+            metrics, factory, counter: counter, timer: timer,
+            open: subject.kind == .broadcast && timer == nil ? nil : open,
+            labels: Self.labels(subject))
         series[subject] = made
         return made
     }
@@ -93,15 +138,15 @@ final class SeriesTable {
 /// How many of something there are at the moment.
 @ModuleActor
 final class OpenCount {
-    private(set) var count = 0
-    private let meter: Meter
+    @exclusivity(unchecked) private(set) var count: Int64 = 0
+    private let meter: any MeterHandler
 
     init(_ factory: any MetricsFactory, _ name: String) {
-        meter = Meter(label: name, factory: factory)
-        meter.set(0)
+        meter = factory.makeMeter(label: name, dimensions: [])
+        meter.set(Int64(0))
     }
 
-    func change(by difference: Int) {
+    func change(by difference: Int64) {
         count += difference
         meter.set(count)
     }

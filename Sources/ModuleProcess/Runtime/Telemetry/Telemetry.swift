@@ -49,20 +49,20 @@ final class Telemetry {
     /// Begins a call or an event that came.
     /// - Parameter isKnown: whether there is such an action; a caller may write
     ///   anything.
-    func begin(_ call: IncomingCall, _ subject: Subject, isKnown: Bool = true, from sender: String) {
+    /// - Returns: where it is measured.
+    @discardableResult
+    func begin(_ call: IncomingCall, _ subject: Subject, isKnown: Bool = true, from sender: String) -> Series? {
         let span = tracing?.serve(subject, from: sender, trace: call.trace)
-        call.measurement = Measurement(
-            span: span, metrics,
-            series: metrics.map { isKnown ? $0.handled[subject] : $0.handled.undeclared(subject) },
-            open: metrics?.openHandlers)
+        let series = metrics.map { isKnown ? $0.handled[subject] : $0.handled.undeclared(subject) }
+        call.measurement = Measurement(series, span.map { RequestSpan($0) })
         call.context = span?.context
+        return series
     }
 
     /// Begins a notice that came.
     func begin(notice call: IncomingCall, _ subject: Subject, missed: Int64, from sender: String) {
         let span = tracing?.serve(subject, from: sender, trace: call.trace)
-        call.measurement = Measurement(
-            span: span, metrics, series: metrics?.noticesHandled[subject], open: metrics?.openNotices)
+        call.measurement = Measurement(metrics?.noticesHandled[subject], span.map { RequestSpan($0) })
         call.context = span?.context
         if missed > 0 { metrics?.missed(missed, of: subject.name) }
     }
@@ -73,8 +73,7 @@ final class Telemetry {
     func begin(_ outgoing: inout Outgoing) -> Measurement {
         let subject = Subject(outgoing)
         let table = subject.isNotice ? metrics?.noticesSent : metrics?.requests
-        return Measurement(
-            span: tracing?.request(&outgoing, subject, CallScope.current), metrics, series: table?[subject],
-            open: subject.kind == .broadcast ? nil : metrics?.openRequests)
+        let span = tracing?.request(&outgoing, subject, CallScope.current)
+        return Measurement(table?[subject], span.map { RequestSpan($0) })
     }
 }

@@ -70,7 +70,7 @@ struct HandOverRefusalTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let file = "\(folder.path)/state"
-        try Array("strata state 4\n".utf8).write(to: file)
+        try Array("strata state 5\n".utf8).write(to: file)
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
         let child = try ChildProgram(program, ["--resume", "3"], third: descriptor, label: "a broker")

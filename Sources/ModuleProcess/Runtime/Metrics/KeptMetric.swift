@@ -1,0 +1,95 @@
+internal import CoreMetrics
+internal import Glibc
+internal import StrataCore
+internal import Synchronization
+
+/// A metric of `BusMetrics`. Handlers of any thread change it.
+protocol KeptMetric: AnyObject, Sendable {
+    /// Its value or values, as `module/metrics` tells them.
+    func members(of kind: MetricName.Kind) -> [JSON.Member]
+}
+
+/// What only grows, by whole numbers.
+final class KeptCounter: KeptMetric, CounterHandler {
+    private let value = Atomic<Int64>(0)
+
+    func increment(by amount: Int64) { value.wrappingAdd(amount, ordering: .relaxed) }
+    func reset() { value.store(0, ordering: .relaxed) }
+
+    func members(of kind: MetricName.Kind) -> [JSON.Member] {
+        [JSON.Member("value", .integer(value.load(ordering: .relaxed)))]
+    }
+}
+
+/// A number that is set or changed: a meter, a gauge, a counter of fractions.
+final class KeptNumber: KeptMetric, MeterHandler, RecorderHandler, FloatingPointCounterHandler {
+    /// A `Double`'s bits.
+    private let bits = Atomic<UInt64>(0)
+
+    func set(_ value: Int64) { set(Double(value)) }
+    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+    func record(_ value: Int64) { set(Double(value)) }
+    func record(_ value: Double) { set(value) }
+    func reset() { set(0.0) }
+    func decrement(by amount: Double) { increment(by: -amount) }
+
+    func increment(by amount: Double) {
+        var known = bits.load(ordering: .relaxed)
+        while true {
+            let sum = (Double(bitPattern: known) + amount).bitPattern
+            let (isDone, found) = bits.weakCompareExchange(expected: known, desired: sum, ordering: .relaxed)
+            if isDone { return }
+            known = found
+        }
+    }
+
+    func members(of kind: MetricName.Kind) -> [JSON.Member] {
+        [JSON.Member("value", .measured(Double(bitPattern: bits.load(ordering: .relaxed))))]
+    }
+}
+
+/// How many values there were, of which size: a timer, in nanoseconds, or a
+/// recorder.
+///
+/// `@unchecked Sendable` because the distribution is reached under the lock alone.
+final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    @exclusivity(unchecked) private var distribution = Distribution()
+
+    init() { pthread_mutex_init(mutex, nil) }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        pthread_mutex_lock(mutex)
+        distribution.record(value)
+        pthread_mutex_unlock(mutex)
+    }
+
+    func members(of kind: MetricName.Kind) -> [JSON.Member] {
+        let scale = kind == .timer ? 1e9 : 1
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let quantiles = [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99)].map { name, share in
+            JSON.Member(name, distribution.percentile(share).map { .measured($0 / scale) } ?? .null)
+        }
+        return [
+            JSON.Member("count", .integer(Int64(clamping: distribution.count))),
+            JSON.Member("sum", .measured(distribution.sum / scale)), JSON.Member("quantiles", .object(quantiles)),
+        ]
+    }
+}
+
+extension JSON {
+    /// A whole number without a fraction; what is not finite has no JSON, and is null.
+    fileprivate static func measured(_ number: Double) -> JSON {
+        guard number.isFinite else { return .null }
+        return abs(number) < 0x1p53 && number.rounded() == number ? .integer(Int64(number)) : .number(number)
+    }
+}

@@ -1,0 +1,134 @@
+import StrataCore
+
+/// What modules measure, as families beside those of the bus: each sample with
+/// its module's name, under a name that OpenMetrics allows and that nothing else has.
+struct MeasuredFamilies {
+    private struct Key: Hashable {
+        let label: String
+        let kind: MetricFamily.Kind
+        let unit: String
+    }
+
+    private struct Told: Hashable {
+        let key: Key
+        let labels: [String]
+    }
+
+    private(set) var families: [MetricFamily] = []
+    private var places: [Key: Int] = [:]
+    /// Names of families and of their samples.
+    private var taken: Set<String> = []
+    /// Each once.
+    private var told: Set<Told> = []
+
+    /// - Parameter present: the families beside which these are told.
+    init(beside present: [MetricFamily]) {
+        for family in present { taken.formUnion(Self.names(family.name, family.kind)) }
+    }
+
+    /// Adds what a module told. What isn't as `module/metrics` has it is left out,
+    /// and counted as dropped.
+    /// - Returns: how many of its metrics are not told.
+    mutating func add(_ module: String, _ answer: JSON) -> Int64 {
+        var dropped = answer["dropped"]?.integer ?? 0
+        for metric in answer["metrics"]?.array ?? [] where !add(metric, of: module) { dropped += 1 }
+        return dropped
+    }
+
+    private mutating func add(_ metric: JSON, of module: String) -> Bool {
+        let unit = metric["unit"]?.string ?? ""
+        guard let label = metric["name"]?.string, !label.isEmpty,
+            let kind = metric["type"]?.string.flatMap(MetricFamily.Kind.init),
+            let samples = Self.samples(metric, kind), unit.unicodeScalars.allSatisfy(Self.isAllowed)
+        else { return false }
+        let key = Key(label: label, kind: kind, unit: unit)
+        let labels = [("module", module)] + Self.labels(metric["labels"])
+        guard told.insert(Told(key: key, labels: labels.map { "\($0.0)=\($0.1)" })).inserted else { return false }
+        let place = places[key] ?? make(key)
+        places[key] = place
+        for sample in samples {
+            families[place].samples.append(
+                .init(suffix: sample.suffix, labels: labels + sample.labels, value: sample.value))
+        }
+        return true
+    }
+
+    /// What is told of a metric; nil where it lacks something.
+    private static func samples(_ metric: JSON, _ kind: MetricFamily.Kind) -> [MetricFamily.Sample]? {
+        switch kind {
+        case .counter:
+            guard let value = metric["value"], value != .null, let number = MetricValue(json: value),
+                !number.isNegative
+            else { return nil }
+            return [.init(suffix: "_total", value: number)]
+        case .gauge:
+            guard let number = metric["value"].flatMap(MetricValue.init(json:)) else { return nil }
+            return [.init(value: number)]
+        case .summary:
+            guard let count = metric["count"]?.integer, count >= 0,
+                let sum = metric["sum"].flatMap(MetricValue.init(json:))
+            else { return nil }
+            var samples: [MetricFamily.Sample] = []
+            for member in metric["quantiles"]?.object ?? [] {
+                guard let share = Double(member.name), (0...1).contains(share),
+                    let value = MetricValue(json: member.value)
+                else { return nil }
+                samples.append(.init(labels: [("quantile", member.name)], value: value))
+            }
+            return samples + [.init(suffix: "_count", value: MetricValue(count)), .init(suffix: "_sum", value: sum)]
+        case .info, .stateset: return nil
+        }
+    }
+
+    /// A family of its own for each label and kind: where its name is another's, it
+    /// has the kind behind it, and then a number.
+    private mutating func make(_ key: Key) -> Int {
+        var base = Self.name(key.label)
+        if key.kind == .counter, base.hasSuffix("_total"), base.utf8.count > 6 { base.removeLast(6) }
+        if !key.unit.isEmpty, base.hasSuffix("_\(key.unit)") { base.removeLast(key.unit.utf8.count + 1) }
+        let end = key.unit.isEmpty ? "" : "_\(key.unit)"
+        var name = base + end
+        var number = 1
+        while !taken.isDisjoint(with: Self.names(name, key.kind)) {
+            name = "\(base)_\(key.kind.rawValue)\(number == 1 ? "" : "_\(number)")\(end)"
+            number += 1
+        }
+        taken.formUnion(Self.names(name, key.kind))
+        families.append(
+            MetricFamily(
+                name, key.kind, unit: key.unit, RuntimeMetrics.help[key.label] ?? "\(key.label), as modules measure it."
+            ))
+        return families.count - 1
+    }
+
+    /// The names that a family takes.
+    private static func names(_ name: String, _ kind: MetricFamily.Kind) -> Set<String> {
+        switch kind {
+        case .counter: [name, "\(name)_total", "\(name)_created"]
+        case .summary: [name, "\(name)_count", "\(name)_sum", "\(name)_created"]
+        case .info: [name, "\(name)_info"]
+        case .gauge, .stateset: [name]
+        }
+    }
+
+    /// `notes.saved` as `notes_saved`.
+    private static func name(_ text: String) -> String {
+        let name = String(text.unicodeScalars.map { isAllowed($0) || $0 == ":" ? Character($0) : "_" })
+        return name.first?.isNumber == true ? "_\(name)" : name
+    }
+
+    private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
+    }
+
+    /// Labels under names that are allowed; one whose name is taken, by the module's
+    /// name or by another, has a prefix, as Prometheus does it.
+    private static func labels(_ labels: JSON?) -> [(name: String, value: String)] {
+        var taken: Set = ["module", "quantile"]
+        return (labels?.object ?? []).map { member in
+            var name = self.name(member.name).replacing(":", with: "_")
+            while !taken.insert(name).inserted { name = "exported_\(name)" }
+            return (name, member.value.string ?? member.value.description)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import StrataCore
+import StrataTesting
+import Testing
+
+/// `bus/metrics`: the broker asks a module at `module/metrics`, and passes on what
+/// it says.
+@Suite(.timeLimit(.minutes(1)))
+struct MetricsTests {
+    private let ant: JSON = ["module": "Ant"]
+
+    @Test func aModulesAnswerComesAsItIs() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let module = try bus.module("Ant")
+            let id = try bus.operator().call("bus/metrics", ant, ["trace": "00-1-2-01", "deadline": 700])
+            let asked = try module.expectCall("module/metrics", nil, ["from": "bus", "trace": "00-1-2-01"])
+            #expect(try #require(asked["deadline"]?.integer) <= 700)
+            // The same bytes: what the broker can't read, it need not.
+            try module.send(header: #"{"kind":"reply","id":\#(asked.id)}"#, body: #"{ "a" : 1.50 } not JSON"#)
+            let reply = try bus.operator().next()
+            #expect(reply.matches(["kind": "reply", "id": .integer(Int64(id))]))
+            #expect(String(decoding: reply.body, as: UTF8.self) == #"{ "a" : 1.50 } not JSON"#)
+        }
+    }
+
+    @Test func aModulesErrorComesToo() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let module = try bus.module("Ant")
+            let id = try bus.operator().call("bus/metrics", ant)
+            try module.fail(try module.expectCall("module/metrics"), "unknown-action")
+            try bus.operator().expectError(to: id, "unknown-action", ran: "no")
+        }
+    }
+
+    @Test func onlyOperatorsAskAndOnlyOfModulesThatAreReady() throws {
+        try TestBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
+            let module = try bus.module("Ant")
+            for peer in [module, try bus.launcher()] { try peer.refused("bus/metrics", ant, with: "forbidden") }
+            let asking = try bus.operator()
+            try asking.refused("bus/metrics", ["module": "Nobody"], with: "unknown-module")
+            try asking.refused("bus/metrics", ["module": "Bee"], with: "unavailable")
+            try asking.refused("bus/metrics", [:], with: "bad-params")
+            try asking.refused("bus/metrics", ["module": 1], with: "bad-params")
+            let bee = try bus.connect("Bee")
+            try bee.hello("Bee")
+            try bee.expectCall("module/setUp")
+            try asking.refused("bus/metrics", ["module": "Bee"], with: "unavailable")
+        }
+    }
+
+    @Test func whoGivesUpTakesTheQuestionBack() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let module = try bus.module("Ant")
+            let asking = try bus.operator()
+            for deadline in [0, 50] as [Int64] {
+                let id = try asking.call("bus/metrics", ant, deadline == 0 ? [:] : ["deadline": .integer(deadline)])
+                let asked = try module.expectCall("module/metrics")
+                if deadline == 0 { try asking.cancel(id) }
+                try asking.expectError(to: id, deadline == 0 ? "cancelled" : "deadline-exceeded", ran: "maybe")
+                try module.expect(["kind": "cancel", "id": asked.number])
+                // What it says now is nobody's any more.
+                try module.reply(to: asked)
+                try asking.expectNothing()
+            }
+        }
+    }
+
+    @Test func aModulesEndEndsTheQuestion() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let module = try bus.module("Ant")
+            let id = try bus.operator().call("bus/metrics", ant)
+            try module.expectCall("module/metrics")
+            module.close()
+            try bus.operator().expectError(to: id, "died", ran: "maybe")
+        }
+    }
+
+    @Test func anAnswerThatDoesNotFitIsAnError() throws {
+        var table = AppTable.sixModules()
+        table.limits.queue = 65_536
+        try TestBus.run(table) { bus in
+            let module = try bus.module("Ant")
+            let asking = try bus.operator()
+            asking.isPaused = true
+            // The queue is not empty where answers wait in it that the kernel doesn't take.
+            let first = try asking.call("bus/metrics", ant)
+            let second = try asking.call("bus/metrics", ant)
+            let large = JSON.string(String(repeating: "x", count: 4 << 20))
+            for _ in 0..<2 { try module.reply(to: try module.expectCall("module/metrics"), large) }
+            try module.settle()
+            asking.isPaused = false
+            try asking.expectReply(to: first)
+            try asking.expectError(to: second, "overloaded", ran: "yes")
+        }
+    }
+
+    @Test func beingAskedIsNoUse() throws {
+        let table = AppTable.testing(
+            .manual("Login", rank: 1, provides: ["Login"]) { row in
+                row.start = .onDemand
+                row.idle = 150
+            })
+        try TestBus.run(table) { bus in
+            let launcher = try bus.launcher()
+            let token = try bus.vouch(for: "Login")
+            let module = try bus.provider("Login", "Login", ["token": .string(token)])
+            module.answersLifecycle = false
+            // Asked all the time, and stopped all the same.
+            while true {
+                let id = try bus.operator().call("bus/metrics", ["module": "Login"])
+                let frame = try module.next()
+                try module.reply(to: frame)
+                guard frame.to == "module/metrics" else { break }
+                try bus.operator().expectReply(to: id)
+            }
+            try launcher.expectCall("launcher/stop", ["module": "Login"])
+        }
+    }
+
+    @Test func theQuestionPassesToTheNextProgram() throws {
+        try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
+            let module = try bus.module("Ant")
+            let asking = try bus.operator()
+            let id = try asking.call("bus/metrics", ant)
+            let asked = try module.expectCall("module/metrics")
+            try asking.asked("bus/handOver")
+            try module.reply(to: asked, ["metrics": []])
+            try asking.expectReply(to: id, body: ["metrics": []])
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import StrataCore
+import Testing
+
+/// What modules measure, in `strata metrics`.
+@Suite(.timeLimit(.minutes(5)))
+struct MeasuredModuleTests {
+    /// A bus with these modules, of which each says this to `bus/metrics`.
+    private func script(_ answers: [String: FakeBus.Said]) -> FakeBus.Script {
+        { asked in
+            switch asked.to {
+            case "bus/modules":
+                let modules = answers.keys.sorted().map { #"{"name":"\#($0)","state":"ready"}"# }
+                return [.reply(#"{"modules":[\#(modules.joined(separator: ",")),{"name":"Off","state":"absent"}]}"#)]
+            case "bus/metrics":
+                let name = (try? JSON(parsing: Array(asked.body.utf8)))?["module"]?.string ?? ""
+                return [answers[name] ?? .error("failed", "asked for \(asked.body)")]
+            default: return [.reply(CommandMetricsTests.stats())]
+            }
+        }
+    }
+
+    private func text(_ answers: [String: FakeBus.Said]) async throws -> (OpenMetricsText, String) {
+        let run = try await strata("metrics", script: script(answers)).run
+        #expect(run.status == 0 && run.error == "")
+        return (try OpenMetricsText(run.output), run.output)
+    }
+
+    private func said(_ metrics: String, dropped: Int = 0) -> FakeBus.Said {
+        .reply(#"{"metrics":[\#(metrics)],"dropped":\#(dropped)}"#)
+    }
+
+    @Test func eachSampleHasItsModulesName() async throws {
+        let counter = #"{"name":"notes.saved","type":"counter","labels":{"kind":"short"},"value":3}"#
+        let gauge = #"{"name":"notes.open","type":"gauge","value":-1.5}"#
+        let timer = #"""
+            {"name":"notes.index","type":"summary","unit":"seconds","count":2,"sum":0.75,
+            "quantiles":{"0.5":0.25,"0.9":0.5,"0.99":null}}
+            """#
+        let (text, output) = try await text([
+            "Notes": said("\(counter),\(gauge),\(timer)", dropped: 2), "Other": said(counter),
+        ])
+        #expect(text.value("notes_saved_total", ["module": "Notes", "kind": "short"]) == 3)
+        #expect(text.value("notes_saved_total", ["module": "Other", "kind": "short"]) == 3)
+        #expect(text.value("notes_open", ["module": "Notes"]) == -1.5)
+        #expect(text.value("notes_index_seconds", ["module": "Notes", "quantile": "0.9"]) == 0.5)
+        #expect(try #require(text.value("notes_index_seconds", ["module": "Notes", "quantile": "0.99"])).isNaN)
+        #expect(text.value("notes_index_seconds_count", ["module": "Notes"]) == 2)
+        #expect(text.value("notes_index_seconds_sum", ["module": "Notes"]) == 0.75)
+        #expect(output.contains("# UNIT notes_index_seconds seconds\n# HELP notes_index_seconds notes.index, as "))
+        #expect(text.value("strata_module_metrics_up", ["module": "Notes"]) == 1)
+        #expect(text.value("strata_module_dropped_metrics_total", ["module": "Notes"]) == 2)
+        #expect(text.value("strata_module_metrics_up", ["module": "Off"]) == nil)
+    }
+
+    @Test func namesThatAreNotAllowedOrTakenAreMadeSo() async throws {
+        let metrics = [
+            // Each wants a name that another has, or one that is none.
+            #"{"name":"strata_up","type":"counter","value":1}"#, #"{"name":"strata_up","type":"gauge","value":2}"#,
+            #"{"name":"a.b","type":"gauge","value":3}"#, #"{"name":"a-b","type":"gauge","value":4}"#,
+            #"{"name":"a b","type":"gauge","value":5}"#, #"{"name":"a_b_total","type":"counter","value":6}"#,
+            #"{"name":"9 lives","type":"gauge","value":7}"#, #"{"name":"ü:x","type":"gauge","value":8}"#,
+            #"{"name":"l","type":"gauge","labels":{"module":"m","quantile":"q","a b":"1","a_b":"2","9":"3"},"value":9}"#,
+            #"{"name":"s_count","type":"gauge","value":10}"#,
+            #"{"name":"s","type":"summary","count":1,"sum":11,"quantiles":{}}"#,
+            #"{"name":"t_seconds","type":"gauge","value":12}"#,
+            #"{"name":"t","type":"summary","unit":"seconds","count":1,"sum":13,"quantiles":{}}"#,
+        ]
+        let (text, _) = try await text(["X": said(metrics.joined(separator: ","))])
+        #expect(text.value("strata_up") == 1)
+        func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+            text.value(name, labels.merging(["module": "X"]) { $1 })
+        }
+        #expect(value("strata_up_counter_total") == 1 && value("strata_up_gauge") == 2)
+        #expect(value("a_b") == 3 && value("a_b_gauge") == 4 && value("a_b_gauge_2") == 5)
+        #expect(value("a_b_counter_total") == 6)
+        #expect(value("_9_lives") == 7 && value("_:x") == 8)
+        let labels = [
+            "exported_module": "m", "exported_quantile": "q", "a_b": "1", "exported_a_b": "2", "_9": "3",
+        ]
+        #expect(value("l", labels) == 9)
+        #expect(value("s_count") == 10 && value("s_summary_sum") == 11)
+        #expect(value("t_seconds") == 12 && value("t_summary_seconds_sum") == 13)
+    }
+
+    @Test func whatIsNoMetricIsCountedAsDropped() async throws {
+        let metrics = [
+            "1", "{}", #"{"name":"","type":"gauge","value":1}"#, #"{"name":"a","type":"info","value":1}"#,
+            #"{"name":"a","type":"gauge"}"#, #"{"name":"a","type":"gauge","value":"1"}"#,
+            #"{"name":"a","type":"summary","count":-1,"sum":0}"#, #"{"name":"a","type":"summary","count":1}"#,
+            #"{"name":"a","type":"counter","value":-1}"#, #"{"name":"a","type":"counter","value":null}"#,
+            #"{"name":"a","type":"gauge","value":1}"#, #"{"name":"a","type":"gauge","value":2}"#,
+            #"{"name":"q","type":"summary","count":1,"sum":1,"quantiles":{"2":1}}"#,
+            #"{"name":"n","type":"gauge","unit":"a b","value":1}"#,
+        ]
+        let (text, _) = try await text(["X": said(metrics.joined(separator: ","), dropped: 1)])
+        #expect(text.value("a", ["module": "X"]) == 1)
+        #expect(text.value("strata_module_dropped_metrics_total", ["module": "X"]) == 14)
+    }
+
+    @Test func aModuleThatDoesNotTellIsTold() async throws {
+        let (text, _) = try await text([
+            "Late": .error("deadline-exceeded", "too late"), "Python": .error("unknown-action", "what?"),
+            "Gone": .error("unavailable", "gone"), "Odd": .reply("[]"), "Good": said(""),
+        ])
+        #expect(text.value("strata_module_metrics_up", ["module": "Late"]) == 0)
+        #expect(text.value("strata_module_metrics_up", ["module": "Odd"]) == 0)
+        #expect(text.value("strata_module_metrics_up", ["module": "Good"]) == 1)
+        for none in ["Python", "Gone"] { #expect(text.value("strata_module_metrics_up", ["module": none]) == nil) }
+    }
+
+    /// Both, the command and the server: at once, and not one after another.
+    @Test func allAreAskedWithAnEnd() async throws {
+        let (_, all) = try await strata("metrics", script: script(["A": said(""), "B": said("")]))
+        let asked = all.filter { $0.to == "bus/metrics" }
+        #expect(asked.map(\.body) == [#"{"module":"A"}"#, #"{"module":"B"}"#])
+        #expect(asked.allSatisfy { $0.deadline == 1_000 })
+    }
+
+    @Test func theServerHasThemToo() async throws {
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        let counter = #"{"name":"saved","type":"counter","value":3}"#
+        let bus = FakeBus(
+            at: server.bus, script: script(["A": said(counter), "B": .error("deadline-exceeded", "too late")]))
+        defer { bus.close() }
+        let text = try server.metrics()
+        #expect(text.value("saved_total", ["module": "A"]) == 3)
+        #expect(text.value("strata_module_metrics_up", ["module": "B"]) == 0)
+        #expect(bus.asked.filter { $0.to == "bus/metrics" }.allSatisfy { $0.deadline == 1_000 })
+    }
+}
