@@ -1395,13 +1395,15 @@ class Module(Bus):
         self._reports.setdefault(to, []).extend(names)
 
     def set_up(self, handler: _S) -> _S:
-        """Decorates `setUp`, which gets the `Context`. Only modules that started
-        before can be called in it.
+        """Decorates `setUp`, which gets the `Context`. Only modules that are ready can
+        be called in it, and at the app's start no eager one is.
         """
         return self._step("setUp", handler)
 
     def initialize(self, handler: _S) -> _S:
-        """Decorates `initialize`: all eager modules are set up. Then it is ready."""
+        """Decorates `initialize`: all eager modules are set up, and those before this one
+        ready. Then it is ready.
+        """
         return self._step("initialize", handler)
 
     def did_start(self, handler: _S) -> _S:

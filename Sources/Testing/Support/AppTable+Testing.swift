@@ -6,6 +6,7 @@ extension AppTable {
         testing(rows, with: change)
     }
 
+    /// The same of an array of rows.
     public static func testing(_ rows: [Row], with change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         var table = AppTable(app: "test")
         table.env = "test"

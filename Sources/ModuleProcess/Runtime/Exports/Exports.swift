@@ -124,16 +124,20 @@ public struct Exports {
     /// Says that this module calls an interface.
     public mutating func requires(_ interface: String) { required.append(interface) }
 
-    /// Says that this module broadcasts this; needed under `calls: declared`.
+    /// Says that this module broadcasts this, for people and for `strata check`;
+    /// under `calls: declared` its row of the manifest is what counts.
     public mutating func broadcasts(_ notice: any Broadcast.Type) { broadcasts(notice.name) }
 
-    /// Says that this module broadcasts this; needed under `calls: declared`.
+    /// Says that this module broadcasts a name without a contract, for people and
+    /// for `strata check`.
     public mutating func broadcasts(_ name: String) { broadcasts.append(name) }
 
-    /// Says that this module reports this; needed under `calls: declared`.
+    /// Says that this module reports this, for people and for `strata check`;
+    /// under `calls: declared` its row of the manifest is what counts.
     public mutating func reports(_ notice: any Report.Type, to module: String) { reports(notice.name, to: module) }
 
-    /// Says that this module reports this; needed under `calls: declared`.
+    /// Says that this module reports a name without a contract, for people and for
+    /// `strata check`.
     public mutating func reports(_ name: String, to module: String) {
         if let index = reports.firstIndex(where: { $0.target == module }) {
             reports[index].names.append(name)

@@ -1,7 +1,7 @@
 internal import StrataCore
 
 /// Runs what blocks or computes long, off the module's loop, and waits for it.
-/// There are four threads for that.
+/// At most four threads do that, each made when it is needed.
 /// - Parameters:
 ///   - label: work of one label runs one after another, in the order in which
 ///     it was given; work without one runs side by side.

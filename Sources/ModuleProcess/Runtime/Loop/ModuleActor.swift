@@ -4,10 +4,12 @@
 /// State needs no lock: only at an `await` does anything else run.
 @globalActor
 public actor ModuleActor {
+    /// The one that there is.
     public static let shared = ModuleActor()
 
     private init() {}
 
+    /// The module's loop, as the language asks for it.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         ModuleExecutor.shared.asUnownedSerialExecutor()
     }

@@ -40,11 +40,13 @@ public protocol Module: AnyObject, SendableMetatype {
     func register(_ exports: inout Exports) throws
 
     /// The first step of the start: of all modules of the app, earlier levels
-    /// first. What it calls must be ready already.
+    /// first. What it calls must be ready, which at the app's start no eager module
+    /// is yet: what needs one belongs in `initialize`.
     func setUp(_ context: Context) async throws
-    /// The second step, after every module has done the first.
+    /// The second step, after every eager module has done the first, and those
+    /// before this one have done the second: they are ready.
     func initialize() async throws
-    /// All modules are ready.
+    /// All eager modules are ready.
     func didStart() async throws
     /// The end. Not called where the start has never begun.
     func tearDown() async throws
