@@ -66,7 +66,10 @@ let package = Package(
             path: "Sources/strata-broker", swiftSettings: settings),
         .executableTarget(
             name: "StrataFixture",
-            dependencies: ["Strata", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            dependencies: [
+                "Strata", .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
             path: "Tests/Fixture", swiftSettings: settings),
         .executableTarget(
             name: "GuideModule", dependencies: ["Strata"], path: "Tests/GuideModule", swiftSettings: settings),

@@ -31,6 +31,7 @@ let package = Package(
     dependencies: [
         .package(name: "strata", path: "../.."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     ],
     targets: [
         contract("Storage"),
@@ -44,7 +45,9 @@ let package = Package(
         module("Storage", ["StorageInterface", "PackageDatabase"]),
         module("Log", ["LogInterface"]),
         module("Catalog", ["CatalogInterface", "StorageInterface", "LogInterface", "DpkgStatus"]),
-        module("Notes", ["NotesInterface", "StorageInterface", "LogInterface"]),
+        module(
+            "Notes",
+            ["NotesInterface", "StorageInterface", "LogInterface", .product(name: "CoreMetrics", package: "swift-metrics")]),
         module("Export", ["ExportInterface", "StorageInterface"]),
         // crypt(3), which hashes passwords, is a library beside libc.
         module("Session", ["SessionInterface", "LogInterface"], links: ["crypt"]),

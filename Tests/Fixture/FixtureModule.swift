@@ -1,3 +1,4 @@
+import CoreMetrics
 import Glibc
 import Strata
 import Tracing
@@ -11,6 +12,8 @@ final class FixtureModule: Module {
     private let bus: Bus
     private let interface = environment("STRATA_MODULE") ?? name
     private let behaviour = environment("FIXTURE") ?? ""
+    /// Made with the module, before it is connected.
+    private let echoes = Counter(label: "fixture.echoes")
     private var setUps = 0
     private var resumes = 0
     private var notices: [JSON] = []
@@ -29,7 +32,10 @@ final class FixtureModule: Module {
     }
 
     func register(_ exports: inout Exports) {
-        exports.bytes("\(interface)/echo") { call in call.body }
+        exports.bytes("\(interface)/echo") { [echoes] call in
+            echoes.increment()
+            return call.body
+        }
         exports.action("\(interface)/hang") { _ in
             while true { try await Strata.sleep(milliseconds: 3_600_000) }
         }

@@ -100,13 +100,15 @@ extension Broker {
             parent.pointee.isLifecycle, let module = peer.module
         else { return nil }
         let rule = "a module that starts can't wait for one that starts after it"
+        // At the app's start no eager module is ready while one is in setUp.
+        let next = ModuleTable.startsBefore(owner, module) ? "initialize" : "didStart"
         let step = module.successor.flatMap { $0.peer === peer ? $0.step : nil } ?? module.step
         switch step {
         case .settingUp where !owner.isReady:
             return BusError(
                 .unavailable,
-                "\(owner.name) isn't ready, and the request was made in setUp of \(module.name): \(rule); make it in "
-                    + "didStart, or observe")
+                "\(owner.name) isn't ready, and the request was made in setUp of \(module.name), which waits for "
+                    + "nobody: make it in \(next), or observe")
         case .initializing where !owner.isReady && owner === module:
             return BusError(
                 .unavailable,

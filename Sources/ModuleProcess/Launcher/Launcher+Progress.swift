@@ -22,7 +22,11 @@ extension Launcher {
         let ready = expected.filter(\.machine.isReady)
         let time = seconds(loop.now - startedAt)
         if ready.count == expected.count {
-            tellReady("all \(ready.count) modules are ready after \(time)")
+            tellReady(
+                expected.count == 1
+                    ? "the module is ready after \(time)" : "all \(ready.count) modules are ready after \(time)")
+        } else if expected.count == 1 {
+            tellReady("the module, \(expected[0].name), is not ready after \(time)")
         } else {
             let others = expected.filter { !$0.machine.isReady }.map(\.name)
             tellReady("\(ready.count) of \(expected.count) modules are ready after \(time); not \(list(others))")

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataTesting
 import Testing
 
 /// What modules measure, in `strata metrics`.
@@ -127,5 +128,31 @@ struct MeasuredModuleTests {
         #expect(text.value("saved_total", ["module": "A"]) == 3)
         #expect(text.value("strata_module_metrics_up", ["module": "B"]) == 0)
         #expect(bus.asked.filter { $0.to == "bus/metrics" }.allSatisfy { $0.deadline == 1_000 })
+    }
+
+    /// Real modules, which bootstrap nothing.
+    @Test func whatARealModuleMeasuresIsThere() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        for _ in 0..<3 { try tool.asked("Mid/echo", 1) }
+        let command = try ChildProgram(
+            try BuiltExecutable.path("strata"), ["metrics"], environment: ["STRATA_SOCKET": app.running.socket])
+        #expect(try command.wait(within: .seconds(30)) == .exit(0))
+        let text = try OpenMetricsText(command.outputText)
+        #expect(text.value("fixture_echoes_total", ["module": "Mid"]) == 3)
+        #expect(text.value("fixture_echoes_total", ["module": "Base"]) == 0)
+        let echo = ["module": "Mid", "kind": "call", "interface": "Mid", "action": "echo"]
+        #expect(text.value("strata_handled_requests_total", echo.merging(["code": "ok"]) { $1 }) == 3)
+        #expect(text.value("strata_handled_request_duration_seconds_count", echo) == 3)
+        for module in ["Base", "Mid", "Top"] {
+            #expect(text.value("strata_module_metrics_up", ["module": module]) == 1)
+            #expect(text.value("strata_module_dropped_metrics_total", ["module": module]) == 0)
+        }
+        // It isn't started to be asked.
+        #expect(text.value("strata_module_metrics_up", ["module": "Lazy"]) == nil)
+        #expect(text.value("strata_module_state", ["module": "Lazy", "strata_module_state": "absent"]) == 1)
+        try app.end()
     }
 }

@@ -1,3 +1,4 @@
+import CoreMetrics
 import LogInterface
 import NotesInterface
 import StorageInterface
@@ -9,6 +10,8 @@ final class NotesModule: Module {
     static let name = "Notes"
 
     private let bus: Bus
+    /// `strata metrics` shows it.
+    private let added = Counter(label: "notes.added")
     /// How many notes each person has written who hasn't left since.
     private var written: [String: Int] = [:]
 
@@ -46,6 +49,7 @@ final class NotesModule: Module {
         guard let note = try await bus.call(Storage.AddNote(item: request.item, text: request.text, writer: writer))
         else { throw noSuchItem(request.item) }
         written[writer, default: 0] += 1
+        added.increment()
         bus.log("note \(note.id) on \(note.item) by \(writer)")
         return note
     }
