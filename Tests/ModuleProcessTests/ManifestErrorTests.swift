@@ -31,6 +31,12 @@ struct ManifestErrorTests {
         ("app: B", #":2: app: expected each key once"#),
         ("env: a b", #":2: env: expected a word; found "a b""#),
         ("env: [a]", ":2: env: expected a word; found a list"),
+        ("env: 1", ":2: env: expected a word, in quotes where YAML takes it for a number or a boolean; found 1"),
+        (
+            "modules: {A: {observes: [true]}}",
+            ":2: modules.A.observes[0]: expected a name of 1 to 256 bytes, in quotes where YAML takes it for a number "
+                + "or a boolean; found true"
+        ),
         ("schemes: a", ":2: schemes: expected a list; found \"a\""),
         ("schemes: [1a]", ":2: schemes[0]: expected a URL scheme"),
         ("schemes: [a, A]", ":2: schemes[1]: expected each name once"),

@@ -27,8 +27,10 @@ extension Broker {
             ? UInt64(min(max(header.deadline, 1), 86_400_000)) : 5_000
         let (params, trace, meta) = (Array(body), Array(header.trace), Array(header.meta))
         guard let call = openRequest(.served, header, from: peer) else { return }
-        // Each answer has the deadline; the whole has none.
+        // Each answer has the deadline, and at most what a parent has left; the whole
+        // has none.
         wheel.remove(call)
+        call.pointee.expiry = openParent(header, of: peer)?.pointee.expiry ?? Call.never
         call.pointee.wasPassedOn = true
         begin(
             Emission(
@@ -68,8 +70,15 @@ extension Broker {
         }
         callOwn(
             peer, to: "module/event", name: emission.name, body: emission.params, trace: emission.trace,
-            meta: emission.meta, for: emission.request?.call, deadline: emission.deadline, isLifecycle: true,
+            meta: emission.meta, for: emission.request?.call, deadline: deadline(of: emission), isLifecycle: true,
             mustFit: true, .event(emission, index))
+    }
+
+    private func deadline(of emission: Emission) -> UInt64 {
+        guard let asking = emission.request, asking.isOpen, asking.call.pointee.expiry != Call.never else {
+            return emission.deadline
+        }
+        return min(emission.deadline, remaining(asking.call))
     }
 
     /// A listener has answered, or will not.

@@ -68,7 +68,7 @@ extension Broker {
                 throw BusError(
                     .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
             }
-            urls.append(own)
+            if !urls.contains(where: { $0 === own }) { urls.append(own) }
         }
         // A URL goes with the interface that it leads to.
         urls += module.urls.filter { url in

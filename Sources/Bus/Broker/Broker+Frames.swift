@@ -41,7 +41,14 @@ extension Broker {
         let reason =
             header.kind == .notice
             ? "is sent by the broker alone: send broadcast or report" : "is none of the protocol's section 4"
-        writeError(peer, id: header.id, BusError(.unknownKind, "the kind \"\(kind)\" \(reason)"))
+        // With the number of an open request it would be taken for that one's answer.
+        let isInUse = peer.requests.find(header.id) != nil
+        writeError(
+            peer, id: isInUse ? 0 : header.id,
+            BusError(
+                .unknownKind,
+                "the kind \"\(kind)\" \(reason)"
+                    + (isInUse ? "; its id \(header.id) is in use by an open request, which goes on" : "")))
     }
 
     // MARK: Judging a request

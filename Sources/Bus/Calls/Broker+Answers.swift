@@ -131,35 +131,42 @@ extension Broker {
         guard let call = served(header.id, by: peer) else { return }
         let error = calleeError(header, body, from: peer)
         switch call.pointee.kind {
-        case .notice, .own:
+        case .own:
             if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
-            if call.pointee.kind == .notice {
-                noticeAnswered(call, error)
-            } else {
-                finishOwn(call, .failure(error))
-            }
+            finishOwn(call, .failure(error))
+        case .notice:
+            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
+            if let report = reportFailed(call) { forwardError(report, error, header, body, from: peer) }
         case .call, .report, .served:
-            let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
             durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
-            let room =
-                header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
-            guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
-                overloadedAnswer(call, caller)
-                return
-            }
-            statistics.countError(error.code)
-            let id = call.pointee.callerID
-            queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
-                writer.integer("id", id)
-                writer.string("code", error.code.rawValue)
-                writer.string("message", error.message)
-                writer.string("ran", error.ran.rawValue)
-                if header.trace.count > 0 { writer.raw("trace", header.trace) }
-                if header.meta.count > 0 { writer.raw("meta", header.meta) }
-            }
-            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
-            release(call, "its parent failed")
+            forwardError(call, error, header, body, from: peer)
         }
+    }
+
+    /// Sends a callee's or an observer's error on to the caller.
+    private func forwardError(
+        _ call: CallPointer, _ error: BusError, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
+    ) {
+        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        let room =
+            header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+        guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
+            overloadedAnswer(call, caller)
+            return
+        }
+        statistics.countError(error.code)
+        let id = call.pointee.callerID
+        queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            writer.string("code", error.code.rawValue)
+            writer.string("message", error.message)
+            writer.string("ran", error.ran.rawValue)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+        if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
+        release(call, "its parent failed")
     }
 
     /// Those of the bus's own codes that a callee may send.

@@ -46,7 +46,9 @@ extension Broker {
     ) {
         let interface = route.interface
         if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
-            if let refusal = policyRefusal(interface, header, from: peer, required: route.required) {
+            if let refusal = policyRefusal(
+                interface, header, from: peer, required: route.required, isInstance: route.instance != nil)
+            {
                 refuse(peer, header.id, refusal)
                 return
             }
@@ -161,7 +163,6 @@ extension Broker {
         call.pointee.callee = .passUnretained(callee)
         call.pointee.state = .sent
         callee.addServed(call)
-        callee.lastRequest = loop.now
         let remaining = remaining(call)
         let from = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }  // because a call has a caller
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in

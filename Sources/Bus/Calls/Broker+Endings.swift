@@ -78,7 +78,10 @@ extension Broker {
             caller.requests.remove(call.pointee.callerID)
             caller.removeMade(call)
         }
-        if let callee = call.pointee.callee?._withUnsafeGuaranteedRef({ $0 }) { callee.removeServed(call) }
+        if let callee = call.pointee.callee?._withUnsafeGuaranteedRef({ $0 }) {
+            callee.removeServed(call)
+            if call.pointee.kind != .own { callee.lastRequest = loop.now }
+        }
         if call.pointee.held != nil { dropHeld(call) }
         if let adaptation = call.pointee.adaptation {
             adaptation.release()

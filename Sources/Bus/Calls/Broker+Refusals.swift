@@ -44,9 +44,7 @@ extension Broker {
         let hint =
             !near.isEmpty
             ? "did you mean \(near.joined(separator: " or "))?"
-            : names.isEmpty
-                ? "it has none"
-                : "it has \(names.prefix(10).joined(separator: ", "))\(names.count > 10 ? " and \(names.count - 10) more" : "")"
+            : "it has \(names.prefix(10).joined(separator: ", "))\(names.count > 10 ? " and \(names.count - 10) more" : "")"
         return BusError(.unknownAction, "the interface \(interface.name) has no action \(action): \(hint)")
     }
 
@@ -61,9 +59,12 @@ extension Broker {
     /// What the app's policy and the peer's role have against a call.
     /// - Parameter required: the name that the caller used, where an adapter
     ///   leads on from it: that one must be declared.
+    /// - Parameter isInstance: whether the call is to an instance: it has the
+    ///   provider's name, also where it was created by the one that is declared.
     @inline(never)
     func policyRefusal(
-        _ interface: InterfaceRecord, _ header: borrowing Header, from peer: Peer, required: String? = nil
+        _ interface: InterfaceRecord, _ header: borrowing Header, from peer: Peer, required: String? = nil,
+        isInstance: Bool = false
     ) -> BusError? {
         if peer.role == .launcher {
             return BusError(.forbidden, "the launcher calls bus alone, and asked for \(interface.name)")
@@ -74,9 +75,11 @@ extension Broker {
                 "\(peer.displayName) said auth: skip, and its row isn't trusted: call without it, or set trusted: true")
         }
         guard let caller = peer.module, caller !== interface.owner, table.calls != .any else { return nil }
+        let requires = caller.row?.requires ?? []
         let refusal = table.calls.refusal(
             ofCallFrom: peer.rank, to: interface.owner.rank,
-            isDeclared: caller.row?.requires.contains(required ?? interface.name) == true)
+            isDeclared: requires.contains(required ?? interface.name)
+                || isInstance && requires.contains { leads($0, to: interface) })
         switch refusal {
         case nil: return nil
         case .level:
@@ -91,6 +94,11 @@ extension Broker {
                 "\(caller.name) of level \(levels.names[peer.rank]) called \(required ?? interface.name) of level "
                     + "\(levels.names[interface.owner.rank]) without requiring it: add it to requires of its row")
         }
+    }
+
+    /// Whether adapters lead from a required name to an interface.
+    private func leads(_ required: String, to interface: InterfaceRecord) -> Bool {
+        adapters.target(required, "", isProvided: { routes.interface($0) != nil })?.interface == interface.name
     }
 
     /// Section 11: a request made for `module/setUp` would wait for a module

@@ -128,7 +128,10 @@ extension Broker {
 
     /// For the time that a session has to finish what it has.
     func finishingTimer(of old: Peer) -> LoopTimer {
-        LoopTimer(loop) { [unowned self, unowned old] in self.tearDown(old) }
+        LoopTimer(loop) { [unowned self, unowned old] in
+            instances.removeOwned(by: old)
+            tearDown(old)
+        }
     }
 
     /// Those that have finished go; looked at in each round of the loop.

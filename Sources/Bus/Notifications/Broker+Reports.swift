@@ -126,7 +126,6 @@ extension Broker {
             call.pointee.expiry = report.pointee.expiry
             call.pointee.budget = report.pointee.budget
             observer.addServed(call)
-            observer.lastRequest = loop.now
             report.adopt(call)
             report.pointee.open += 1
             report.pointee.observers += 1
@@ -147,23 +146,31 @@ extension Broker {
 
     /// One notice of a report has its answer: nil is a reply.
     func noticeAnswered(_ notice: CallPointer, _ error: BusError?) {
-        // A notice whose report has ended belongs to nobody.
-        guard let report = notice.pointee.parent else {
-            release(notice, "its report has ended")
-            return
-        }
-        release(notice, "the notice was answered")
-        report.pointee.open -= 1
         if let error {
-            // The other observers go on; their answers are dropped.
-            while let other = report.pointee.firstChild {
-                other.leaveParent()
-                release(other, "another observer of the report failed")
-            }
-            fail(report, error)
-        } else if report.pointee.open == 0 {
+            if let report = reportFailed(notice) { fail(report, error) }
+        } else if let report = endNotice(notice), report.pointee.open == 0 {
             reportDone(report)
         }
+    }
+
+    /// An observer of a report failed: the report that is to end with its error. The
+    /// other observers go on, and their answers are dropped.
+    func reportFailed(_ notice: CallPointer) -> CallPointer? {
+        guard let report = endNotice(notice) else { return nil }
+        while let other = report.pointee.firstChild {
+            other.leaveParent()
+            release(other, "another observer of the report failed")
+        }
+        return report
+    }
+
+    /// - Returns: its report; nil for a notice whose report has ended, which belongs
+    ///   to nobody.
+    private func endNotice(_ notice: CallPointer) -> CallPointer? {
+        let report = notice.pointee.parent
+        release(notice, "the notice was answered")
+        report?.pointee.open -= 1
+        return report
     }
 
     /// The module that a report went to is gone, with some notices unanswered.

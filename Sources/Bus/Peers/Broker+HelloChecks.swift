@@ -83,6 +83,12 @@ extension Broker {
     /// What is live elsewhere is taken, and so is what a process brings that is
     /// to take over elsewhere. `module` may have its own again.
     func checkFree(_ offer: Hello.Offer, of module: ModuleRecord?) throws(BusError) {
+        if let repeated = offer.repeatedURL {
+            throw BusError(
+                .nameTaken,
+                "the URL \(repeated.host)\(repeated.path) comes twice; the names of bound segments don't tell patterns "
+                    + "apart: choose another path")
+        }
         for other in modules.rows where other !== module {
             guard let coming = other.successor?.offer else { continue }
             for interface in offer.interfaces where coming.interfaces.contains(where: { $0.name == interface.name }) {

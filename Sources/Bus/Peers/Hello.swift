@@ -78,11 +78,14 @@ struct Hello {
         offer = try Offer(&reader)
         observes = try Self.observations(&reader)
         requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
-        events = try reader.strings("events")
+        events = try reader.strings("events").map(Self.checkedName)
+        for name in requires where !Name.isInterface(name) {
+            throw BusError(.badParams, "\"\(name)\" in hello's requires is no interface's name")
+        }
         try Self.checkCount("requires", requires.count)
         try Self.checkCount("events", events.count)
         try Self.checkCount("actions", offer.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
-        _ = try reader.strings("broadcasts")
+        for name in try reader.strings("broadcasts") { _ = try Self.checkedName(name) }
         try Self.checkReports(&reader)
         resumed = try reader.bool("resumed") ?? false
     }
@@ -133,7 +136,7 @@ struct Hello {
     private static func checkedName(_ name: String) throws(BusError) -> String {
         guard (1...256).contains(name.utf8.count) else {
             throw BusError(
-                .badParams, "a notification's name has 1 to 256 bytes, and this one \(name.utf8.count)")
+                .badParams, "a notification's or an event's name has 1 to 256 bytes, and this one \(name.utf8.count)")
         }
         return name
     }
@@ -141,8 +144,14 @@ struct Hello {
     private static func checkReports(_ reader: inout MemberReader) throws(BusError) {
         guard let reports = try reader.object("reports") else { return }
         for member in reports {
-            guard let names = member.value.array, names.allSatisfy({ $0.string != nil }) else {
-                throw BusError(.badParams, "hello's reports to \"\(member.name)\" are no array of names")
+            guard Name.isModule(member.name) else {
+                throw BusError(.badParams, "\"\(member.name)\" in hello's reports is no module's name")
+            }
+            for json in member.value.array ?? [.null] {
+                guard let name = json.string else {
+                    throw BusError(.badParams, "hello's reports to \"\(member.name)\" are no array of names")
+                }
+                _ = try checkedName(name)
             }
         }
     }
@@ -159,14 +168,13 @@ extension Hello.Offer {
             }
             interfaces.append(interface)
         }
+        for json in try reader.array("urls") ?? [] { urls.append(try Hello.URL(json)) }
+    }
+
+    /// A URL that is the same as one before it.
+    var repeatedURL: Hello.URL? {
         var shapes: Set<[DecodedText?]> = []
-        for json in try reader.array("urls") ?? [] {
-            let url = try Hello.URL(json)
-            guard shapes.insert(url.shape).inserted else {
-                throw BusError(.badParams, "the URL \(url.host)\(url.path) comes twice")
-            }
-            urls.append(url)
-        }
+        return urls.first { !shapes.insert($0.shape).inserted }
     }
 }
 
@@ -201,7 +209,8 @@ extension Hello.Interface {
                     name: action.name, nameBytes: Array(action.name.utf8),
                     needsAuthorization: try reader.bool("auth") ?? false))
         }
-        self.actions = actions
+        // Where none are listed all pass.
+        self.actions = actions.isEmpty ? nil : actions
     }
 }
 

@@ -46,7 +46,7 @@ extension Broker {
     private static func judged(_ error: BusError) -> BusError {
         guard error.code == .died else { return BusError(error.code, error.message) }
         return BusError(
-            .unavailable, "the launcher ended before it had read the manifest: run strata up", ran: error.ran)
+            .unavailable, "the launcher ended before it had read the manifest, and nothing was changed: run strata up")
     }
 
     private func forgetEndedReloads() {

@@ -17,11 +17,12 @@ extension Broker {
             if !module.interfaces.contains(where: { $0 === record }) { module.interfaces.append(record) }
         }
         for url in offer.urls {
-            let isDeclared = routes.urls.value(of: url.pattern, host: url.host)?.isDeclared ?? false
+            let present = routes.urls.value(of: url.pattern, host: url.host)
+            let isDeclared = present?.isDeclared ?? false
             let target = URLTarget(
                 host: url.host, pattern: url.pattern, interface: url.interface, action: url.action, owner: module,
                 isDeclared: isDeclared)
-            module.urls.removeAll { $0.host == url.host && $0.pattern.matchesSame(as: url.pattern) }
+            if let present, present.owner === module { module.urls.removeAll { $0 === present } }
             _ = try? routes.urls.replace(url.pattern, host: url.host, value: target)
             module.urls.append(target)
         }

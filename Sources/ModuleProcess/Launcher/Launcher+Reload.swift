@@ -9,9 +9,9 @@ extension Launcher {
         switch readAgain() {
         case .failure(let error): link.fail(call.id, error)
         case .success(let manifest):
-            let (came, went) = apply(manifest)
+            let change = apply(manifest)
             link.reply(call.id, manifest.table.json().encoded())
-            begin(came, end: went)
+            begin(change)
         }
     }
 
@@ -40,10 +40,19 @@ extension Launcher {
         }
     }
 
+    /// What another manifest means for processes.
+    private struct Change {
+        /// Those whose row came.
+        var came: [Supervisor] = []
+        /// Those whose row says only now that the launcher starts them.
+        var wanted: [Supervisor] = []
+        /// Those whose row went.
+        var went: [Supervisor] = []
+    }
+
     /// What changed in a process's row takes effect at its next start, of which
     /// the broker is told before it has the table.
-    /// - Returns: those whose row came, and those whose row went.
-    private func apply(_ manifest: Manifest) -> (came: [Supervisor], went: [Supervisor]) {
+    private func apply(_ manifest: Manifest) -> Change {
         settings.manifest = manifest
         keeper?.table = manifest.table
         surroundings.env = manifest.table.env
@@ -51,14 +60,16 @@ extension Launcher {
         console.align(to: table.modules.map(\.name))
         var known = supervisors
         var kept: [Supervisor] = []
-        var came: [Supervisor] = []
+        var change = Change()
         for (row, process) in zip(table.modules, manifest.processes) {
             if let index = known.firstIndex(where: { $0.name == row.name }) {
                 let supervisor = known.remove(at: index)
                 kept.append(supervisor)
                 if supervisor.isRemoved {
                     supervisor.isRemoved = false
-                    came.append(supervisor)
+                    change.came.append(supervisor)
+                } else if row.isStartedByItself, !supervisor.row.isStartedByItself {
+                    change.wanted.append(supervisor)
                 }
                 let before = supervisor.pending
                 supervisor.update(row, process, startup: table.startup)
@@ -66,27 +77,38 @@ extension Launcher {
             } else {
                 let supervisor = Supervisor(row, process, startup: table.startup, owner: self)
                 kept.append(supervisor)
-                came.append(supervisor)
+                change.came.append(supervisor)
             }
         }
         // A row that went stays known until its process has ended.
         supervisors = kept + known
-        return (came, known)
+        change.went = known
+        return change
     }
 
-    private func begin(_ came: [Supervisor], end went: [Supervisor]) {
-        for gone in went {
+    private func begin(_ change: Change) {
+        for gone in change.went {
             gone.isRemoved = true
             gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
             forgetRemoved(gone)
         }
-        for supervisor in came {
+        for supervisor in change.came {
             supervisor.change { $0.busCame(at: loop.now) }
-            if supervisor.row.start == .eager || supervisor.row.start == .async {
+            if supervisor.row.isStartedByItself {
                 supervisor.change { $0.start(at: loop.now, reason: "its row is new in the manifest") }
+            }
+        }
+        for supervisor in change.wanted {
+            supervisor.change {
+                $0.start(at: loop.now, reason: "its row says start: \(supervisor.row.start.rawValue) now")
             }
         }
         console.say("the manifest was read again")
         emit("reload")
     }
+}
+
+extension AppTable.Row {
+    /// Whether the launcher starts it without being asked.
+    fileprivate var isStartedByItself: Bool { start == .eager || start == .async }
 }

@@ -62,6 +62,25 @@ struct ReloadedAppTests {
         }
     }
 
+    @Test func aRowThatIsToBeStartedNowIs() throws {
+        try run { app, tool in
+            let rows = { (start: String) in
+                "\(Self.rows)\n  Later: {level: topout, start: \(start), run: [MODULE], provides: [Later]}"
+            }
+            for start in ["manual", "eager"] {
+                try app.write("strata.yaml", try manifest(rows(start)), mode: 0o644)
+                try tool.asked("bus/reload")
+                if start == "manual" { try tool.refused("Later/echo", 1, with: "unavailable") }
+            }
+            #expect(try tool.asked("Later/echo", 1) == 1)
+            #expect(try row("Later", tool)?["state"] == "ready")
+            // What a person has stopped stays so where its row stays.
+            try tool.asked("launcher/stop", ["module": "Later"])
+            try tool.asked("bus/reload")
+            #expect(try row("Later", tool)?["state"] == "absent")
+        }
+    }
+
     @Test func badManifestIsToldAndChangesNothing() throws {
         try run { app, tool in
             try app.write("strata.yaml", try manifest(Self.rows, "calls: sometimes\nguests: 7"), mode: 0o644)

@@ -2,8 +2,8 @@ import Glibc
 public import StrataCore
 public import StrataManifest
 
-/// Asks modules' programs what they are: starts each as `PROGRAM --describe`,
-/// without a bus, as its row's user, and reads the hello that it prints.
+/// Asks modules' programs what they are: starts each as `PROGRAM --describe`, or
+/// `python3 PROGRAM --describe` and its like, without a bus, as its row's user, and reads the hello that it prints.
 ///
 /// Blocks until all have answered; takes 5 s for one that doesn't.
 public struct ModuleDescriber {
@@ -71,6 +71,20 @@ public struct ModuleDescriber {
         Failure(isError: false, message: "it did not describe itself (--describe): \(message)")
     }
 
+    /// What an interpreter needs to know which program it is: its arguments up to the
+    /// first one that is a file's name. Of other programs arguments are their own affair.
+    static func script(_ run: [String]) -> [String] {
+        let program = run.first?.split(separator: "/").last ?? ""
+        let name = program.prefix { $0.isLetter }
+        guard interpreters.contains(String(name)),
+            program.dropFirst(name.count).allSatisfy({ $0.isNumber || $0 == "." }),
+            let script = run.dropFirst().firstIndex(where: { !$0.hasPrefix("-") && $0.contains { "./".contains($0) } })
+        else { return [] }
+        return Array(run[1...script])
+    }
+
+    private static let interpreters: Set = ["python", "node", "ruby", "perl", "php", "lua", "bash", "sh"]
+
     /// A program that was just built may still be open for writing somewhere: one
     /// that can't be started now is tried again for half a second.
     private func spawn(
@@ -92,7 +106,7 @@ public struct ModuleDescriber {
         throws(Failure) -> (output: [UInt8], exit: ChildProcess.Exit?)
     {
         var command = ChildProcess.Command(
-            arguments: [executable, "--describe"],
+            arguments: [executable] + Self.script(process.run) + ["--describe"],
             environment: ProcessEnvironment.module(
                 process, inherited: inherited, user: row.user,
                 bus: ["STRATA_MODULE": row.name, "STRATA_ENV": manifest.table.env]),

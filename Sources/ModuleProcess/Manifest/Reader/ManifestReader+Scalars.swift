@@ -12,11 +12,16 @@ extension ManifestReader {
         return text
     }
 
-    /// A string that the rule holds for.
+    /// A string that the rule holds for: what is written as a number, or as true or
+    /// false, is none.
     func text(_ field: Field?, _ what: String, where rule: (String) -> Bool) -> String? {
         guard let field, let text = text(field, what) else { return nil }
         guard rule(text) else {
             expected(what, field)
+            return nil
+        }
+        guard field.node.scalar?.string != nil else {
+            expected("\(what), in quotes where YAML takes it for a number or a boolean", field)
             return nil
         }
         return text

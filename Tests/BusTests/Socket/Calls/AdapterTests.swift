@@ -143,6 +143,27 @@ struct AdapterTests {
         }
     }
 
+    /// An instance keeps the provider's name, and that one isn't declared.
+    @Test func anInstanceOfARequiredNameIsItsCreatorsToCall() throws {
+        let table = Self.table {
+            $0.calls = .declared
+            $0.modules[1].requires = ["NoteLogin"]
+            $0.modules[2].requires = ["Shop"]
+        }
+        try TestBus.run(table) { bus in
+            let owner = try bus.module("Owner", ["interfaces": ["Login": ["instances": "multiple"]]])
+            let (notes, other) = (try bus.module("Notes"), try bus.module("Other"))
+            let name = try notes.asked("bus/create", ["interface": "NoteLogin"])["instance"]?.string ?? ""
+            #expect(name == "Login#1")
+            let id = try notes.call("\(name)/present", [:])
+            try owner.reply(to: try owner.expectCall("\(name)/present"))
+            try notes.expectReply(to: id)
+            try notes.refused("Login/present", with: "undeclared")
+            try other.refused("\(name)/present", with: "undeclared")
+            try notes.asked("bus/release", ["instance": .string(name)])
+        }
+    }
+
     @Test func adaptedCallWaitsForItsProvider() throws {
         try TestBus.run(Self.table { $0.modules[0].start = .eager }) { bus in
             _ = try bus.launcher()

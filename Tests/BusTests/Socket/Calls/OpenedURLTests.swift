@@ -53,11 +53,27 @@ struct OpenedURLTests {
             })
         try TestBus.run(table) { bus in
             let peer = try bus.provider("Ant", "Shop")
-            // What a row maps is its module's, live or not; hello's twice is the same.
+            // What a row maps is its module's, live or not.
             let rows: JSON = ["urls": [["host": "row", "path": "/%61/:other", "to": "Shop/show"]]]
             try peer.refused("bus/register", rows, with: "forbidden")
             let twice: JSON = ["urls": [Self.shop("/:a"), Self.shop("/:b")]]
-            #expect(["name-taken", "bad-params"].contains(try peer.ask("bus/register", twice).code))
+            try peer.refused("bus/register", twice, with: "name-taken")
+            // The host in any case, a segment escaped or not.
+            let again: JSON = [
+                "urls": [Self.shop("/p"), ["host": "SHOP", "path": "/%70", "to": "Shop/show"]]
+            ]
+            try peer.refused("bus/register", again, with: "name-taken")
+            try peer.refused("bus/unregister", twice, with: "unknown-path")
+            try peer.asked("bus/register", ["urls": [Self.shop("/:a")]])
+            try peer.asked("bus/unregister", twice)
+            let bee = try bus.connect("Bee")
+            let hello: JSON = [
+                "interfaces": ["Row": [:]],
+                "urls": [
+                    ["host": "m", "path": "/:a", "to": "Row/a"], ["host": "m", "path": "/:b", "to": "Row/b"],
+                ],
+            ]
+            try bee.expectRefusal(of: try bee.sendHello("Bee", hello), "name-taken")
         }
     }
 

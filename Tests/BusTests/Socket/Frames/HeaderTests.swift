@@ -170,6 +170,21 @@ struct HeaderTests {
         }
     }
 
+    /// With the number of an open request it would be taken for that one's answer.
+    @Test(arguments: ["subscribe", "notice"])
+    func anUnknownKindWithAnOpenRequestsIDIsARemark(kind: String) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let owner = try bus.provider("Ant", "Shop")
+            let peer = try bus.module("Bee")
+            let id = try peer.call("Shop/buy")
+            let call = try owner.expectCall("Shop/buy")
+            try peer.send(["kind": .string(kind), "id": .integer(Int64(id)), "name": "news"])
+            #expect(try peer.expectRemark("unknown-kind").message.contains("\(id)"))
+            try owner.reply(to: call, 7)
+            try peer.expectReply(to: id, body: 7)
+        }
+    }
+
     @Test func whatAnswersNothingOpenIsDroppedAndCounted() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")

@@ -83,12 +83,12 @@ struct StateFileTests {
         let descriptor = try StateFile.write(state())
         defer { close(descriptor) }
         var whole = bytes(of: descriptor)
-        let digit = try #require(whole.firstIndex(of: UInt8(ascii: "4")))
-        whole[digit] = UInt8(ascii: "5")
+        let digit = try #require(whole.firstIndex(of: UInt8(ascii: "5")))
+        whole[digit] = UInt8(ascii: "6")
         let other = try file(whole)
         defer { close(other) }
         let error = #expect(throws: StateError.self) { try StateFile.read(other) }
-        #expect(error?.description.contains("strata state 5") == true)
+        #expect(error?.description.contains("strata state 6") == true)
     }
 
     @Test func aStateWithAnythingElseInItIsReadOrRefusedAndNeverCrashes() throws {

@@ -126,4 +126,38 @@ struct EmitTests {
             try tool.refused("bus/emit", nil, [:], with: "bad-params")
         }
     }
+
+    /// Of a call, of another event, of a report's notice.
+    @Test(arguments: ["call", "event", "notice"])
+    func anEventHasAtMostWhatAParentHasLeft(parent: String) throws {
+        try TestBus.run(
+            .sixModules {
+                $0.modules[0].emits = ["feed.full"]
+                $0.modules[0].provides = ["Feed"]
+            }
+        ) { bus in
+            let ant = try bus.module(
+                "Ant", ["interfaces": ["Feed": [:]], "events": ["app.reload"], "observes": ["news"]])
+            let bee = try bus.module("Bee", ["events": ["feed.full"]])
+            let tool = try bus.operator()
+            let asked: UInt64
+            switch parent {
+            case "call": asked = try tool.call("Feed/fill", nil, ["deadline": 2_000])
+            case "event": asked = try tool.call("bus/emit", nil, ["name": "app.reload", "deadline": 2_000])
+            default: asked = try tool.report("news", to: "Ant", nil, ["deadline": 2_000])
+            }
+            let handled = try ant.next()
+            for (given, most) in [(nil, 2_000), (1_000, 1_000), (60_000, 2_000)] as [(Int64?, Int64)] {
+                let members: JSON = given.map { ["deadline": .integer($0)] } ?? [:]
+                let id = try emit(ant, "any", .object((members.object ?? []) + [.init("parent", handled.number)]))
+                let event = try bee.expectCall("module/event")
+                let left = try #require(event["deadline"]?.integer)
+                #expect(left <= most && left > most - 1_000, "\(event)")
+                try bee.reply(to: event, true)
+                try ant.expectReply(to: id)
+            }
+            try ant.reply(to: handled)
+            try tool.expectReply(to: asked)
+        }
+    }
 }

@@ -185,6 +185,25 @@ struct OverlapTests {
         }
     }
 
+    @Test func instancesHaveStopAndNoMore() throws {
+        try TestBus.run(table { $0.modules[0].stop = 300 }) { bus in
+            let old = try serving(bus)
+            let cat = try bus.module("Cat")
+            let cart = try cat.asked("bus/create", ["interface": "Cart"])["instance"]?.string ?? ""
+            old.peer.answersLifecycle = false
+            let new = try bus.process(of: "Shop", Self.hello)
+            try new.peer.becomeReady()
+            let call = try cat.call("\(cart)/add")
+            try old.peer.reply(to: try old.peer.expectCall("\(cart)/add"), 1)
+            try cat.expectReply(to: call, body: 1)
+            // Its tearDown has a time of its own, and nobody to serve.
+            let tearDown = try old.peer.expectCall("module/tearDown")
+            try cat.refused("\(cart)/add", with: "unknown-instance")
+            try old.peer.reply(to: tearDown)
+            try old.peer.expectEnd("shutting-down")
+        }
+    }
+
     @Test func itHasStopToFinishAndNoMore() throws {
         try TestBus.run(table { $0.modules[0].stop = 50 }) { bus in
             let old = try serving(bus)

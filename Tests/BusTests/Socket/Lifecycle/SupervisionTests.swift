@@ -94,6 +94,22 @@ struct SupervisionTests {
         }
     }
 
+    /// Not from its arrival.
+    @Test(arguments: ["call", "report"])
+    func idleCountsFromARequestsEnd(kind: String) throws {
+        try run({ $0.idle = 400 }) { bus, cast in
+            let login = try arrive(bus)
+            let id = try kind == "call" ? cast.hand.call("Login/act") : cast.hand.report("news", to: "Login")
+            let open = try login.next()
+            try pass(600, cast)
+            try login.reply(to: open)
+            try cast.hand.expectReply(to: id)
+            let end = Loop.nanoseconds
+            try cast.launcher.expectCall("launcher/stop", ["module": "Login"])
+            #expect(Loop.nanoseconds - end >= 350_000_000)
+        }
+    }
+
     @Test(arguments: ["call", "report"])
     func whatServesARequestIsNotStopped(kind: String) throws {
         try run({ $0.idle = 100 }) { bus, cast in

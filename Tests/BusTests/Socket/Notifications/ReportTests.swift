@@ -50,6 +50,19 @@ struct ReportTests {
         }
     }
 
+    @Test func anObserversErrorComesWithAllThatItHas() throws {
+        try reporting(["news"]) { bus, sender, target in
+            let id = try sender.report("news", to: "Ant")
+            let notice = try target.expectNotice("news")
+            try target.send(
+                header: #"{"kind":"error","id":\#(notice.id),"code":"Ant.full","message":"m","trace":"t3","#
+                    + #""meta":{ "q":3}}"#, body: #""why""#)
+            let error = try sender.expectError(to: id, "Ant.full", ran: "yes")
+            #expect(error.json == "why" && error["trace"] == "t3")
+            #expect(String(decoding: error.headerBytes, as: UTF8.self).contains(#""meta":{ "q":3}"#), "\(error)")
+        }
+    }
+
     @Test func aPartialReplyToANoticeIsDropped() throws {
         try reporting(["news"]) { bus, sender, target in
             let id = try sender.report("news", to: "Ant")

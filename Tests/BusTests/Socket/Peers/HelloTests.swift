@@ -145,6 +145,33 @@ struct HelloTests {
         }
     }
 
+    @Test(arguments: [[:], ["actions": [:]]] as [JSON])
+    func whereNoActionsAreListedAllPass(interface: JSON) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let owner = try bus.module("Ant", ["interfaces": ["Shop": interface]])
+            let caller = try bus.module("Bee")
+            let id = try caller.call("Shop/buy")
+            try owner.reply(to: try owner.expectCall("Shop/buy"))
+            try caller.expectReply(to: id)
+            try owner.asked("bus/register", ["interfaces": ["Shop": ["actions": ["sell": [:]]]]])
+            try caller.refused("Shop/buy", with: "unknown-action")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ["observes": [""]], ["events": [""]], ["broadcasts": [""]], ["reports": ["Ant": [""]]],
+            ["reports": ["1x": ["a"]]], ["reports": ["Ant": "a"]], ["reports": ["Ant": [1]]], ["requires": ["a b"]],
+            ["requires": [""]], ["events": [.string(String(repeating: "x", count: 257))]],
+            ["broadcasts": [.string(String(repeating: "x", count: 257))]],
+        ] as [JSON])
+    func namesThatAreNoneAreBadParams(members: JSON) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let peer = try bus.connect()
+            try peer.expectRefusal(of: try peer.sendHello("Ant", members), "bad-params")
+        }
+    }
+
     @Test func helloWithoutUsableIDIsABadID() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.connect()

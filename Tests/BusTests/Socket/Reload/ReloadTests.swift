@@ -110,7 +110,7 @@ struct ReloadTests: ReloadSuite {
             let second = try tool.call("bus/reload")
             try tool.settle()
             launcher.close()
-            try tool.expectError(to: first, "unavailable", ran: "maybe")
+            try tool.expectError(to: first, "unavailable", ran: "no")
             try tool.expectError(to: second, "unavailable", ran: "no")
         }
     }
