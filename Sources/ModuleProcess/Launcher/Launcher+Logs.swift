@@ -83,7 +83,7 @@ extension Launcher {
     private func sendLines(to reader: inout LogReader) {
         while reader.credit > 0, link.unsent < Self.mostUnsent, let taken = reader.take(from: logs) {
             reader.credit -= 1
-            link.replyPartially(reader.id, Self.body(taken, most: link.mostBody))
+            link.replyPartially(reader.id, Self.body(taken, since: logs.since, most: link.mostBody))
         }
     }
 
@@ -107,7 +107,7 @@ extension Launcher {
     }
 
     /// A partial reply. Text that doesn't fit into a frame is cut, which `cut` says.
-    private static func body(_ taken: LogReader.Taken, most: Int) -> [UInt8] {
+    private static func body(_ taken: LogReader.Taken, since: UInt64, most: Int) -> [UInt8] {
         let line = taken.line
         var text = String(decoding: line.bytes, as: UTF8.self).unicodeScalars[...]
         var isCut = false
@@ -115,7 +115,8 @@ extension Launcher {
             var members: [JSON.Member] = [
                 .init("module", .string(taken.module)), .init("at", .integer(Int64(clamping: line.at))),
                 .init("stream", .string(line.stream.rawValue)), .init("pid", .integer(Int64(line.pid))),
-                .init("start", .integer(Int64(line.start))), .init("line", .string(String(text))),
+                .init("start", .integer(Int64(line.start))), .init("since", .integer(Int64(clamping: since))),
+                .init("number", .integer(Int64(clamping: taken.place))), .init("line", .string(String(text))),
             ]
             if isCut { members.append(.init("cut", true)) }
             if taken.missed > 0 { members.append(.init("missed", .integer(Int64(clamping: taken.missed)))) }

@@ -67,6 +67,8 @@ public final class Launcher {
         case announcing(Ending)
         /// Modules end, group by group; what the app ends with.
         case endingModules(StopOrder, Ending)
+        /// The broker reads what was said last.
+        case leavingBus(Ending)
         case endingBroker(Ending)
         /// What is left of descendants is killed.
         case sweeping(Ending)

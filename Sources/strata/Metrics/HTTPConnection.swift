@@ -2,8 +2,12 @@ import StrataCore
 
 /// A connection that one request comes on, and one answer goes: then it ends.
 final class HTTPConnection {
-    /// Milliseconds for a request to come, and again for its answer to go.
+    /// Milliseconds for a request to come, and again for its answer to go and for the
+    /// other side to close.
     static let patience: UInt64 = 5_000
+    /// What the other side may still say behind its answer, in bytes: as much is read and
+    /// thrown away.
+    static let mostDropped = 1 << 20
 
     /// What is answered.
     struct Response {
@@ -31,6 +35,7 @@ final class HTTPConnection {
     private var state = State.reading
     private var received: [UInt8] = []
     private var unsent: ArraySlice<UInt8> = []
+    private var dropped = 0
     private var wantsBody = true
     private let onRequest: (HTTPConnection) -> Void
     private let onEnd: (HTTPConnection) -> Void
@@ -51,12 +56,10 @@ final class HTTPConnection {
         socket.watch(.readable)
     }
 
-    /// What one more is told than there may be. It is not read.
-    static func refuse(_ socket: Socket) {
-        let response = Response(
-            "503 Service Unavailable", "too many connections: try again", headers: [("Retry-After", "1")])
-        _ = bytes(of: response, withBody: true).withUnsafeBytes { socket.write($0) }
-        socket.close()
+    /// Tells one that is beside as many as there may be.
+    func refuse() {
+        answer(
+            Response("503 Service Unavailable", "too many connections: try again", headers: [("Retry-After", "1")]))
     }
 
     /// Sends the answer.
@@ -106,8 +109,11 @@ final class HTTPConnection {
         // Who has nothing more to say may still listen.
         case .ended where state == .waiting: socket.watch([])
         case .ended, .failed: close()
+        case .moved where state == .reading: judge()
         // What comes behind the request is of no interest.
-        case .moved: if state == .reading { judge() }
+        case .moved(let count):
+            dropped += count
+            if dropped > Self.mostDropped { close() }
         }
     }
 

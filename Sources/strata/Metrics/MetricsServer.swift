@@ -5,11 +5,14 @@ import StrataCore
 final class MetricsServer {
     /// Connections at once; one more is refused.
     static let mostConnections = 16
+    /// Refused ones that haven't closed yet; where one more comes, the oldest is closed.
+    static let mostRefused = 16
 
     private let loop: Loop
     private let reader: BusReader
     private var listener: Listener?
     private var connections: [HTTPConnection] = []
+    private var refused: [HTTPConnection] = []
     /// Those that wait for the look that is being taken.
     private var waiting: [HTTPConnection] = []
     private var signals: [SignalWatcher] = []
@@ -37,21 +40,28 @@ final class MetricsServer {
     private func end() {
         listener?.close()
         reader.close()
-        for connection in connections { connection.close() }
+        for connection in connections + refused { connection.close() }
         for watcher in signals { watcher.close() }
         loop.runOnce()
     }
 
     private func accept(_ socket: Socket) {
-        guard connections.count < Self.mostConnections else { return HTTPConnection.refuse(socket) }
         loop.updateTime()
-        connections.append(
-            HTTPConnection(
-                loop, socket, onRequest: { [unowned self] in requested($0) },
-                onEnd: { [unowned self] ended in
-                    connections.removeAll { $0 === ended }
-                    waiting.removeAll { $0 === ended }
-                }))
+        let connection = HTTPConnection(
+            loop, socket, onRequest: { [unowned self] in requested($0) }, onEnd: { [unowned self] in ended($0) })
+        if connections.count < Self.mostConnections {
+            connections.append(connection)
+            return
+        }
+        if refused.count == Self.mostRefused { refused[0].close() }
+        refused.append(connection)
+        connection.refuse()
+    }
+
+    private func ended(_ ended: HTTPConnection) {
+        connections.removeAll { $0 === ended }
+        refused.removeAll { $0 === ended }
+        waiting.removeAll { $0 === ended }
     }
 
     /// One look serves all that asked meanwhile.

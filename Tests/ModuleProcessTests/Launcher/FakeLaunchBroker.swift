@@ -19,6 +19,14 @@ final class FakeLaunchBroker {
             heldRetires = []
         }
     }
+    /// Otherwise a ping waits until this is so again.
+    var answersPings = true {
+        didSet {
+            guard answersPings else { return }
+            for id in heldPings { send(.reply, id, Array("{}".utf8)) { _ in } }
+            heldPings = []
+        }
+    }
     /// Connections so far.
     private(set) var sessions = 0
 
@@ -30,6 +38,7 @@ final class FakeLaunchBroker {
     private var answers: [UInt64: (Result<JSON, BusError>) -> Void] = [:]
     private var heldStates: [JSON] = []
     private var heldRetires: [UInt64] = []
+    private var heldPings: [UInt64] = []
 
     init(_ loop: Loop, path: String) throws {
         self.loop = loop
@@ -113,6 +122,8 @@ final class FakeLaunchBroker {
                 for state in held { send(.reply, header.id, state.encoded()) { $0.boolean("more", true) } }
             } else if action == "retire", !answersRetire {
                 heldRetires.append(header.id)
+            } else if action == "ping", !answersPings {
+                heldPings.append(header.id)
             } else {
                 send(.reply, header.id, Array("{}".utf8)) { _ in }
             }

@@ -226,6 +226,41 @@ struct LauncherTests {
         for pid in pids { #expect(kill(Int32(pid), 0) != 0) }
     }
 
+    /// The broker ends when it has read what was said last, and not before.
+    @Test func theBrokerIsLeftWhenItHasReadTheLastWords() throws {
+        let app = try LauncherFixture()
+        try app.module("A")
+        try app.start()
+        try app.getReady("A")
+        var end: Result<JSON, BusError>?
+        app.broker.ask("logs", ["follow": true, "lines": 0]) { end = $0 }
+        #expect(throws: Never.self) { try app.ask("why", ["module": "A"]).get() }
+        app.broker.answersPings = false
+        app.order("test")
+        try app.until { end != nil && app.broker.calls.last?.action == "ping" }
+        #expect(try end?.get()["ended"] == "the app ends: test")
+        #expect(app.ending == nil)
+        app.broker.answersPings = true
+        try app.until { app.ending != nil }
+        try app.end()
+    }
+
+    @Test(arguments: [false, true]) func aBrokerThatReadsNothingIsLeftInTime(isAgain: Bool) throws {
+        let app = try LauncherFixture()
+        try app.module("A")
+        try app.start()
+        try app.getReady("A")
+        app.broker.answersPings = false
+        app.order("once")
+        try app.until { app.broker.calls.last?.action == "ping" }
+        let begin = app.loop.now
+        if isAgain { app.order("twice") }
+        try app.until { app.ending != nil }
+        let time = app.loop.now - begin
+        #expect(isAgain ? time < 400 : (400..<5_000).contains(time), "\(time)")
+        try app.end()
+    }
+
     @Test func secondOrderKillsWhatHangs() throws {
         let app = try LauncherFixture()
         try app.module("Hang", "trap '' TERM; echo trapped; while :; do read x <&3; done", stays: false) { row, _ in

@@ -12,13 +12,13 @@ struct CommandWhyTests {
         let path: String
 
         /// Storage's program describes itself; that of Notes must not be asked.
-        init() throws {
+        init(manifest: String = "strata.yaml") throws {
             folder = try TemporaryFolder()
             let hello = #"{"protocol":1,"interfaces":{"Storage":{"actions":{"load":{}}}}}"#
             chmod(try folder.file("storage", "#!/bin/sh\n[ \"$1\" = --describe ] && echo '\(hello)'\n"), 0o755)
             chmod(try folder.file("notes", "#!/bin/sh\n>\"$0.asked\"\n"), 0o755)
             path = try folder.file(
-                "strata.yaml",
+                manifest,
                 """
                 app: test
                 calls: declared
@@ -77,6 +77,17 @@ struct CommandWhyTests {
         let lines = run.output.replacing(/\u{1B}\[[0-9]*m/, with: "").split(separator: "\n")
         #expect(lines.contains { $0.hasSuffix("  \(app.path):5:40") }, "\(run.output)")
         #expect(lines.allSatisfy { $0.count <= 100 })
+    }
+
+    @Test func aPlaceIsBrokenAndWholeWhereNoTerminalHasRoomForIt() async throws {
+        let app = try App(manifest: String(repeating: "long-", count: 20) + ".yaml")
+        let run = try await app.why("Log", "Storage/load", output: .terminal(columns: 80))
+        let lines = run.output.replacing(/\u{1B}\[[0-9]*m/, with: "").split(separator: "\n")
+        #expect(lines.allSatisfy { $0.count <= 80 }, "\(run.output)")
+        let titles = try #require(lines.first { $0.hasPrefix("CHECK ") })
+        let column = titles.count - "PLACE".count
+        let places = lines.drop { $0 != titles }.map { String($0.dropFirst(column)) }.joined()
+        #expect(places.contains("\(app.path):5:40"), "\(places)")
     }
 
     @Test func onlyProgramsThatMatterAreAskedAndNoneWhereItIsStatic() async throws {

@@ -65,6 +65,15 @@ final class MetricsProcess {
         loop.runOnce()
     }
 
+    /// Runs a block while it stands still: what is sent in it is there at once when it
+    /// goes on.
+    func whileHalted(_ block: () throws -> Void) throws {
+        child?.kill(SIGSTOP)
+        defer { child?.kill(SIGCONT) }
+        try until { RunningApp.state(of: child?.pid ?? 0) == "T" }
+        try block()
+    }
+
     /// A connection to its socket, or to its port.
     func connect() throws -> Int32 {
         let descriptor: Int32
@@ -98,17 +107,35 @@ final class MetricsProcess {
     func ask(_ text: String, endsWriting: Bool = false) throws -> String {
         let descriptor = try connect()
         defer { close(descriptor) }
-        let bytes = Array(text.utf8)
-        _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        Self.send(text, to: descriptor)
         if endsWriting { shutdown(descriptor, Int32(SHUT_WR)) }
         return Self.readToEnd(descriptor)
     }
 
-    static func readToEnd(_ descriptor: Int32) -> String {
+    static func send(_ text: String, to descriptor: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    /// Reads an answer, which ends in order: a reset might have taken it back.
+    static func readToEnd(_ descriptor: Int32, _ location: SourceLocation = #_sourceLocation) -> String {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
-        while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 { all += piece[..<count] }
-        return String(decoding: all, as: UTF8.self)
+        while true {
+            let count = recv(descriptor, &piece, piece.count, 0)
+            guard count > 0 else {
+                #expect(count == 0, "\(String(cString: strerror(errno)))", sourceLocation: location)
+                return String(decoding: all, as: UTF8.self)
+            }
+            all += piece[..<count]
+        }
+    }
+
+    /// Whether the server has closed altogether, waiting a while for it: what is sent is
+    /// refused then.
+    static func isClosedByServer(_ descriptor: Int32) -> Bool {
+        var closed = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&closed, 1, 20_000) == 1 && closed.revents & Int16(POLLHUP) != 0
     }
 
     static let get = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"

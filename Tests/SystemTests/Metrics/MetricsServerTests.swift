@@ -89,14 +89,51 @@ struct MetricsServerTests {
         let held = try (0..<16).map { _ in try server.connect() }
         #expect(try server.ask("").hasPrefix("HTTP/1.1 503 "))
         // The others are still served, and make room.
-        for descriptor in held {
-            let bytes = Array(MetricsProcess.get.utf8)
-            send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-        }
+        for descriptor in held { MetricsProcess.send(MetricsProcess.get, to: descriptor) }
         for descriptor in held {
             #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 200 "))
             close(descriptor)
         }
+    }
+
+    /// Whoever closes with unread bytes resets the connection.
+    @Test(arguments: [nil, "0"]) func aRefusedRequestIsReadSoThatItsAnswerArrives(place: String?) throws {
+        let server = try MetricsProcess(listening: place)
+        defer { server.cleanUp() }
+        let held = try (0..<16).map { _ in try server.connect() }
+        defer { for descriptor in held { close(descriptor) } }
+        var refused: Int32 = -1
+        try server.whileHalted {
+            refused = try server.connect()
+            MetricsProcess.send(MetricsProcess.get, to: refused)
+        }
+        defer { close(refused) }
+        #expect(MetricsProcess.readToEnd(refused).hasPrefix("HTTP/1.1 503 "))
+    }
+
+    @Test func refusedConnectionsHaveBoundsOfNumberSizeAndTime() throws {
+        let server = try MetricsProcess()
+        defer { server.cleanUp() }
+        let held = try (0..<16).map { _ in try server.connect() }
+        let refused = try (0..<16).map { _ in try server.connect() }
+        defer { for descriptor in held + refused { close(descriptor) } }
+        for descriptor in refused { #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 503 ")) }
+        let begin = ContinuousClock.now
+        #expect(try server.ask("").hasPrefix("HTTP/1.1 503 "))
+        #expect(MetricsProcess.isClosedByServer(refused[0]))
+        let size = 1 << 20
+        var sent = 0
+        while sent <= 4 * size {
+            let piece = [UInt8](repeating: 0, count: 64 << 10)
+            let count = send(refused[1], piece, piece.count, Int32(MSG_NOSIGNAL))
+            guard count > 0 else { break }
+            sent += count
+        }
+        // What its socket holds was not taken.
+        #expect((size...2 * size).contains(sent), "\(sent)")
+        #expect(ContinuousClock.now - begin < .seconds(5), "all this took as long as they have")
+        #expect(MetricsProcess.isClosedByServer(refused[2]))
+        #expect(ContinuousClock.now - begin > .seconds(4))
     }
 
     @Test func aPathThatIsTakenIsRefused() async throws {

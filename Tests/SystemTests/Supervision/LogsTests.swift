@@ -44,6 +44,10 @@ struct LogsTests {
                 ])
         }
         #expect(Set(entries.compactMap { $0["pid"]?.integer }).count == 10)
+        // By these a reader that asks again knows what it had.
+        let numbers = entries.compactMap { $0["number"]?.integer }
+        #expect(numbers.count == 30 && numbers == Set(numbers).sorted(), "\(numbers)")
+        #expect(Set(entries.map { $0["since"]?.integer ?? 0 }).count == 1 && entries[0]["since"] != nil)
         // Nothing steers the terminal of who reads it.
         let shown = try await CommandRun.of(
             ["logs", "--lines", "4", "Loop"], environment: ["STRATA_SOCKET": app.socket, "NO_COLOR": "1"],

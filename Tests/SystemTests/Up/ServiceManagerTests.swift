@@ -69,6 +69,32 @@ struct ServiceManagerTests {
         #expect(try app.ended() == .code(0))
     }
 
+    @Test func theWatchdogHearsNothingWhileTheBrokerIsGone() throws {
+        let (broker, next, app) = (try makeApp(), try makeApp(), try makeApp())
+        defer { for app in [app, next, broker] { app.cleanUp() } }
+        let manager = try #require(DatagramServer(path: app.folder + "/notify"))
+        try broker.start("broker")
+        try broker.until { SocketAddress.occupant(broker.socket) == .live }
+        try app.start(
+            "launch", socket: broker.socket, environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=40000"])
+        var heard: [String] = []
+        try hear(manager, app, &heard) { $0.filter { $0 == "WATCHDOG=1" }.count >= 3 }
+        broker.signal(SIGKILL)
+        _ = try broker.ended()
+        // Whatever it had told before is there with this line.
+        try hear(manager, app, &heard) { _ in app.said("no connection to the broker") }
+        let before = heard.count
+        let start = app.loop.now
+        try hear(manager, app, &heard) { _ in app.loop.now >= start + 200 }
+        #expect(heard.count == before, "\(heard)")
+        try next.start("broker", socket: broker.socket)
+        try hear(manager, app, &heard) { $0.dropFirst(before).contains("WATCHDOG=1") }
+        for ending in [app, next] {
+            ending.signal(SIGTERM)
+            #expect(try ending.ended() == .code(0))
+        }
+    }
+
     /// What is meant for the launcher reaches no process that it starts.
     @Test func modulesHearNothingOfTheManager() throws {
         let app = try makeApp()

@@ -3,10 +3,12 @@ import StrataCore
 
 /// The end of an app. Its parts and their bounds, in milliseconds: the modules'
 /// answers to `app.terminate` until 1,000, their ends (`StopOrder.budget`) until
-/// 7,500, the broker until 9,000, what is left of descendants until 9,500; then
-/// it is over whatever hangs.
+/// 7,500, then 500 for what the broker has still to read, the broker until 9,000, what
+/// is left of descendants until 9,500; then it is over whatever hangs.
 extension Launcher {
     private static let announcedBy: UInt64 = 1_000
+    /// How long the broker may take to have read what was said last.
+    private static let leaveTaking: UInt64 = 500
     private static let brokerBy: UInt64 = 9_000
     private static let sweptBy: UInt64 = 9_500
     /// So long descendants are killed at least, one generation after another, also
@@ -19,7 +21,7 @@ extension Launcher {
         case .notStarted, .running:
             console.say("\(by): the app ends")
             end(Ending(code: 0, message: by))
-        case .announcing, .endingModules, .endingBroker, .sweeping:
+        case .announcing, .endingModules, .leavingBus, .endingBroker, .sweeping:
             console.say("\(by) again: everything is killed")
             killEverything()
         case .over: break
@@ -65,7 +67,7 @@ extension Launcher {
         while !supervisors.contains(where: { group.contains($0.name) && $0.machine.pid != nil }) {
             guard let next = stops.next(at: loop.now) else {
                 isStoppingGroup = false
-                return endBroker(ending)
+                return takeLeave(ending)
             }
             group = Set(next.map(\.name))
             phase = .endingModules(stops, ending)
@@ -76,11 +78,22 @@ extension Launcher {
         isStoppingGroup = false
     }
 
-    private func endBroker(_ ending: Ending) {
+    /// Says the last words on the bus, and has them read: a broker that is told to end
+    /// before, ends without them.
+    private func takeLeave(_ ending: Ending) {
         // A row that a reload took out, or one started meanwhile.
         for supervisor in supervisors { supervisor.killAll(reason: "the app ends") }
-        phase = .endingBroker(ending)
+        phase = .leavingBus(ending)
         endReaders(ending)
+        armEnd(loop.now - endStartedAt + Self.leaveTaking)
+        // What comes over one connection is read in its order.
+        link.call("ping") { [weak self] _ in self?.endBroker() }
+    }
+
+    private func endBroker() {
+        guard case .leavingBus(let ending) = phase else { return }
+        phase = .endingBroker(ending)
+        armEnd(Self.brokerBy)
         link.close()
         guard let keeper else { return sweep(ending) }
         keeper.stop()
@@ -121,6 +134,7 @@ extension Launcher {
         switch phase {
         case .notStarted, .running, .over: break
         case .announcing: endModules()
+        case .leavingBus: endBroker()
         case .endingModules, .endingBroker: killEverything()
         case .sweeping: sweepOnce()
         }
@@ -130,7 +144,7 @@ extension Launcher {
         keeper?.kill()
         for supervisor in supervisors { supervisor.killAll(reason: "the app ends") }
         switch phase {
-        case .announcing(let ending), .endingModules(_, let ending):
+        case .announcing(let ending), .endingModules(_, let ending), .leavingBus(let ending):
             phase = .endingBroker(ending)
             endReaders(ending)
             link.close()

@@ -20,6 +20,8 @@ struct LogReader {
     struct Taken {
         var module: String
         var line: OutputLine
+        /// Its place among the lines of all modules.
+        var place: UInt64
         /// How many of its module gave way just before it.
         var missed: UInt64
     }
@@ -50,7 +52,8 @@ struct LogReader {
         guard let first, let log = logs.byModule[first.module] else { return nil }
         let missed = first.number - (next[first.module] ?? 0)
         next[first.module] = first.number + 1
-        return Taken(module: first.module, line: log[first.number].line, missed: missed)
+        let entry = log[first.number]
+        return Taken(module: first.module, line: entry.line, place: entry.place, missed: missed)
     }
 
     /// Whether it had all that it wants; never, where it follows.

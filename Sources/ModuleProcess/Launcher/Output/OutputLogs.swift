@@ -1,5 +1,9 @@
+import StrataCore
+
 /// What all modules wrote last.
 struct OutputLogs {
+    /// When lines began to be counted, in microseconds since 1970.
+    let since = Loop.wallMicroseconds
     private(set) var byModule: [String: OutputLog] = [:]
     private var lines: UInt64 = 0
 

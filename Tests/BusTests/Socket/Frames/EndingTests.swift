@@ -74,6 +74,37 @@ struct EndingTests {
         }
     }
 
+    /// It could be written to again and had said its last word, both at once: what waited
+    /// was handled then, and ended it.
+    @Test func whoIsEndedByWhatItSaidBeforeItsLastWordIsTold() throws {
+        let table = AppTable.sixModules { $0.limits.queue = 300_000 }
+        try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
+            let owner = try bus.provider("Ant", "Big")
+            let peer = try bus.provider("Cat", "Sink")
+            let tool = try bus.operator()
+            peer.isPaused = true
+            // Over the limit, and what a socket takes twice; behind it as much as may wait,
+            // of which that second time takes a part.
+            try peer.call("Big/act")
+            try owner.reply(to: try owner.expectCall("Big/act"), .filler(320_000))
+            for _ in 0..<40 { try owner.call("Sink/act", .filler(10_000)) }
+            try owner.find(["kind": "error", "code": "overloaded"])
+            // The first one waits until the answer is written, and the next one with it.
+            let late = FrameBytes.frame(["kind": "broadcast", "name": "late"])
+            try peer.send(bytes: late + FrameBytes.frame(Array("no JSON".utf8)))
+            for _ in 0..<2 { try tool.settle() }
+            try bus.whileBrokerIsHalted {
+                // What its socket held is read, and it has room again.
+                _ = try peer.nextIfAny(within: .zero)
+                peer.endWriting()
+            }
+            // What is read meanwhile would make room for all at once.
+            for _ in 0..<2 { try tool.settle() }
+            peer.isPaused = false
+            try peer.expectEnd("bad-header")
+        }
+    }
+
     @Test func aSlowConsumerGetsNoMoreAnswersAndItsCallsEndAsDied() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let slow = try bus.provider("Cat", "Slow", ["observes": ["news"]])

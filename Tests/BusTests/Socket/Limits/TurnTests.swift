@@ -2,6 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
+@testable import StrataBus
+
 /// The protocol's section 13: nobody keeps the others waiting.
 @Suite(.timeLimit(.minutes(1)))
 struct TurnTests {
@@ -48,6 +50,50 @@ struct TurnTests {
             #expect((0...1).contains(recipients), "\(recipients) of them had their turns before")
             for newcomer in newcomers { try newcomer.find(["kind": "reply"]) }
         }
+    }
+
+    /// Those who wait for their turns have them in rounds of so much, and no more.
+    @Test func aRoundGivesNoMoreTurnsThanItMayHave() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let loop = try Loop()
+        let table = AppTable.testing([]) { $0.guests = .init(rank: 1, most: 20) }
+        let broker = try Broker(loop, table: table, path: "\(folder.path)/bus")
+        let crowd = try (0..<12).map { _ in try Socket.connect(loop, path: broker.listener?.path ?? "") }
+        func send(_ bytes: [UInt8], by peer: Socket) {
+            guard case .moved(bytes.count) = bytes.withUnsafeBytes({ peer.write($0) }) else {
+                Issue.record("a socket did not take \(bytes.count) bytes")
+                return
+            }
+        }
+        /// Frames that each round handles, until there were so many.
+        func rounds(until sum: UInt64) throws -> [Int] {
+            var rounds: [Int] = []
+            while broker.statistics.broadcasts < sum {
+                let before = broker.statistics.broadcasts
+                loop.runOnce()
+                rounds.append(Int(broker.statistics.broadcasts - before))
+                try #require(rounds.count < 1_000, "\(broker.statistics.broadcasts) of \(sum)")
+            }
+            return rounds
+        }
+        for (number, peer) in crowd.enumerated() {
+            let hello: JSON = ["protocol": 1, "module": .string("Many\(number)")]
+            send(FrameBytes.frame(["kind": "call", "id": 1, "to": "bus/hello"], body: hello), by: peer)
+        }
+        let frame = FrameBytes.frame(["kind": "broadcast", "name": "news"])
+        let flood = Array(repeatElement(frame, count: 2_000).joined())
+        // What they are like is known by their first floods.
+        for peer in crowd { send(flood, by: peer) }
+        _ = try rounds(until: 24_000)
+        for peer in crowd { send(flood, by: peer) }
+        let sizes = try rounds(until: 48_000).map { $0 * frame.count }
+        // Beside it the queue's one turn at least, and ends of frames that were begun before.
+        let most = TurnShares.mostRead + ReadBuffer.turn + crowd.count * frame.count
+        #expect(sizes.allSatisfy { $0 <= most }, "\(sizes)")
+        for peer in crowd { peer.close() }
+        broker.shutDown {}
+        loop.run()
     }
 
     @Test func aFullQueueSlowsNoThirdParty() throws {
