@@ -25,6 +25,16 @@ struct Completions: ParsableCommand {
             throw Failure(.usage, "there are no completions for \(shell.rawValue)")
         }
         let script = RootCommand.completionScript(for: known)
-        StandardOutput.write(line: shell == .bash ? BashColons.joined(script) : script)
+        switch shell {
+        case .bash: StandardOutput.write(line: BashColons.joined(script))
+        case .zsh: StandardOutput.write(line: script)
+        case .fish: StandardOutput.write(line: Self.knowingACursor(script))
+        }
+    }
+
+    /// A program that asks fish for completions has no cursor, and fish refuses to tell its
+    /// place: then any does.
+    private static func knowingACursor(_ script: String) -> String {
+        script.replacing("(__strata_tokens -tC)", with: "(__strata_tokens -tC 2>/dev/null; or echo 0)")
     }
 }

@@ -92,6 +92,21 @@ struct CommandCompletionTests {
         }
     }
 
+    /// Where nobody types, fish knows no place of the cursor.
+    @Test(
+        .enabled(if: access("/usr/bin/fish", X_OK) == 0), arguments: ["strata restart ", "strata stop --timeout 1s N"])
+    func fishOffersNamesToProgramsToo(line: String) throws {
+        try onBus { socket throws in
+            let folder = String(try BuiltExecutable.path("strata").dropLast("/strata".count))
+            let fish = try ChildProgram(
+                "/usr/bin/fish", ["--no-config", "-c", "strata completions fish | source; complete -C '\(line)'"],
+                environment: ["STRATA_SOCKET": socket, "PATH": "\(folder):/usr/bin:/bin", "HOME": "/nonexistent"])
+            #expect(try fish.wait(within: .seconds(30)) == .exit(0))
+            let all = line.hasSuffix(" ") ? ["Notes", "Storage"] : ["Notes"]
+            #expect(fish.outputText.split(separator: "\n").map(String.init) == all, "\(fish.outputText)")
+        }
+    }
+
     @Test func theBusIsTheOneThatTheLineNames() throws {
         try onBus { socket throws in
             let offered = try offered("strata", "stop", "--socket", "'\(socket)'", "N", socket: "/nowhere")
