@@ -48,7 +48,12 @@ extension Broker {
     }
 
     private func listeners(to name: String) -> [ModuleRecord] {
-        modules.inStartOrder.filter { $0.isReady && $0.peer != nil && $0.events.contains(name) }
+        // Sorted are those that listen alone: each end of a session is told to them.
+        let isListening = { (module: ModuleRecord) in
+            !module.events.isEmpty && module.isReady && module.peer != nil && module.events.contains(name)
+        }
+        return (modules.rows.filter(isListening) + modules.guests.filter(isListening)).sorted(
+            by: ModuleTable.startsBefore)
     }
 
     private func begin(_ emission: Emission) {

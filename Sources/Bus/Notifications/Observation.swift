@@ -21,6 +21,8 @@ final class Observation {
     var missed = 0
     /// Of `latest`: the notice that found no room; goes out when there is some.
     var deferred: KeptNotice?
+    /// Its place among all that were put into the table.
+    var place: UInt64 = 0
     /// It is taken out of the table: nothing is delivered to it any more.
     var isEnded = false
 

@@ -11,13 +11,21 @@ struct ObservationTable: ~Copyable {
 
         deinit { for observation in observations { observation.release() } }
 
-        fileprivate func takeOut(_ isWanted: (Observation) -> Bool) -> [Observation] {
-            let out = observations.filter { isWanted($0.takeUnretainedValue()) }
-            observations.removeAll { isWanted($0.takeUnretainedValue()) }
-            return out.map { observation in
-                observation._withUnsafeGuaranteedRef { $0.isEnded = true }
-                return observation.takeRetainedValue()
+        /// Found by halves: many may observe a name, and all of them go at once.
+        fileprivate func takeOut(_ observation: Observation) -> Observation? {
+            var (low, high) = (0, observations.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if observations[middle]._withUnsafeGuaranteedRef({ $0.place }) < observation.place {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
             }
+            guard low < observations.count,
+                observations[low].toOpaque() == Unmanaged.passUnretained(observation).toOpaque()
+            else { return nil }
+            return observations.remove(at: low).takeRetainedValue()
         }
     }
 
@@ -25,6 +33,7 @@ struct ObservationTable: ~Copyable {
     /// Observations that were taken out in this round of the loop, or while a
     /// fan-out was under way.
     private var spent: [Observation] = []
+    private var nextPlace: UInt64 = 1
 
     init() {}
 
@@ -33,6 +42,8 @@ struct ObservationTable: ~Copyable {
     mutating func add(_ observation: Observation) {
         observation.name.withUnsafeBytes { name in
             observation.isEnded = false
+            observation.place = nextPlace
+            nextPlace += 1
             if let list = byName.find(name) {
                 list.observations.append(.passRetained(observation))
             } else {
@@ -45,17 +56,16 @@ struct ObservationTable: ~Copyable {
 
     /// Takes out all of a peer's.
     mutating func removeAll(of peer: Peer) {
-        for name in Set(peer.observations.map(\.name)) { takeOut(name) { $0.peer === peer } }
+        for observation in peer.observations { remove(observation) }
     }
-
-    mutating func remove(_ observation: Observation) { takeOut(observation.name) { $0 === observation } }
 
     /// Whoever walks a list may still meet what is taken out: it lives until
     /// `dropSpent`.
-    private mutating func takeOut(_ name: [UInt8], _ isWanted: (Observation) -> Bool) {
-        name.withUnsafeBytes { name in
-            guard let list = byName.find(name) else { return }
-            spent += list.takeOut(isWanted)
+    mutating func remove(_ observation: Observation) {
+        observation.name.withUnsafeBytes { name in
+            guard let list = byName.find(name), let out = list.takeOut(observation) else { return }
+            out.isEnded = true
+            spent.append(out)
             if list.observations.isEmpty { byName.remove(name) }
         }
     }
