@@ -36,12 +36,12 @@ import re
 import signal
 import struct
 import sys
-from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Deque, Dict, Iterator
+from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Deque, Dict, Iterable, Iterator
 from typing import List, NoReturn, Optional, Sequence, Set, Tuple, TypeVar, Union
 
 __all__ = [
     "BusError", "Call", "Context", "FrameDecoder", "Instance", "Instances", "Last", "Module",
-    "Notice", "Observation", "Operator", "Stream", "encode_frame",
+    "Notice", "Observation", "Offer", "Operator", "Registration", "Stream", "encode_frame",
 ]  # fmt: skip
 
 VERSION = "0.1"
@@ -64,6 +64,8 @@ MOST_BACKGROUND = 256
 """Tasks of `background`."""
 MOST_INSTANCES = 4096
 """Objects of one interface with instances, where `most` says nothing else."""
+MOST_REGISTRATIONS = 1024
+"""Offers of `register` at once."""
 MOST_META = 4096
 """Bytes of `meta` as written."""
 MOST_NAME = 256
@@ -1267,41 +1269,19 @@ class Instances:
                 logger.exception("releasing %s failed", name)
 
 
-class Module(Bus):
-    """A module: what it offers, what it observes, and its connection, which is made
-    anew when it is lost. `main()` is all that a program needs.
+class Offer:
+    """What a module can be asked: interfaces with their actions, and URLs.
 
-    Handlers are functions of a `Call` (or a `Notice`). `async def` ones run as
-    tasks, others at once; an `async` generator is a stream. Offers are made before
-    `main`, `run` or `connect`.
+    A `Module` is one. Others are filled in in the same way, and offered while the
+    module runs: `Module.register`.
     """
 
-    def __init__(self, name: str, *, level: Optional[str] = None) -> None:
-        super().__init__()
-        self.name = name
-        self.level = level
-        """Where it is said, another one in the manifest is a refused start."""
+    def __init__(self) -> None:
         self._interfaces: Dict[str, Dict[str, Any]] = {}
         self._actions: Dict[str, CallHandler] = {}
         self._any: Dict[str, CallHandler] = {}
         self._instances: Dict[str, Instances] = {}
         self._urls: List[Dict[str, str]] = []
-        self._observations: List[_Observation] = []
-        self._told: List[_Observation] = []  # by the last hello
-        self._events: Dict[str, CallHandler] = {}
-        self._broadcasts: List[str] = []
-        self._reports: Dict[str, List[str]] = {}
-        self._requires: List[str] = []
-        self._steps: Dict[str, Callable[..., Any]] = {}
-        self._done: Set[str] = set()
-        self._background: Set[asyncio.Task[None]] = set()
-        self._keeper: Optional[asyncio.Task[None]] = None
-        self._socket = ""
-        self._token: Optional[str] = None
-        self._tearing: Optional[asyncio.Task[None]] = None
-        self._ending = False
-
-    # -- what it offers
 
     def action(self, to: str, *, auth: bool = False) -> Callable[[_C], _C]:
         """Decorates the handler of `Interface/action`. With `auth` the app's
@@ -1353,6 +1333,111 @@ class Module(Bus):
     def url(self, host: str, path: str, *, to: str) -> None:
         """Maps a URL to an action of this module: `url("item", "/show/:id", to="Item/show")`."""
         self._urls.append({"host": host, "path": path, "to": to})
+
+    def _described(self) -> Dict[str, Any]:
+        """As hello and `bus/register` have it."""
+        interfaces = {name: dict(row) for name, row in self._interfaces.items()}
+        for name, instances in self._instances.items():
+            actions = instances._actions.items()
+            interfaces[name]["actions"] = {action: {"auth": True} if auth else {} for action, (_, auth) in actions}
+        return {"interfaces": interfaces, "urls": self._urls}
+
+    def _part(self, interfaces: Iterable[str], urls: List[Dict[str, str]]) -> Dict[str, Any]:
+        described = self._described()["interfaces"]
+        return {"interfaces": {name: described[name] for name in interfaces}, "urls": urls}
+
+    def _joined(self, later: Iterable[Offer]) -> Offer:
+        """This, and what was offered later: actions join those that their interface
+        has; an action or a URL that is offered again replaces.
+        """
+        joined = Offer()
+        for offer in [self, *later]:
+            for name, row in offer._interfaces.items():
+                known = joined._interfaces.setdefault(name, {"instances": row["instances"]})
+                if "actions" in row:
+                    known["actions"] = {**known.get("actions", {}), **row["actions"]}
+            joined._actions.update(offer._actions)
+            joined._any.update(offer._any)
+            joined._instances.update(offer._instances)
+            places = _places(offer._urls)
+            joined._urls = [url for url in joined._urls if _place(url) not in places] + offer._urls
+        return joined
+
+    def _check_joins(self, later: Offer) -> None:
+        """Named actions alone can join others: what takes any would also take those
+        that need the authorizer.
+        """
+        for name, row in later._interfaces.items():
+            if name in self._interfaces and not ("actions" in row and "actions" in self._interfaces[name]):
+                raise BusError(
+                    "bad-params", f"{name} is offered already, and an interface with instances or with any action can't "
+                    "be joined: end that registration first, or take another name", ran="no")  # fmt: skip
+
+
+def _place(url: Dict[str, str]) -> Tuple[str, str]:
+    """Where a URL is, whatever its parameters are called."""
+    return url["host"], re.sub(r"/:[^/]*", "/:", url["path"])
+
+
+def _places(urls: Iterable[Dict[str, str]]) -> Set[Tuple[str, str]]:
+    return {_place(url) for url in urls}
+
+
+class Registration:
+    """What `Module.register` offered."""
+
+    def __init__(self, module: Module, offer: Offer) -> None:
+        self._module = module
+        self._offer = offer
+
+    async def end(self) -> None:
+        """Takes it back: what it had replaced is offered again. The second time does
+        nothing.
+        """
+        await self._module._unregister(self._offer)
+
+    async def __aenter__(self) -> Registration:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end()
+
+
+class Module(Bus, Offer):
+    """A module: what it offers, what it observes, and its connection, which is made
+    anew when it is lost. `main()` is all that a program needs.
+
+    Handlers are functions of a `Call` (or a `Notice`). `async def` ones run as
+    tasks, others at once; an `async` generator is a stream. What it offers is said
+    before `main`, `run` or `connect`; more can be offered by `register`.
+    """
+
+    def __init__(self, name: str, *, level: Optional[str] = None) -> None:
+        Bus.__init__(self)
+        Offer.__init__(self)
+        self.name = name
+        self.level = level
+        """Where it is said, another one in the manifest is a refused start."""
+        self._registered: List[Offer] = []
+        self._leaving: List[Offer] = []  # the bus may still pass calls on
+        self._offered: Offer = self  # together with these
+        self._observations: List[_Observation] = []
+        self._told: List[_Observation] = []  # by the last hello
+        self._told_offers: List[Offer] = []
+        self._events: Dict[str, CallHandler] = {}
+        self._broadcasts: List[str] = []
+        self._reports: Dict[str, List[str]] = {}
+        self._requires: List[str] = []
+        self._steps: Dict[str, Callable[..., Any]] = {}
+        self._done: Set[str] = set()
+        self._background: Set[asyncio.Task[None]] = set()
+        self._keeper: Optional[asyncio.Task[None]] = None
+        self._socket = ""
+        self._token: Optional[str] = None
+        self._tearing: Optional[asyncio.Task[None]] = None
+        self._ending = False
+
+    # -- what it takes and says
 
     def observe(self, name: str, *, object: Optional[str] = None, keep: str = "all") -> Callable[[_N], _N]:
         """Decorates an observer of broadcasts and reports of that name.
@@ -1491,6 +1576,78 @@ class Module(Bus):
                     await self.call("bus/unobserve", {"subscription": number})
                     connection.observations.pop(number, None)
 
+    async def register(self, offer: Offer) -> Registration:
+        """Offers this, as it is now, besides: until `Registration.end`, and after a
+        lost connection, too. The bus takes all of it or nothing.
+        """
+        while self._connection is None or self._connection.paused:
+            await self._ready(DEADLINE)
+        if len(self._registered) >= MOST_REGISTRATIONS:
+            raise BusError("overloaded", f"{self.name} has {len(self._registered)} registrations, as many as may", ran="no")
+        self._offered._check_joins(offer)
+        offer = offer._joined([])
+        self._registered.append(offer)  # before the bus knows: the first call may come with its answer
+        self._rejoin()
+        try:
+            await self.call("bus/register", self._offered._part(offer._interfaces, offer._urls))
+        except asyncio.CancelledError:
+            self.background(self._unregister(offer), "taking an offer back")
+            raise
+        except BusError:
+            self._registered.remove(offer)
+            self._rejoin()
+            raise
+        return Registration(self, offer)
+
+    async def _unregister(self, offer: Offer) -> None:
+        if offer not in self._registered:
+            return
+        left = self._joined(other for other in self._registered if other is not offer)
+        for url in left._urls:
+            if _interface(url["to"].partition("/")[0]) not in left._interfaces:
+                raise BusError(
+                    "bad-params", f"the URL {url['host']}{url['path']} leads to {url['to']}, which this would end: end "
+                    "that registration first", ran="no")  # fmt: skip
+        self._registered.remove(offer)
+        self._leaving.append(offer)
+        self._rejoin()
+        try:
+            if self._connection is not None:
+                await self._withdraw(offer)
+        except asyncio.CancelledError:
+            self.background(self._withdraw(offer), "taking an offer back")
+            raise
+        except BusError:
+            self._registered.append(offer)
+            raise
+        finally:
+            self._leaving.remove(offer)
+            self._rejoin()
+        for instances in offer._instances.values():
+            instances._release_all()
+
+    async def _withdraw(self, offer: Offer) -> None:
+        """Tells the bus what has gone with an offer, and what is there again."""
+        left = self._joined(self._registered)
+        again = [name for name in offer._interfaces if name in left._interfaces]
+        gone = [name for name in offer._interfaces if name not in left._interfaces]
+        urls_again = [url for url in left._urls if _place(url) in _places(offer._urls)]
+        urls_gone = [url for url in offer._urls if _place(url) not in _places(left._urls)]
+        try:
+            if again or urls_again:
+                await self.call("bus/register", left._part(again, urls_again))
+            if gone or urls_gone:
+                await self.call("bus/unregister", offer._part(gone, urls_gone))
+        except BusError as error:
+            # A new connection's hello has told what there is.
+            if error.code not in ("died", "unknown-interface", "unknown-path"):
+                raise
+
+    def _rejoin(self) -> None:
+        """Finds what there is to be called, after a change."""
+        later = self._leaving + self._registered
+        self._offered = self._joined(later) if later else self
+
     async def create(self, interface: str) -> Instance:
         """Creates an instance. Of an interface that is `single` it is the interface
         itself, so that a provider can change its mind.
@@ -1522,16 +1679,15 @@ class Module(Bus):
     # -- its process
 
     def describe(self) -> Dict[str, Any]:
-        """What it says in hello, but for who it is."""
+        """What it says in hello, but for who it is, and for what was registered."""
+        return self._described_with(self)
+
+    def _described_with(self, offer: Offer) -> Dict[str, Any]:
         hello: Dict[str, Any] = {"protocol": 1, "module": self.name, "runtime": f"python {VERSION}"}
         if self.level is not None:
             hello["level"] = self.level
-        interfaces = {name: dict(row) for name, row in self._interfaces.items()}
-        for name, instances in self._instances.items():
-            actions = instances._actions.items()
-            interfaces[name]["actions"] = {action: {"auth": True} if auth else {} for action, (_, auth) in actions}
         offers: Dict[str, Any] = {
-            "interfaces": interfaces, "urls": self._urls,
+            **offer._described(),
             "observes": [observation.described() for observation in self._observations],
             "broadcasts": self._broadcasts, "reports": self._reports, "events": list(self._events),
             "requires": self._requires,
@@ -1687,8 +1843,8 @@ class Module(Bus):
             logger.error("tear_down failed: %s", error or type(error).__name__)
 
     def _hello(self) -> Dict[str, Any]:
-        hello = self.describe()
-        self._told = list(self._observations)
+        hello = self._described_with(self._joined(self._registered))
+        self._told, self._told_offers = list(self._observations), list(self._registered)
         if self._token:
             hello["token"] = self._token
         if "didStart" in self._done:
@@ -1703,12 +1859,15 @@ class Module(Bus):
         for observation in self._told:
             if observation.ended:  # meanwhile
                 self.background(self._unobserve(observation), "ending an observation")
+        for offer in self._told_offers:
+            if offer not in self._registered:
+                self.background(self._withdraw(offer), "taking an offer back")
         if "didStart" in self._done and "resumed" in self._steps:
             self.background(_awaited(self._steps["resumed"]), "resumed")
 
     def _closed(self, connection: _Connection) -> None:
         super()._closed(connection)
-        for instances in self._instances.values():
+        for instances in self._offered._instances.values():
             instances._release_all()
         for observation in connection.observations.values():
             observation.busy = observation.waiting = None
@@ -1716,7 +1875,7 @@ class Module(Bus):
     def _called(self, connection: _Connection, header: Dict[str, Any], body: bytes) -> None:
         number: int = header["id"]
         to: str = header["to"]
-        handler = self._actions.get(to) or self._handler(to, header)
+        handler = self._offered._actions.get(to) or self._handler(to, header)
         if handler is None:
             connection.refuse(number, BusError("unknown-action", f"{self.name} has no {to}", ran="no"))
             return
@@ -1741,17 +1900,17 @@ class Module(Bus):
                 "tearDown": self._end_step, "ping": _nothing, "released": self._released,
             }.get(action)  # fmt: skip
         interface = target.partition("#")[0]
-        instances = self._instances.get(interface)
+        instances = self._offered._instances.get(interface)
         if instances is not None:
             return instances._call if action in instances._actions else None
-        return self._any.get(interface)
+        return self._offered._any.get(interface)
 
     def _event(self, call: Call) -> Any:
         return _true(self._events[call.name or ""](call))
 
     def _released(self, call: Call) -> None:
         name = call.params["instance"]
-        instances = self._instances.get(name.partition("#")[0])
+        instances = self._offered._instances.get(name.partition("#")[0])
         if instances is not None:
             instances._release(name)
 
