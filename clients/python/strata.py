@@ -13,7 +13,7 @@ One file, the standard library alone, Python 3.9 or newer, on asyncio.
     if __name__ == "__main__":
         module.main()
 
-In this order: bounds, errors, the codec, what handlers get, streams, the
+In this order: bounds, errors, the codec, metrics, what handlers get, streams, the
 connection, `Bus` (what modules and operators have in common), `Operator`,
 `Module`. README.md beside this file is the guide; docs/protocol.md is the wire.
 
@@ -23,8 +23,10 @@ through `await asyncio.to_thread(…)`.
 
 from __future__ import annotations
 
+import array
 import asyncio
 import collections
+import contextlib
 import contextvars
 import functools
 import inspect
@@ -36,12 +38,15 @@ import re
 import signal
 import struct
 import sys
+import threading
+import time
 from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Deque, Dict, Iterable, Iterator
-from typing import List, NoReturn, Optional, Sequence, Set, Tuple, TypeVar, Union
+from typing import List, NoReturn, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 __all__ = [
-    "BusError", "Call", "Context", "FrameDecoder", "Instance", "Instances", "Last", "Module",
-    "Notice", "Observation", "Offer", "Operator", "Registration", "Stream", "encode_frame",
+    "BusError", "Call", "Context", "Counter", "FrameDecoder", "Gauge", "Instance", "Instances", "Last",
+    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Stream", "Timer",
+    "encode_frame",
 ]  # fmt: skip
 
 VERSION = "0.1"
@@ -66,6 +71,14 @@ MOST_INSTANCES = 4096
 """Objects of one interface with instances, where `most` says nothing else."""
 MOST_REGISTRATIONS = 1024
 """Offers of `register` at once."""
+MOST_METRICS = 1024
+"""Metrics that are kept, each with its labels."""
+MOST_METRIC_NAME = 1024
+"""Bytes of a metric's name and labels together."""
+MOST_SERIES = 256
+"""Names that a metric of requests or notices tells apart."""
+MOST_CODES = 64
+"""Outcomes that it tells apart of each name."""
 MOST_META = 4096
 """Bytes of `meta` as written."""
 MOST_NAME = 256
@@ -275,6 +288,349 @@ def _action(to: str) -> Tuple[str, str]:
     return _interface(interface), action
 
 
+# ---------------------------------------------------------------- metrics
+
+_measuring = threading.Lock()
+
+
+class Counter:
+    """What only grows. May be used on any thread, as all metrics."""
+
+    TYPE = "counter"
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def add(self, amount: float = 1) -> None:
+        """Adds what is not under 0."""
+        if not amount >= 0:
+            raise ValueError(f"a counter only grows, and {amount} would not let it")
+        with _measuring:
+            self.value += float(amount)
+
+    def _told(self) -> Dict[str, Any]:
+        return {"value": _number(self.value)}
+
+
+class Gauge:
+    """What goes up and down."""
+
+    TYPE = "gauge"
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def set(self, value: float) -> None:
+        """What it is now."""
+        self.value = float(value)
+
+    def add(self, amount: float) -> None:
+        """Changes it by that."""
+        with _measuring:
+            self.value += float(amount)
+
+    def _told(self) -> Dict[str, Any]:
+        return {"value": _number(self.value)}
+
+
+class Timer:
+    """How often something took how long.
+
+    Percentiles are of all times since the process began, right within 7 % from 1 ns
+    to 292 years: each magnitude is counted in 16 parts (after Gil Tene's
+    HdrHistogram). It takes 200 bytes for each magnitude that came, 63 at most.
+    """
+
+    TYPE = "summary"
+    _LONGEST = (1 << 63) - 1
+    __slots__ = ("_sum", "_largest", "_rows")
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._largest = 0
+        self._rows: Dict[int, array.array[int]] = {}
+
+    def record(self, seconds: float) -> None:
+        """One time; what is under 0 counts as 0, what is no number is left out."""
+        if not math.isnan(seconds):
+            with _measuring:
+                self._add(max(0, round(min(seconds * 1e9, self._LONGEST / 2))))
+
+    @contextlib.contextmanager
+    def measure(self) -> Iterator[None]:
+        """Records how long the block takes, however it ends: `with timer.measure():`."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.record(time.perf_counter() - began)
+
+    def _add(self, nanoseconds: int) -> None:
+        self._sum += nanoseconds
+        if nanoseconds > self._largest:
+            self._largest = nanoseconds
+        magnitude = nanoseconds.bit_length()
+        row = self._rows.get(magnitude)
+        if row is None:
+            row = self._rows[magnitude] = array.array("Q", bytes(8 * 16))
+        row[(nanoseconds << 5 >> magnitude) & 15] += 1  # the four bits behind the leading one
+
+    def _percentile(self, count: int, share: float) -> Optional[float]:
+        """What so many of the times don't exceed; None where there are none."""
+        wanted, seen = math.ceil(share * count), 0
+        for magnitude, row in sorted(self._rows.items()):
+            for place, times in enumerate(row):
+                seen += times
+                if seen >= wanted:
+                    return min(math.ldexp(place + 17, magnitude - 5), self._largest) / 1e9
+        return None
+
+    def _told(self) -> Dict[str, Any]:
+        count = sum(map(sum, self._rows.values()))
+        quantiles = {str(share): self._percentile(count, share) for share in (0.5, 0.9, 0.99)}
+        return {"unit": "seconds", "count": count, "sum": self._sum / 1e9, "quantiles": quantiles}
+
+
+_M = TypeVar("_M", Counter, Gauge, Timer)
+
+
+class Metrics:
+    """What a module measures, kept in its process, where `strata metrics` asks for it.
+
+    A metric is a name with labels, of one kind: who asks for the same again gets
+    the same. At most 1,024 are kept; what is made beyond measures nothing, is counted
+    in `dropped`, and the first one is named in the log. `Module.metrics` is one.
+    """
+
+    def __init__(self) -> None:
+        self._kept: Dict[Tuple[str, str, Tuple[Tuple[str, str], ...]], Tuple[Any, Dict[str, str]]] = {}
+        self.dropped = 0
+
+    def counter(self, name: str, /, **labels: object) -> Counter:
+        """The counter of that name with these labels."""
+        return self._metric(Counter, name, labels)
+
+    def gauge(self, name: str, /, **labels: object) -> Gauge:
+        """The gauge of that name with these labels."""
+        return self._metric(Gauge, name, labels)
+
+    def timer(self, name: str, /, **labels: object) -> Timer:
+        """The timer of that name with these labels."""
+        return self._metric(Timer, name, labels)
+
+    def _metric(self, kind: Type[_M], name: str, labels: Dict[str, object]) -> _M:
+        if not name:
+            raise ValueError("a metric has a name")
+        written = {_text(label): _text(value) for label, value in labels.items()}
+        key = _text(name), kind.TYPE, tuple(sorted(written.items()))
+        with _measuring:
+            if key in self._kept:
+                known: _M = self._kept[key][0]
+                return known
+            made = kind()
+            size = len(key[0].encode()) + sum(len(label.encode()) + len(value.encode()) for label, value in key[2])
+            if len(self._kept) < MOST_METRICS and size <= MOST_METRIC_NAME:
+                self._kept[key] = made, written
+                return made
+            self.dropped += 1
+            is_first = self.dropped == 1
+        if is_first:
+            why = f"there are {MOST_METRICS} already: give labels values that end"
+            if size > MOST_METRIC_NAME:
+                why = f"its name and labels have {size} bytes, and {MOST_METRIC_NAME} may"
+            logger.warning("the metric %s is not kept, nor are more like it: %s", name[:256], why)
+        return made
+
+    def _answer(self) -> Dict[str, Any]:
+        """As `module/metrics` tells them."""
+        with _measuring:
+            metrics = [
+                {"name": name, "type": kind, **({"labels": labels} if labels else {}), **metric._told()}
+                for (name, kind, _), (metric, labels) in sorted(self._kept.items(), key=lambda kept: kept[0])
+            ]
+        return {"metrics": metrics, "dropped": self.dropped}
+
+
+def _text(value: object) -> str:
+    """What can be written, whatever it was."""
+    return str(value).encode(errors="replace").decode()
+
+
+def _number(value: float) -> Optional[float]:
+    """A whole number as one; what JSON has no word for is null."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if abs(value) <= _MOST_INTEGER and value == int(value) else value
+
+
+class _Series:
+    """The metrics of one name: how often with which outcome, and how long."""
+
+    __slots__ = ("codes", "timer", "open", "_counter")
+
+    def __init__(self, counter: Callable[..., Counter], timer: Optional[Timer], open: Gauge) -> None:
+        self.codes: Dict[str, Counter] = {}
+        self.timer = timer
+        self.open = open
+        """Of all names."""
+        self._counter = counter
+
+    def count(self, code: str) -> Counter:
+        """Where an outcome is counted that came for the first time, or too late."""
+        code = code if len(self.codes) < MOST_CODES else "other"
+        return self.codes.setdefault(code, self._counter(code=code))
+
+
+class _SeriesTable(Dict[Tuple[str, str], _Series]):
+    """The series of all subjects that a metric has, each a kind and a name; those
+    beyond its bound are `other` together.
+    """
+
+    def __init__(self, metrics: Metrics, counter: str, timer: Optional[str], open: Gauge) -> None:
+        super().__init__()
+        self._metrics = metrics
+        self._counter = counter
+        self._timer = timer
+        self._open = open
+
+    def __missing__(self, subject: Tuple[str, str]) -> _Series:
+        return self._make(*subject) if len(self) < MOST_SERIES else self.other(subject[0])
+
+    def other(self, kind: str) -> _Series:
+        """That of names which aren't told apart."""
+        name = "other/other" if kind in ("call", "stream", "open") else "other"
+        return self.get((kind, name)) or self._make(kind, name)
+
+    def _make(self, kind: str, name: str) -> _Series:
+        if kind in ("broadcast", "report"):
+            labels = {"kind": kind, "name": name}
+        else:
+            interface, _, action = ("module", "", name) if kind == "event" else name.partition("/")
+            labels = {"kind": kind, "interface": interface, "action": action}
+        counter = functools.partial(self._metrics.counter, self._counter, **labels)
+        timer = self._metrics.timer(self._timer, **labels) if self._timer else None
+        self[kind, name] = _Series(counter, timer, self._open)
+        return self[kind, name]
+
+
+class _Measurement:
+    """One request or notice, of this side or of another's, until its end: that of a
+    `with`, or as it is told. All on the loop's thread, so without the lock.
+    """
+
+    __slots__ = ("open", "_series", "_began")
+
+    def __init__(self, series: Optional[_Series]) -> None:
+        self.open = True
+        self._series = series
+        """None where nobody measures it."""
+        if series is not None:
+            self._began = time.perf_counter_ns()
+            series.open.value += 1
+
+    def ended(self, code: str = "ok") -> None:
+        """It is over: answered, or done. Called once."""
+        self.open = False
+        series = self._series
+        if series is not None:
+            series.open.value -= 1
+            (series.codes.get(code) or series.count(code)).value += 1
+            if series.timer is not None:
+                series.timer._add(time.perf_counter_ns() - self._began)
+
+    def replaced(self) -> None:
+        """A newer notice took its place."""
+        if self._series is not None:
+            self._series.open.value -= 1
+
+    def __enter__(self) -> _Measurement:
+        return self
+
+    def __exit__(self, _: object, error: Optional[BaseException], __: object) -> None:
+        self.ended("ok" if error is None else _code(error))
+
+
+class _Telemetry:
+    """What a module tells of its requests and notices, under the names and labels
+    that the Swift runtime has.
+    """
+
+    _OWN = frozenset(["bus/observe", "bus/unobserve", "bus/register", "bus/unregister"])
+    _STEPS = frozenset(["module/setUp", "module/initialize", "module/didStart", "module/tearDown"])
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.connections = metrics.counter("strata_connections_total")
+        self.credit_waits = metrics.timer("strata_credit_wait_seconds")
+        self.waiting = metrics.gauge("strata_waiting_notices")
+        self._metrics = metrics
+        self._missed: Dict[str, Counter] = {}
+        requests = metrics.gauge("strata_open_requests")
+        self._requests = _SeriesTable(metrics, "strata_requests_total", "strata_request_duration_seconds", requests)
+        self._sent = _SeriesTable(metrics, "strata_sent_notices_total", None, requests)
+        self._handled = _SeriesTable(
+            metrics, "strata_handled_requests_total", "strata_handled_request_duration_seconds",
+            metrics.gauge("strata_open_handled_requests"))  # fmt: skip
+        self._notices = _SeriesTable(
+            metrics, "strata_handled_notices_total", "strata_handled_notice_duration_seconds",
+            metrics.gauge("strata_open_handled_notices"))  # fmt: skip
+
+    def requested(self, header: Dict[str, Any]) -> Optional[_Series]:
+        """The series of a request or notification of this side; None for what the client
+        asks for itself.
+        """
+        kind = header["kind"]
+        if kind == "call":
+            to = header["to"]
+            kind = "stream" if "credit" in header else "call"
+            series = self._requests.get((kind, to))  # an instance's never
+            if series is None and to not in self._OWN:
+                series = self._requests[kind, _contract(to)]
+            return series
+        return self._requests["open", ""] if kind == "open" else self._sent[kind, header["name"]]
+
+    def called(self, header: Dict[str, Any], is_known: bool) -> Optional[_Series]:
+        """That of a call, a step or an event that came; None for what the bus asks besides."""
+        to = header["to"]
+        series = self._handled.get(("call", to)) if is_known else None
+        if series is None:
+            kind, name = "call", _contract(to)
+            if to == "module/event":
+                kind, name = "event", header.get("name", "")
+            elif to.startswith("module/") and to not in self._STEPS:
+                return None
+            series = self._handled[kind, name] if is_known else self._handled.other(kind)
+        return series
+
+    def noticed(self, header: Dict[str, Any], name: str) -> _Series:
+        """That of a notice."""
+        return self._notices["report" if "id" in header else "broadcast", name]
+
+    def missed(self, count: int, name: str) -> None:
+        """An observation did not get so many."""
+        counter = self._missed.get(name)
+        if counter is None:
+            name = name if len(self._missed) < MOST_SERIES else "other"
+            counter = self._missed[name] = self._metrics.counter("strata_missed_notices_total", name=name)
+        counter.value += count
+
+
+def _contract(to: str) -> str:
+    """`Interface/action`, also of an instance's."""
+    if "#" in to:
+        target, _, action = to.partition("/")
+        return f"{target.partition('#')[0]}/{action}"
+    return to
+
+
+def _code(error: BaseException) -> str:
+    """As which outcome it counts."""
+    if isinstance(error, BusError):
+        return error.code
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else "failed"
+
+
 # ---------------------------------------------------------------- what handlers get
 
 
@@ -372,16 +728,16 @@ _N = TypeVar("_N", bound=NoticeHandler)
 _S = TypeVar("_S", bound=Callable[..., Any])
 
 
-class _Served:
+class _Served(_Measurement):
     """A call or notice that a handler runs for: what its requests are made for."""
 
-    __slots__ = ("connection", "id", "trace", "open", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
+    __slots__ = ("connection", "id", "trace", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
 
-    def __init__(self, connection: _Connection, header: Dict[str, Any]) -> None:
+    def __init__(self, connection: _Connection, header: Dict[str, Any], series: Optional[_Series]) -> None:
+        _Measurement.__init__(self, series)  # `super` costs as much again
         self.connection = connection
         self.id: Optional[int] = header.get("id")
         self.trace: Optional[str] = header.get("trace")
-        self.open = True
         self.task: Optional[asyncio.Task[None]] = None
         self.credit: int = header.get("credit", 0)
         self.wake: Optional[asyncio.Future[None]] = None
@@ -414,6 +770,12 @@ class _Parts:
         self.wake: Optional[asyncio.Future[None]] = None
         self.final: Optional[bytes] = None
         self.error: Optional[BusError] = None
+        self.measurement = _Measurement(None)
+
+    def end(self, final: Optional[bytes], error: Optional[BusError] = None) -> None:
+        self.final, self.error = final, error
+        self.measurement.ended("ok" if error is None else error.code)
+        self.awake()
 
     def add(self, body: bytes) -> None:
         self.parts.append(body)
@@ -522,7 +884,7 @@ class _Connection(asyncio.Protocol):
         self.open: Dict[int, Union[asyncio.Future[bytes], _Parts]] = {}
         self.served: Dict[int, _Served] = {}
         self.observing: Set[_Served] = set()
-        self.held: Deque[Tuple[_Observation, Dict[str, Any], bytes]] = collections.deque()
+        self.held: Deque[Tuple[_Observation, Dict[str, Any], bytes, _Served]] = collections.deque()
         self.held_bytes = 0
         self.observations: Dict[int, _Observation] = {}
         self.hooks: Dict[int, Callable[[bytes], None]] = {}  # what has to happen before the next frame
@@ -585,7 +947,6 @@ class _Connection(asyncio.Protocol):
         self.open.clear()
         for served in [*self.served.values(), *self.observing]:
             served.cancel()
-        self.held.clear()
         self.paused = False
         self._wake_writers()
         if not self.welcome.done():
@@ -746,8 +1107,7 @@ class _Connection(asyncio.Protocol):
                 if number in self.hooks:
                     self.hooks.pop(number)(body)
                 if isinstance(request, _Parts):
-                    request.final = body
-                    request.awake()
+                    request.end(body)
                 elif not request.done():
                     request.set_result(body)
         elif kind == "notice":
@@ -790,8 +1150,7 @@ class _Connection(asyncio.Protocol):
     @staticmethod
     def _settle(request: Union[asyncio.Future[bytes], _Parts], error: BusError) -> None:
         if isinstance(request, _Parts):
-            request.error = error
-            request.awake()
+            request.end(None, error)
         elif not request.done():
             request.set_exception(error)
 
@@ -897,21 +1256,32 @@ class Bus:
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
         trace: Optional[str],
     ) -> Any:  # fmt: skip
-        connection, number, answer = await self._send(header, params, deadline, meta, trace, None)
-        assert isinstance(answer, asyncio.Future)
-        try:
-            body = await answer
-        except asyncio.CancelledError:
-            connection.cancel(number)
-            raise
+        with self._measure(header):
+            connection, number, answer = await self._send(header, params, deadline, meta, trace, None)
+            assert isinstance(answer, asyncio.Future)
+            try:
+                body = await answer
+            except asyncio.CancelledError:
+                connection.cancel(number)
+                raise
         return _answer(body)
 
     async def _begin(
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
         trace: Optional[str], parts: _Parts,
     ) -> Tuple[_Connection, int]:  # fmt: skip
-        connection, number, _ = await self._send(header, params, deadline, meta, trace, parts)
+        measurement = self._measure(header)
+        try:
+            connection, number, _ = await self._send(header, params, deadline, meta, trace, parts)
+        except BaseException as error:
+            measurement.ended(_code(error))
+            raise
+        parts.measurement = measurement
         return connection, number
+
+    def _measure(self, header: Dict[str, Any]) -> _Measurement:
+        """Begins a request; operators' are not measured."""
+        return _Measurement(None)
 
     async def _send(
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
@@ -1147,7 +1517,7 @@ class _Observation:
         self.keep = keep
         self.handler = handler
         self.busy: Optional[_Served] = None
-        self.waiting: Optional[Tuple[Dict[str, Any], bytes, int]] = None
+        self.waiting: Optional[Tuple[Dict[str, Any], bytes, int, _Served]] = None
 
     def described(self) -> Dict[str, Any]:
         described: Dict[str, Any] = {"name": self.name}
@@ -1418,6 +1788,9 @@ class Module(Bus, Offer):
         self.name = name
         self.level = level
         """Where it is said, another one in the manifest is a refused start."""
+        self.metrics = Metrics()
+        """What `strata metrics` shows: what the client measures, and the module's own."""
+        self._telemetry = _Telemetry(self.metrics)
         self._registered: List[Offer] = []
         self._leaving: List[Offer] = []  # the bus may still pass calls on
         self._offered: Offer = self  # together with these
@@ -1518,15 +1891,16 @@ class Module(Bus, Offer):
         """Tells all observers in later levels. It never waits: without connection it
         is `unavailable`, with a full queue `overloaded`.
         """
-        connection = self._present()
         header: Dict[str, Any] = {"kind": "broadcast", "name": _checked_name(name)}
         if object is not None:
             header["object"] = object
-        self._add_scope(header, meta, trace, connection)
-        frame = connection.encoded(header, _params(params))
-        if connection.unsent and connection.unsent + len(frame) > connection.limits["queue"]:
-            raise BusError("overloaded", f"{connection.unsent} bytes wait to be sent already", ran="no")
-        connection.send(frame)
+        with self._measure(header):
+            connection = self._present()
+            self._add_scope(header, meta, trace, connection)
+            frame = connection.encoded(header, _params(params))
+            if connection.unsent and connection.unsent + len(frame) > connection.limits["queue"]:
+                raise BusError("overloaded", f"{connection.unsent} bytes wait to be sent already", ran="no")
+            connection.send(frame)
 
     async def broadcast_and_count(
         self, name: str, params: Any = None, *, object: Optional[str] = None,
@@ -1853,7 +2227,11 @@ class Module(Bus, Offer):
 
     # -- what comes in
 
+    def _measure(self, header: Dict[str, Any]) -> _Measurement:
+        return _Measurement(self._telemetry.requested(header))
+
     def _opened(self, connection: _Connection, hello: Dict[str, Any]) -> None:
+        self._telemetry.connections.add()
         connection.observations = dict(zip(hello["subscriptions"], self._told))
         super()._opened(connection, hello)
         for observation in self._told:
@@ -1869,26 +2247,35 @@ class Module(Bus, Offer):
         super()._closed(connection)
         for instances in self._offered._instances.values():
             instances._release_all()
+        lost = [served for *_, served in connection.held]
         for observation in connection.observations.values():
+            if observation.waiting is not None:
+                lost.append(observation.waiting[3])
             observation.busy = observation.waiting = None
+        connection.held.clear()
+        self._telemetry.waiting.value = 0
+        for served in lost:
+            served.ended("cancelled")
 
     def _called(self, connection: _Connection, header: Dict[str, Any], body: bytes) -> None:
         number: int = header["id"]
         to: str = header["to"]
         handler = self._offered._actions.get(to) or self._handler(to, header)
-        if handler is None:
-            connection.refuse(number, BusError("unknown-action", f"{self.name} has no {to}", ran="no"))
-            return
-        if len(connection.served) >= MOST_HANDLERS and (to == "module/event" or not to.startswith("module/")):
-            connection.refuse(
-                number, BusError("overloaded", f"{self.name} serves {MOST_HANDLERS} calls, as many as it may", ran="no"))
-            return
+        served = _Served(connection, header, self._telemetry.called(header, handler is not None))
         try:
-            call = Call(header, body)
-        except ValueError as error:
-            connection.refuse(number, BusError("bad-params", f"the parameters of {to} are no JSON: {error}"))
+            if handler is None:
+                raise BusError("unknown-action", f"{self.name} has no {to}", ran="no")
+            if len(connection.served) >= MOST_HANDLERS and (to == "module/event" or not to.startswith("module/")):
+                raise BusError("overloaded", f"{self.name} serves {MOST_HANDLERS} calls, as many as it may", ran="no")
+            try:
+                call = Call(header, body)
+            except ValueError as error:
+                raise BusError("bad-params", f"the parameters of {to} are no JSON: {error}") from None
+        except BusError as error:
+            connection.refuse(number, error)
+            served.ended(error.code)
             return
-        self._start(_Served(connection, header), handler, call)
+        self._start(served, handler, call)
 
     def _handler(self, to: str, header: Dict[str, Any]) -> Optional[CallHandler]:
         target, _, action = to.partition("/")
@@ -1898,12 +2285,16 @@ class Module(Bus, Offer):
             return {
                 "setUp": self._set_up, "initialize": self._other_step, "didStart": self._other_step,
                 "tearDown": self._end_step, "ping": _nothing, "released": self._released,
+                "metrics": self._tell_metrics,
             }.get(action)  # fmt: skip
         interface = target.partition("#")[0]
         instances = self._offered._instances.get(interface)
         if instances is not None:
             return instances._call if action in instances._actions else None
         return self._offered._any.get(interface)
+
+    def _tell_metrics(self, _: Call) -> Dict[str, Any]:
+        return self.metrics._answer()
 
     def _event(self, call: Call) -> Any:
         return _true(self._events[call.name or ""](call))
@@ -1959,25 +2350,31 @@ class Module(Bus, Offer):
         if observation is None or observation.ended:  # or the row's own, which nobody here has asked for
             super()._noticed(connection, header, body)
             return
+        served = _Served(connection, header, self._telemetry.noticed(header, observation.name))
         if observation.keep == "latest" and "id" not in header:
             missed = header.get("missed", 0)
             if observation.busy is not None:
                 if observation.waiting is not None:
                     missed += observation.waiting[2] + 1
-                observation.waiting = (header, body, missed)
+                    observation.waiting[3].replaced()
+                observation.waiting = (header, body, missed, served)
                 return
-            self._observe(connection, observation, header, body, missed)
+            self._observe(observation, header, body, missed, served)
         elif len(connection.observing) >= MOST_OBSERVERS or connection.held:
-            connection.held.append((observation, header, body))
+            connection.held.append((observation, header, body, served))
+            self._telemetry.waiting.value = len(connection.held)
             connection.held_bytes += len(body) + 256
             if connection.held_bytes > connection.limits["queue"]:
                 connection.fail(BusError("slow-consumer", "this module's own observers fell behind", ran="no"))
         else:
-            self._observe(connection, observation, header, body, header.get("missed", 0))
+            self._observe(observation, header, body, header.get("missed", 0), served)
 
     def _observe(
-        self, connection: _Connection, observation: _Observation, header: Dict[str, Any], body: bytes, missed: int
+        self, observation: _Observation, header: Dict[str, Any], body: bytes, missed: int, served: _Served
     ) -> None:
+        connection = served.connection
+        if missed:
+            self._telemetry.missed(missed, observation.name)
         try:
             notice = Notice(header, body, missed)
         except ValueError as error:
@@ -1986,8 +2383,8 @@ class Module(Bus, Offer):
                 connection.refuse(header["id"], problem)
             else:
                 logger.error("%s", problem)
+            served.ended(problem.code)
             return
-        served = _Served(connection, header)
         self._start(served, observation.handler, notice)
         if served.open:
             connection.observing.add(served)
@@ -2004,13 +2401,14 @@ class Module(Bus, Offer):
         if latest is not None and latest.busy is served:
             latest.busy = None
             while latest.busy is None and latest.waiting is not None:
-                header, body, missed = latest.waiting
+                header, body, missed, waiting = latest.waiting
                 latest.waiting = None
-                self._observe(connection, latest, header, body, missed)
+                self._observe(latest, header, body, missed, waiting)
         while connection.held and len(connection.observing) < MOST_OBSERVERS:
-            observation, header, body = connection.held.popleft()
+            observation, header, body, waiting = connection.held.popleft()
+            self._telemetry.waiting.value = len(connection.held)
             connection.held_bytes -= len(body) + 256
-            self._observe(connection, observation, header, body, header.get("missed", 0))
+            self._observe(observation, header, body, header.get("missed", 0), waiting)
 
     # -- handlers
 
@@ -2021,22 +2419,22 @@ class Module(Bus, Offer):
         try:
             result = handler(argument)
             if type(result) in _PLAIN and not connection.paused:
-                served.open = False
                 if served.id is not None:
                     connection.reply(served.id, result)
+                served.ended()
                 return
             served.task = connection.loop.create_task(self._finish(served, result))
             if served.id is not None:
                 connection.served[served.id] = served
         except Exception as error:
-            served.open = False
-            self._failed(served, error)
+            served.ended(self._failed(served, error))
         finally:
             _serving.reset(token)
 
     async def _finish(self, served: _Served, result: Any) -> None:
         connection = served.connection
         served.begun = True
+        code = "cancelled"
         try:
             if served.cancelled:
                 if inspect.iscoroutine(result):
@@ -2049,6 +2447,7 @@ class Module(Bus, Offer):
             if served.id is not None:
                 await connection.room()
                 connection.reply(served.id, result)
+            code = "ok"
         except asyncio.CancelledError:
             # Who has taken the call back wants no answer; nor is there a way to a
             # connection that is lost.
@@ -2056,9 +2455,9 @@ class Module(Bus, Offer):
                 connection.refuse(served.id, BusError("cancelled", "the handler was cancelled"))
             raise
         except Exception as error:
-            self._failed(served, error)
+            code = self._failed(served, error)
         finally:
-            served.open = False
+            served.ended(code)
             if served.id is not None:
                 connection.served.pop(served.id, None)
             if served in connection.observing:
@@ -2073,9 +2472,8 @@ class Module(Bus, Offer):
             async for part in parts:
                 if isinstance(part, Last):
                     return part.value
-                while served.credit <= 0:
-                    served.wake = connection.loop.create_future()
-                    await served.wake
+                if served.credit <= 0:
+                    await self._credit(served)
                 served.credit -= 1
                 await connection.room()
                 connection.reply(number, part, more=True)
@@ -2085,8 +2483,16 @@ class Module(Bus, Offer):
             if close is not None:
                 await close()
 
-    def _failed(self, served: _Served, error: Exception) -> None:
-        """Answers with what a handler has raised."""
+    async def _credit(self, served: _Served) -> None:
+        """Waits until the caller takes one more."""
+        began = time.perf_counter_ns()
+        while served.credit <= 0:
+            served.wake = served.connection.loop.create_future()
+            await served.wake
+        self._telemetry.credit_waits._add(time.perf_counter_ns() - began)
+
+    def _failed(self, served: _Served, error: Exception) -> str:
+        """Answers with what a handler has raised: its code."""
         if isinstance(error, BusError):
             # What was received says whether another handler ran, not whether this one did.
             ran = None if error._received else error.ran
@@ -2101,6 +2507,7 @@ class Module(Bus, Offer):
             served.connection.refuse(served.id, answer)
         elif isinstance(error, BusError):
             logger.error("an observer failed: %s", error)
+        return answer.code
 
 
 def _nothing(_: Any) -> Dict[str, Any]:
