@@ -13,7 +13,7 @@ One file, the standard library alone, Python 3.9 or newer, on asyncio.
     if __name__ == "__main__":
         module.main()
 
-In this order: bounds, errors, the codec, metrics, what handlers get, streams, the
+In this order: bounds, errors, the codec, metrics, spans, what handlers get, streams, the
 connection, `Bus` (what modules and operators have in common), `Operator`,
 `Module`. README.md beside this file is the guide; docs/protocol.md is the wire.
 
@@ -25,15 +25,18 @@ from __future__ import annotations
 
 import array
 import asyncio
+import atexit
 import collections
 import contextlib
 import contextvars
+import fcntl
 import functools
 import inspect
 import json
 import logging
 import math
 import os
+import random
 import re
 import signal
 import struct
@@ -79,6 +82,16 @@ MOST_SERIES = 256
 """Names that a metric of requests or notices tells apart."""
 MOST_CODES = 64
 """Outcomes that it tells apart of each name."""
+MOST_SPANS = 1 << 20
+"""Bytes of spans that wait for their file, as `_Span.size` reckons them."""
+MOST_LINE = 64 << 10
+"""Bytes of a span's line."""
+MOST_TEXT = 4096
+"""Bytes of a text in it."""
+FLUSH = 1.0
+"""Seconds to write what waits, at the process's end."""
+SILENCE = 10.0
+"""Seconds between two words on spans that were dropped."""
 MOST_META = 4096
 """Bytes of `meta` as written."""
 MOST_NAME = 256
@@ -291,6 +304,7 @@ def _action(to: str) -> Tuple[str, str]:
 # ---------------------------------------------------------------- metrics
 
 _measuring = threading.Lock()
+_now = time.perf_counter_ns
 
 
 class Counter:
@@ -520,100 +534,43 @@ class _Measurement:
     `with`, or as it is told. All on the loop's thread, so without the lock.
     """
 
-    __slots__ = ("open", "_series", "_began")
+    __slots__ = ("open", "trace", "_series", "_began", "_span")
 
-    def __init__(self, series: Optional[_Series]) -> None:
+    def __init__(
+        self, series: Optional[_Series], trace: Optional[str] = None, span: Optional[_Span] = None
+    ) -> None:
         self.open = True
+        self.trace = trace if span is None else span.traceparent
+        """What is requested for it carries this on."""
+        self._span = span
         self._series = series
         """None where nobody measures it."""
         if series is not None:
-            self._began = time.perf_counter_ns()
-            series.open.value += 1
+            self._began = _now()
+            series.open.value += 1.0
 
     def ended(self, code: str = "ok") -> None:
         """It is over: answered, or done. Called once."""
         self.open = False
         series = self._series
         if series is not None:
-            series.open.value -= 1
-            (series.codes.get(code) or series.count(code)).value += 1
+            series.open.value -= 1.0
+            (series.codes.get(code) or series.count(code)).value += 1.0
             if series.timer is not None:
-                series.timer._add(time.perf_counter_ns() - self._began)
+                series.timer._add(_now() - self._began)
+        if self._span is not None:
+            self._span.ended(code)
 
     def replaced(self) -> None:
         """A newer notice took its place."""
         if self._series is not None:
-            self._series.open.value -= 1
+            self._series.open.value -= 1.0
 
     def __enter__(self) -> _Measurement:
         return self
 
     def __exit__(self, _: object, error: Optional[BaseException], __: object) -> None:
         self.ended("ok" if error is None else _code(error))
-
-
-class _Telemetry:
-    """What a module tells of its requests and notices, under the names and labels
-    that the Swift runtime has.
-    """
-
-    _OWN = frozenset(["bus/observe", "bus/unobserve", "bus/register", "bus/unregister"])
-    _STEPS = frozenset(["module/setUp", "module/initialize", "module/didStart", "module/tearDown"])
-
-    def __init__(self, metrics: Metrics) -> None:
-        self.connections = metrics.counter("strata_connections_total")
-        self.credit_waits = metrics.timer("strata_credit_wait_seconds")
-        self.waiting = metrics.gauge("strata_waiting_notices")
-        self._metrics = metrics
-        self._missed: Dict[str, Counter] = {}
-        requests = metrics.gauge("strata_open_requests")
-        self._requests = _SeriesTable(metrics, "strata_requests_total", "strata_request_duration_seconds", requests)
-        self._sent = _SeriesTable(metrics, "strata_sent_notices_total", None, requests)
-        self._handled = _SeriesTable(
-            metrics, "strata_handled_requests_total", "strata_handled_request_duration_seconds",
-            metrics.gauge("strata_open_handled_requests"))  # fmt: skip
-        self._notices = _SeriesTable(
-            metrics, "strata_handled_notices_total", "strata_handled_notice_duration_seconds",
-            metrics.gauge("strata_open_handled_notices"))  # fmt: skip
-
-    def requested(self, header: Dict[str, Any]) -> Optional[_Series]:
-        """The series of a request or notification of this side; None for what the client
-        asks for itself.
-        """
-        kind = header["kind"]
-        if kind == "call":
-            to = header["to"]
-            kind = "stream" if "credit" in header else "call"
-            series = self._requests.get((kind, to))  # an instance's never
-            if series is None and to not in self._OWN:
-                series = self._requests[kind, _contract(to)]
-            return series
-        return self._requests["open", ""] if kind == "open" else self._sent[kind, header["name"]]
-
-    def called(self, header: Dict[str, Any], is_known: bool) -> Optional[_Series]:
-        """That of a call, a step or an event that came; None for what the bus asks besides."""
-        to = header["to"]
-        series = self._handled.get(("call", to)) if is_known else None
-        if series is None:
-            kind, name = "call", _contract(to)
-            if to == "module/event":
-                kind, name = "event", header.get("name", "")
-            elif to.startswith("module/") and to not in self._STEPS:
-                return None
-            series = self._handled[kind, name] if is_known else self._handled.other(kind)
-        return series
-
-    def noticed(self, header: Dict[str, Any], name: str) -> _Series:
-        """That of a notice."""
-        return self._notices["report" if "id" in header else "broadcast", name]
-
-    def missed(self, count: int, name: str) -> None:
-        """An observation did not get so many."""
-        counter = self._missed.get(name)
-        if counter is None:
-            name = name if len(self._missed) < MOST_SERIES else "other"
-            counter = self._missed[name] = self._metrics.counter("strata_missed_notices_total", name=name)
-        counter.value += count
 
 
 def _contract(to: str) -> str:
@@ -629,6 +586,314 @@ def _code(error: BaseException) -> str:
     if isinstance(error, BusError):
         return error.code
     return "cancelled" if isinstance(error, asyncio.CancelledError) else "failed"
+
+
+# ---------------------------------------------------------------- spans
+
+_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
+_SERVER, _CLIENT, _PRODUCER, _CONSUMER = 2, 3, 4, 5
+_chance = random.Random()
+
+
+def _place(trace: str) -> Optional[Tuple[str, str, bool]]:
+    """The trace's number, the span's, and whether somebody wants spans; None for what is
+    no traceparent. One of a later version is read as far as version 00 goes.
+    """
+    match = _TRACEPARENT.fullmatch(trace)
+    if match is None:
+        return None
+    version, number, span, flags, more = match.groups()
+    if version == "ff" or version == "00" and more or not int(number, 16) or not int(span, 16):
+        return None
+    return number, span, bool(int(flags, 16) & 1)
+
+
+def _cut(text: str) -> str:
+    data = text.encode(errors="replace")
+    return data.decode() if len(data) <= MOST_TEXT else data[:MOST_TEXT].decode(errors="ignore")
+
+
+class _Span:
+    """A span, which is written when it ends."""
+
+    __slots__ = ("_tracer", "_trace", "_id", "_parent", "_name", "_kind", "_attributes", "_start", "_end", "_code")
+
+    def __init__(
+        self, tracer: _Tracer, trace: str, parent: Optional[str], name: str, kind: int, attributes: Dict[str, str]
+    ) -> None:
+        self._tracer = tracer
+        self._trace = trace
+        self._id = f"{_chance.getrandbits(64) or 1:016x}"
+        self._parent = parent
+        self._name = name
+        self._kind = kind
+        self._attributes = attributes
+        self._start = self._end = time.time_ns()
+        self._code = "ok"
+
+    @property
+    def traceparent(self) -> str:
+        """As its children's trace has it."""
+        return f"00-{self._trace}-{self._id}-01"
+
+    @property
+    def size(self) -> int:
+        """About as many bytes as it takes while it waits."""
+        texts = self._attributes
+        return 512 + len(self._name) + 64 * len(texts) + sum(map(len, texts)) + sum(map(len, texts.values()))
+
+    def ended(self, code: str) -> None:
+        self._end = max(self._start, time.time_ns())  # the clock may have been set back
+        self._code = code
+        if code != "ok":
+            self._attributes["error.type"] = code
+        self._tracer.file.add(self)
+
+    def line(self) -> bytes:
+        """As OTLP has it in JSON."""
+        span: Dict[str, Any] = {"traceId": self._trace, "spanId": self._id}
+        if self._parent is not None:
+            span["parentSpanId"] = self._parent
+        span.update({
+            "flags": 1, "name": _cut(self._name), "kind": self._kind,
+            "startTimeUnixNano": str(self._start), "endTimeUnixNano": str(self._end),
+            "attributes": _attributes(self._attributes),
+            "status": {} if self._code == "ok" else {"code": 2, "message": _cut(self._code)},
+        })  # fmt: skip
+        return self._tracer.head + _encoder.encode(span).encode() + b"]}]}]}\n"
+
+
+def _attributes(attributes: Dict[str, str]) -> List[Dict[str, Any]]:
+    return [{"key": key, "value": {"stringValue": _cut(text)}} for key, text in sorted(attributes.items())]
+
+
+class _SpanFile:
+    """Where spans are written, a line each, by a thread that makes the lines, too: no
+    handler waits for it. Several processes may append to one file: a line is one write.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Opens the file, or makes it for its user alone. Raises OSError."""
+        # A pipe that nobody reads refuses at once, instead of waiting.
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)
+        fcntl.fcntl(self._descriptor, fcntl.F_SETFL, os.O_APPEND)
+        self._path = path
+        self._change = threading.Condition()
+        self._spans: List[_Span] = []
+        self._bytes = 0
+        self._writes = False
+        self._torn = False
+        self._told = -math.inf
+        self.dropped = 0
+        threading.Thread(target=self._serve, name="strata spans", daemon=True).start()
+        atexit.register(self.flush)
+
+    def add(self, span: _Span) -> None:
+        """Hands over a span that has ended. Never waits for the file."""
+        size = span.size
+        with self._change:
+            if self._bytes + size > MOST_SPANS:
+                self.dropped += 1
+                return
+            self._spans.append(span)
+            self._bytes += size
+            if len(self._spans) == 1:
+                self._change.notify_all()
+
+    def flush(self, seconds: float = FLUSH) -> None:
+        """Waits until all is written, or so long."""
+        with self._change:
+            self._change.wait_for(lambda: not self._spans and not self._writes, seconds)
+
+    def _serve(self) -> None:
+        lost = 0  # that the log wasn't told of
+        known = 0
+        while True:
+            with self._change:
+                self._writes = False
+                self._change.notify_all()
+                self._change.wait_for(lambda: self._spans)
+                spans, self._spans, self._bytes, self._writes = self._spans, [], 0, True
+            failed = sum(not self._write(span) for span in spans)
+            with self._change:
+                self.dropped += failed
+                lost, known = lost + self.dropped - known, self.dropped
+            if lost and time.monotonic() >= self._told + SILENCE:
+                logger.warning(
+                    "%d spans were dropped: %s takes them more slowly than they come, or not at all; up to %d bytes of "
+                    "them wait", lost, self._path, MOST_SPANS)  # fmt: skip
+                lost, self._told = 0, time.monotonic()
+
+    def _write(self, span: _Span) -> bool:
+        try:
+            line = span.line()
+            if len(line) > MOST_LINE:
+                return False
+            if self._torn:  # what a full disk took of a line is ended before the next
+                line = b"\n" + line
+            count = os.write(self._descriptor, line)
+        except (OSError, ValueError):
+            return False
+        self._torn = count < len(line)
+        return not self._torn
+
+
+_span_files: Dict[str, _SpanFile] = {}
+
+
+class _Tracer:
+    """Makes the spans of a module."""
+
+    def __init__(self, path: str, module: str) -> None:
+        """Raises OSError where the file can't be opened."""
+        if path not in _span_files:
+            _span_files[path] = _SpanFile(path)
+        self.file = _span_files[path]
+        self._module = module
+        self.name("")
+
+    def name(self, app: str) -> None:
+        """The app's name, which hello's answer tells."""
+        resource = {
+            "service.name": self._module, "service.namespace": app, "service.instance.id": str(os.getpid()),
+            "telemetry.sdk.name": "strata", "telemetry.sdk.language": "python",
+        }  # fmt: skip
+        attributes = _attributes({key: text for key, text in resource.items() if text})
+        attributes.append({"key": "process.pid", "value": {"intValue": str(os.getpid())}})
+        head = {"resource": {"attributes": attributes}, "scopeSpans": []}
+        scope = b'{"scope":{"name":"strata"},"spans":['
+        self.head = b'{"resourceSpans":[' + _encoder.encode(head).encode()[:-2] + scope
+        """What a line has before its span."""
+
+    def served(self, header: Dict[str, Any], kind: str, name: str) -> Optional[_Span]:
+        """That of a request or a notice that came."""
+        trace = header.get("trace")
+        sender = {"strata.from": header.get("from", "")}
+        if kind == "call":
+            return self._begin(trace, name, _SERVER, {**self._called(name), **sender})
+        return self._begin(trace, f"process {name}", _CONSUMER, {**self._notified(kind, name, "process"), **sender})
+
+    def requested(self, header: Dict[str, Any], trace: Optional[str]) -> Optional[_Span]:
+        """That of a request or a notification of this side."""
+        kind = header["kind"]
+        if kind == "open":
+            url = re.split("[?#]", header["url"], maxsplit=1)[0]
+            return self._begin(trace, "open", _CLIENT, {"rpc.system": "strata", "url.full": url})
+        if kind == "call":
+            name = _contract(header["to"])
+            event = {"strata.event": header["name"]} if name == "bus/emit" and "name" in header else {}
+            return self._begin(trace, name, _CLIENT, {**self._called(name), **event})
+        name = header["name"]
+        to = {"strata.to": header["to"]} if kind == "report" else {}
+        return self._begin(trace, f"send {name}", _PRODUCER, {**self._notified(kind, name, "send"), **to})
+
+    def _begin(self, trace: Optional[str], name: str, kind: int, attributes: Dict[str, str]) -> Optional[_Span]:
+        """None where the trace is somebody's own, or nobody wants its spans."""
+        if trace is None:
+            return _Span(self, f"{_chance.getrandbits(128) or 1:032x}", None, name, kind, attributes)
+        place = _place(trace)
+        if place is None or not place[2]:
+            return None
+        return _Span(self, place[0], place[1], name, kind, attributes)
+
+    @staticmethod
+    def _called(name: str) -> Dict[str, str]:
+        interface, _, action = name.partition("/")
+        return {"rpc.system": "strata", "rpc.service": interface, "rpc.method": action}
+
+    @staticmethod
+    def _notified(kind: str, name: str, operation: str) -> Dict[str, str]:
+        return {
+            "messaging.system": "strata", "messaging.destination.name": name, "messaging.operation.type": operation,
+            "messaging.operation.name": kind,
+        }  # fmt: skip
+
+
+class _Telemetry:
+    """What a module tells of its requests and notices: metrics, and spans where they are
+    asked for. Names, labels and attributes are those of the Swift runtime.
+    """
+
+    _OWN = frozenset(["bus/observe", "bus/unobserve", "bus/register", "bus/unregister"])
+    _STEPS = frozenset(["module/setUp", "module/initialize", "module/didStart", "module/tearDown"])
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.connections = metrics.counter("strata_connections_total")
+        self.credit_waits = metrics.timer("strata_credit_wait_seconds")
+        self.waiting = metrics.gauge("strata_waiting_notices")
+        self.tracer: Optional[_Tracer] = None
+        self._metrics = metrics
+        self._missed: Dict[str, Counter] = {}
+        requests = metrics.gauge("strata_open_requests")
+        self._requests = _SeriesTable(metrics, "strata_requests_total", "strata_request_duration_seconds", requests)
+        self._sent = _SeriesTable(metrics, "strata_sent_notices_total", None, requests)
+        self._handled = _SeriesTable(
+            metrics, "strata_handled_requests_total", "strata_handled_request_duration_seconds",
+            metrics.gauge("strata_open_handled_requests"))  # fmt: skip
+        self._notices = _SeriesTable(
+            metrics, "strata_handled_notices_total", "strata_handled_notice_duration_seconds",
+            metrics.gauge("strata_open_handled_notices"))  # fmt: skip
+
+    def trace(self, path: str, module: str) -> None:
+        """Writes spans from now on; a file that can't be opened is a line in the log."""
+        try:
+            self.tracer = _Tracer(path, module)
+        except OSError as error:
+            logger.error("%s writes no spans: %s, which STRATA_SPANS names, can't be opened: %s", module, path, error)
+
+    def requested(self, header: Dict[str, Any], trace: Optional[str]) -> _Measurement:
+        """Begins a request or notification of this side; what the client asks for itself
+        isn't measured.
+        """
+        kind = header["kind"]
+        if kind == "call":
+            to = header["to"]
+            kind = "stream" if "credit" in header else "call"
+            series = self._requests.get((kind, to))  # an instance's never
+            if series is None:
+                if to in self._OWN:
+                    return _Measurement(None, trace)
+                series = self._requests[kind, _contract(to)]
+        else:
+            series = self._requests["open", ""] if kind == "open" else self._sent[kind, header["name"]]
+        if self.tracer is None:
+            return _Measurement(series, trace)
+        served = _serving.get()
+        if trace is None and served is not None:
+            trace = served.trace
+        return _Measurement(series, trace, self.tracer.requested(header, trace))
+
+    def called(self, connection: _Connection, header: Dict[str, Any], is_known: bool) -> _Served:
+        """Begins a call, a step or an event that came; what the bus asks besides isn't
+        measured.
+        """
+        to = header["to"]
+        series = self._handled.get(("call", to)) if is_known else None
+        if series is not None and self.tracer is None:
+            return _Served(connection, header, series)
+        kind, name = "call", _contract(to)
+        if to == "module/event":
+            kind, name = "event", header.get("name", "")
+        elif to.startswith("module/") and to not in self._STEPS:
+            return _Served(connection, header, None)
+        series = self._handled[kind, name] if is_known else self._handled.other(kind)
+        return _Served(connection, header, series, self._served(header, kind, name))
+
+    def noticed(self, connection: _Connection, header: Dict[str, Any], name: str) -> _Served:
+        """Begins a notice."""
+        kind = "report" if "id" in header else "broadcast"
+        return _Served(connection, header, self._notices[kind, name], self._served(header, kind, name))
+
+    def _served(self, header: Dict[str, Any], kind: str, name: str) -> Optional[_Span]:
+        return None if self.tracer is None else self.tracer.served(header, kind, name)
+
+    def missed(self, count: int, name: str) -> None:
+        """An observation did not get so many."""
+        counter = self._missed.get(name)
+        if counter is None:
+            name = name if len(self._missed) < MOST_SERIES else "other"
+            counter = self._missed[name] = self._metrics.counter("strata_missed_notices_total", name=name)
+        counter.value += count
 
 
 # ---------------------------------------------------------------- what handlers get
@@ -731,13 +996,14 @@ _S = TypeVar("_S", bound=Callable[..., Any])
 class _Served(_Measurement):
     """A call or notice that a handler runs for: what its requests are made for."""
 
-    __slots__ = ("connection", "id", "trace", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
+    __slots__ = ("connection", "id", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
 
-    def __init__(self, connection: _Connection, header: Dict[str, Any], series: Optional[_Series]) -> None:
-        _Measurement.__init__(self, series)  # `super` costs as much again
+    def __init__(
+        self, connection: _Connection, header: Dict[str, Any], series: Optional[_Series], span: Optional[_Span] = None
+    ) -> None:
+        _Measurement.__init__(self, series, header.get("trace"), span)  # `super` costs as much again
         self.connection = connection
         self.id: Optional[int] = header.get("id")
-        self.trace: Optional[str] = header.get("trace")
         self.task: Optional[asyncio.Task[None]] = None
         self.credit: int = header.get("credit", 0)
         self.wake: Optional[asyncio.Future[None]] = None
@@ -1256,8 +1522,8 @@ class Bus:
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
         trace: Optional[str],
     ) -> Any:  # fmt: skip
-        with self._measure(header):
-            connection, number, answer = await self._send(header, params, deadline, meta, trace, None)
+        with self._measure(header, trace) as measurement:
+            connection, number, answer = await self._send(header, params, deadline, meta, measurement.trace, None)
             assert isinstance(answer, asyncio.Future)
             try:
                 body = await answer
@@ -1270,18 +1536,18 @@ class Bus:
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
         trace: Optional[str], parts: _Parts,
     ) -> Tuple[_Connection, int]:  # fmt: skip
-        measurement = self._measure(header)
+        measurement = self._measure(header, trace)
         try:
-            connection, number, _ = await self._send(header, params, deadline, meta, trace, parts)
+            connection, number, _ = await self._send(header, params, deadline, meta, measurement.trace, parts)
         except BaseException as error:
             measurement.ended(_code(error))
             raise
         parts.measurement = measurement
         return connection, number
 
-    def _measure(self, header: Dict[str, Any]) -> _Measurement:
+    def _measure(self, header: Dict[str, Any], trace: Optional[str]) -> _Measurement:
         """Begins a request; operators' are not measured."""
-        return _Measurement(None)
+        return _Measurement(None, trace)
 
     async def _send(
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
@@ -1729,8 +1995,8 @@ class Offer:
             joined._actions.update(offer._actions)
             joined._any.update(offer._any)
             joined._instances.update(offer._instances)
-            places = _places(offer._urls)
-            joined._urls = [url for url in joined._urls if _place(url) not in places] + offer._urls
+            places = _url_places(offer._urls)
+            joined._urls = [url for url in joined._urls if _url_place(url) not in places] + offer._urls
         return joined
 
     def _check_joins(self, later: Offer) -> None:
@@ -1744,13 +2010,13 @@ class Offer:
                     "be joined: end that registration first, or take another name", ran="no")  # fmt: skip
 
 
-def _place(url: Dict[str, str]) -> Tuple[str, str]:
+def _url_place(url: Dict[str, str]) -> Tuple[str, str]:
     """Where a URL is, whatever its parameters are called."""
     return url["host"], re.sub(r"/:[^/]*", "/:", url["path"])
 
 
-def _places(urls: Iterable[Dict[str, str]]) -> Set[Tuple[str, str]]:
-    return {_place(url) for url in urls}
+def _url_places(urls: Iterable[Dict[str, str]]) -> Set[Tuple[str, str]]:
+    return {_url_place(url) for url in urls}
 
 
 class Registration:
@@ -1894,9 +2160,9 @@ class Module(Bus, Offer):
         header: Dict[str, Any] = {"kind": "broadcast", "name": _checked_name(name)}
         if object is not None:
             header["object"] = object
-        with self._measure(header):
+        with self._measure(header, trace) as measurement:
             connection = self._present()
-            self._add_scope(header, meta, trace, connection)
+            self._add_scope(header, meta, measurement.trace, connection)
             frame = connection.encoded(header, _params(params))
             if connection.unsent and connection.unsent + len(frame) > connection.limits["queue"]:
                 raise BusError("overloaded", f"{connection.unsent} bytes wait to be sent already", ran="no")
@@ -2005,8 +2271,8 @@ class Module(Bus, Offer):
         left = self._joined(self._registered)
         again = [name for name in offer._interfaces if name in left._interfaces]
         gone = [name for name in offer._interfaces if name not in left._interfaces]
-        urls_again = [url for url in left._urls if _place(url) in _places(offer._urls)]
-        urls_gone = [url for url in offer._urls if _place(url) not in _places(left._urls)]
+        urls_again = [url for url in left._urls if _url_place(url) in _url_places(offer._urls)]
+        urls_gone = [url for url in offer._urls if _url_place(url) not in _url_places(left._urls)]
         try:
             if again or urls_again:
                 await self.call("bus/register", left._part(again, urls_again))
@@ -2136,6 +2402,8 @@ class Module(Bus, Offer):
         """
         self._socket = _socket_path(socket)
         self._token = token
+        if os.environ.get("STRATA_SPANS"):
+            self._telemetry.trace(os.environ["STRATA_SPANS"], self.name)
         self._over = None
         self._keeper = asyncio.get_running_loop().create_task(self._keep())
         first = asyncio.get_running_loop().create_task(self._connected())
@@ -2227,11 +2495,13 @@ class Module(Bus, Offer):
 
     # -- what comes in
 
-    def _measure(self, header: Dict[str, Any]) -> _Measurement:
-        return _Measurement(self._telemetry.requested(header))
+    def _measure(self, header: Dict[str, Any], trace: Optional[str]) -> _Measurement:
+        return self._telemetry.requested(header, trace)
 
     def _opened(self, connection: _Connection, hello: Dict[str, Any]) -> None:
         self._telemetry.connections.add()
+        if self._telemetry.tracer is not None:
+            self._telemetry.tracer.name(str(hello.get("app", "")))
         connection.observations = dict(zip(hello["subscriptions"], self._told))
         super()._opened(connection, hello)
         for observation in self._told:
@@ -2261,7 +2531,7 @@ class Module(Bus, Offer):
         number: int = header["id"]
         to: str = header["to"]
         handler = self._offered._actions.get(to) or self._handler(to, header)
-        served = _Served(connection, header, self._telemetry.called(header, handler is not None))
+        served = self._telemetry.called(connection, header, handler is not None)
         try:
             if handler is None:
                 raise BusError("unknown-action", f"{self.name} has no {to}", ran="no")
@@ -2350,7 +2620,7 @@ class Module(Bus, Offer):
         if observation is None or observation.ended:  # or the row's own, which nobody here has asked for
             super()._noticed(connection, header, body)
             return
-        served = _Served(connection, header, self._telemetry.noticed(header, observation.name))
+        served = self._telemetry.noticed(connection, header, observation.name)
         if observation.keep == "latest" and "id" not in header:
             missed = header.get("missed", 0)
             if observation.busy is not None:
@@ -2485,11 +2755,11 @@ class Module(Bus, Offer):
 
     async def _credit(self, served: _Served) -> None:
         """Waits until the caller takes one more."""
-        began = time.perf_counter_ns()
+        began = _now()
         while served.credit <= 0:
             served.wake = served.connection.loop.create_future()
             await served.wake
-        self._telemetry.credit_waits._add(time.perf_counter_ns() - began)
+        self._telemetry.credit_waits._add(_now() - began)
 
     def _failed(self, served: _Served, error: Exception) -> str:
         """Answers with what a handler has raised: its code."""
