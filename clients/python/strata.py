@@ -353,12 +353,12 @@ class Timer:
     """How often something took how long.
 
     Percentiles are of all times since the process began, right within 7 % from 1 ns
-    to 292 years: each magnitude is counted in 16 parts (after Gil Tene's
+    to 146 years: each magnitude is counted in 16 parts (after Gil Tene's
     HdrHistogram). It takes 200 bytes for each magnitude that came, 63 at most.
     """
 
     TYPE = "summary"
-    _LONGEST = (1 << 63) - 1
+    _LONGEST = 1 << 62  # nanoseconds
     __slots__ = ("_sum", "_largest", "_rows")
 
     def __init__(self) -> None:
@@ -370,7 +370,7 @@ class Timer:
         """One time; what is under 0 counts as 0, what is no number is left out."""
         if not math.isnan(seconds):
             with _measuring:
-                self._add(max(0, round(min(seconds * 1e9, self._LONGEST / 2))))
+                self._add(max(0, round(min(seconds * 1e9, self._LONGEST))))
 
     @contextlib.contextmanager
     def measure(self) -> Iterator[None]:
@@ -561,8 +561,8 @@ class _Measurement:
         if self._span is not None:
             self._span.ended(code)
 
-    def replaced(self) -> None:
-        """A newer notice took its place."""
+    def dropped(self) -> None:
+        """It is a notice that nobody gets: a newer one took its place, say."""
         if self._series is not None:
             self._series.open.value -= 1.0
 
@@ -660,7 +660,7 @@ class _Span:
             "attributes": _attributes(self._attributes),
             "status": {} if self._code == "ok" else {"code": 2, "message": _cut(self._code)},
         })  # fmt: skip
-        return self._tracer.head + _encoder.encode(span).encode() + b"]}]}]}\n"
+        return self._tracer.head + _encode(span) + b"]}]}]}\n"
 
 
 def _attributes(attributes: Dict[str, str]) -> List[Dict[str, Any]]:
@@ -760,9 +760,8 @@ class _Tracer:
         }  # fmt: skip
         attributes = _attributes({key: text for key, text in resource.items() if text})
         attributes.append({"key": "process.pid", "value": {"intValue": str(os.getpid())}})
-        head = {"resource": {"attributes": attributes}, "scopeSpans": []}
-        scope = b'{"scope":{"name":"strata"},"spans":['
-        self.head = b'{"resourceSpans":[' + _encoder.encode(head).encode()[:-2] + scope
+        self.head = b'{"resourceSpans":[{"resource":%b,"scopeSpans":[{"scope":{"name":"strata"},"spans":[' % _encode(
+            {"attributes": attributes})  # fmt: skip
         """What a line has before its span."""
 
     def served(self, header: Dict[str, Any], kind: str, name: str) -> Optional[_Span]:
@@ -1501,7 +1500,6 @@ class Bus:
         header: Dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": _checked_name(name)}
         if object is not None:
             header["object"] = object
-        self._present()
         return int((await self._ask(header, params, deadline, meta, trace))["observers"])
 
     async def emit(
@@ -1556,6 +1554,8 @@ class Bus:
         body = _params(params)
         connection = self._connection
         if connection is None or connection.paused:
+            if header["kind"] == "report":
+                self._present()
             began = asyncio.get_running_loop().time()
             deadline = DEADLINE if deadline is None else deadline
             connection = await self._ready(deadline)
@@ -2626,7 +2626,7 @@ class Module(Bus, Offer):
             if observation.busy is not None:
                 if observation.waiting is not None:
                     missed += observation.waiting[2] + 1
-                    observation.waiting[3].replaced()
+                    observation.waiting[3].dropped()
                 observation.waiting = (header, body, missed, served)
                 return
             self._observe(observation, header, body, missed, served)
@@ -2643,6 +2643,11 @@ class Module(Bus, Offer):
         self, observation: _Observation, header: Dict[str, Any], body: bytes, missed: int, served: _Served
     ) -> None:
         connection = served.connection
+        if observation.ended:  # while this waited
+            served.dropped()
+            if served.id is not None:
+                connection.reply(served.id, None)
+            return
         if missed:
             self._telemetry.missed(missed, observation.name)
         try:

@@ -327,6 +327,7 @@ class MeasuredTests(BusCase):
             await within(self.high.call("bus/ping"))
             self.kill_broker()
             await self.assertRefused(call, "died", "maybe")
+            await self.assertRefused(self.high.report("said", to="Low"), "unavailable", "no")
         await self.start_broker()
         self.assertTrue(await resumed.next())
         await self.until("High", "ready")
@@ -336,6 +337,7 @@ class MeasuredTests(BusCase):
         self.assertEqual(told.value("strata_waiting_notices"), 0)
         self.assertEqual(told.value("strata_handled_notices_total", name="news", code="cancelled"), 2)
         self.assertEqual(told.value("strata_requests_total", action="wait", code="died"), 1)
+        self.assertEqual(told.value("strata_sent_notices_total", kind="report", code="unavailable"), 1)
         self.assertEqual(told.value("strata_connections_total"), 2)
 
     async def test_names_and_codes_have_bounds(self) -> None:
