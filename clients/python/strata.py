@@ -104,6 +104,8 @@ MOST_PATH = 107
 """Bytes of a socket's path."""
 GATHERED = 64 << 10
 """Bytes that are gathered for one write."""
+READ = 256 << 10
+"""Bytes that are read at once."""
 HIGH_WATER = 64 << 10
 """Unsent bytes from which on requests, partial replies and answers wait."""
 CREDIT = 16
@@ -225,7 +227,7 @@ class FrameDecoder:
         """The bytes of the unfinished frame."""
         return len(self._buffer)
 
-    def feed(self, data: bytes) -> Iterator[Tuple[Dict[str, Any], bytes]]:
+    def feed(self, data: Union[bytes, memoryview]) -> Iterator[Tuple[Dict[str, Any], bytes]]:
         """Header and body of each frame that is complete with these bytes.
 
         Raises BusError `too-large`, `bad-frame` or `bad-header` behind the frames
@@ -1139,7 +1141,7 @@ def _answer(body: bytes) -> Any:
 # ---------------------------------------------------------------- the connection
 
 
-class _Connection(asyncio.Protocol):
+class _Connection(asyncio.BufferedProtocol):
     """One socket, from connecting to its end: frames in and out, open requests."""
 
     def __init__(self, bus: Bus, hello: Dict[str, Any]) -> None:
@@ -1158,6 +1160,7 @@ class _Connection(asyncio.Protocol):
         self.ended: asyncio.Future[BusError] = self.loop.create_future()
         self._hello = hello
         self._decoder = FrameDecoder()
+        self._incoming = memoryview(bytearray(READ))  # a new one for each read would be mapped anew each time
         self._reason: Optional[BusError] = None
         self._transport: Optional[asyncio.Transport] = None
         self._number = 1
@@ -1188,7 +1191,14 @@ class _Connection(asyncio.Protocol):
             HELLO, self.fail, BusError("closed", f"hello had no answer within {HELLO:.0f} s", ran="maybe"))
         self.send(encode_frame(b'{"kind":"call","id":1,"to":"bus/hello"}', _encode(self._hello)))
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._incoming
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.received(self._incoming[:nbytes])
+
+    def received(self, data: Union[bytes, memoryview]) -> None:
+        """Takes the frames that are complete with these bytes."""
         try:
             for header, body in self._decoder.feed(data):
                 if self._reason is not None:

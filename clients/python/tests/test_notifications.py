@@ -104,7 +104,7 @@ class NotificationTests(BusCase):
         [number] = connection.hooks
         reply = strata.encode_frame(b'{"kind":"reply","id":%d}' % number, b'{"subscription":99}')
         notice = strata.encode_frame(b'{"kind":"notice","name":"item","via":"broadcast","subscription":99}', b"1")
-        connection.data_received(reply + notice)
+        connection.received(reply + notice)
         await within(observing)
         self.assertEqual(await seen.next(), 1)
 
