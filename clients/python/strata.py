@@ -13,7 +13,7 @@ One file, the standard library alone, Python 3.9 or newer, on asyncio.
     if __name__ == "__main__":
         module.main()
 
-In this order: bounds, errors, the codec, what handlers get, streams, the
+In this order: bounds, errors, the codec, metrics, spans, what handlers get, streams, the
 connection, `Bus` (what modules and operators have in common), `Operator`,
 `Module`. README.md beside this file is the guide; docs/protocol.md is the wire.
 
@@ -23,25 +23,33 @@ through `await asyncio.to_thread(…)`.
 
 from __future__ import annotations
 
+import array
 import asyncio
+import atexit
 import collections
+import contextlib
 import contextvars
+import fcntl
 import functools
 import inspect
 import json
 import logging
 import math
 import os
+import random
 import re
 import signal
 import struct
 import sys
-from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Deque, Dict, Iterator
-from typing import List, NoReturn, Optional, Sequence, Set, Tuple, TypeVar, Union
+import threading
+import time
+from typing import Any, AsyncIterator, Awaitable, Callable, Coroutine, Deque, Dict, Iterable, Iterator
+from typing import List, NoReturn, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 __all__ = [
-    "BusError", "Call", "Context", "FrameDecoder", "Instance", "Instances", "Last", "Module",
-    "Notice", "Observation", "Operator", "Stream", "encode_frame",
+    "BusError", "Call", "Context", "Counter", "FrameDecoder", "Gauge", "Instance", "Instances", "Last",
+    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Stream", "Timer",
+    "encode_frame",
 ]  # fmt: skip
 
 VERSION = "0.1"
@@ -64,6 +72,26 @@ MOST_BACKGROUND = 256
 """Tasks of `background`."""
 MOST_INSTANCES = 4096
 """Objects of one interface with instances, where `most` says nothing else."""
+MOST_REGISTRATIONS = 1024
+"""Offers of `register` at once."""
+MOST_METRICS = 1024
+"""Metrics that are kept, each with its labels."""
+MOST_METRIC_NAME = 1024
+"""Bytes of a metric's name and labels together."""
+MOST_SERIES = 256
+"""Names that a metric of requests or notices tells apart."""
+MOST_CODES = 64
+"""Outcomes that it tells apart of each name."""
+MOST_SPANS = 1 << 20
+"""Bytes of spans that wait for their file, as `_Span.size` reckons them."""
+MOST_LINE = 64 << 10
+"""Bytes of a span's line."""
+MOST_TEXT = 4096
+"""Bytes of a text in it."""
+FLUSH = 1.0
+"""Seconds to write what waits, at the process's end."""
+SILENCE = 10.0
+"""Seconds between two words on spans that were dropped."""
 MOST_META = 4096
 """Bytes of `meta` as written."""
 MOST_NAME = 256
@@ -76,6 +104,8 @@ MOST_PATH = 107
 """Bytes of a socket's path."""
 GATHERED = 64 << 10
 """Bytes that are gathered for one write."""
+READ = 256 << 10
+"""Bytes that are read at once."""
 HIGH_WATER = 64 << 10
 """Unsent bytes from which on requests, partial replies and answers wait."""
 CREDIT = 16
@@ -197,7 +227,7 @@ class FrameDecoder:
         """The bytes of the unfinished frame."""
         return len(self._buffer)
 
-    def feed(self, data: bytes) -> Iterator[Tuple[Dict[str, Any], bytes]]:
+    def feed(self, data: Union[bytes, memoryview]) -> Iterator[Tuple[Dict[str, Any], bytes]]:
         """Header and body of each frame that is complete with these bytes.
 
         Raises BusError `too-large`, `bad-frame` or `bad-header` behind the frames
@@ -271,6 +301,600 @@ def _action(to: str) -> Tuple[str, str]:
     if not slash or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9._-]{0,63}", action):
         raise ValueError(f"{to!r} names no action: say Interface/action")
     return _interface(interface), action
+
+
+# ---------------------------------------------------------------- metrics
+
+_measuring = threading.Lock()
+_now = time.perf_counter_ns
+
+
+class Counter:
+    """What only grows. May be used on any thread, as all metrics."""
+
+    TYPE = "counter"
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def add(self, amount: float = 1) -> None:
+        """Adds what is not under 0."""
+        if not amount >= 0:
+            raise ValueError(f"a counter only grows, and {amount} would not let it")
+        with _measuring:
+            self.value += float(amount)
+
+    def _told(self) -> Dict[str, Any]:
+        return {"value": _number(self.value)}
+
+
+class Gauge:
+    """What goes up and down."""
+
+    TYPE = "gauge"
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value = 0.0
+
+    def set(self, value: float) -> None:
+        """What it is now."""
+        self.value = float(value)
+
+    def add(self, amount: float) -> None:
+        """Changes it by that."""
+        with _measuring:
+            self.value += float(amount)
+
+    def _told(self) -> Dict[str, Any]:
+        return {"value": _number(self.value)}
+
+
+class Timer:
+    """How often something took how long.
+
+    Percentiles are of all times since the process began, right within 7 % from 1 ns
+    to 146 years: each magnitude is counted in 16 parts (after Gil Tene's
+    HdrHistogram). It takes 200 bytes for each magnitude that came, 63 at most.
+    """
+
+    TYPE = "summary"
+    _LONGEST = 1 << 62  # nanoseconds
+    __slots__ = ("_sum", "_largest", "_rows")
+
+    def __init__(self) -> None:
+        self._sum = 0
+        self._largest = 0
+        self._rows: Dict[int, array.array[int]] = {}
+
+    def record(self, seconds: float) -> None:
+        """One time; what is under 0 counts as 0, what is no number is left out."""
+        if not math.isnan(seconds):
+            with _measuring:
+                self._add(max(0, round(min(seconds * 1e9, self._LONGEST))))
+
+    @contextlib.contextmanager
+    def measure(self) -> Iterator[None]:
+        """Records how long the block takes, however it ends: `with timer.measure():`."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.record(time.perf_counter() - began)
+
+    def _add(self, nanoseconds: int) -> None:
+        self._sum += nanoseconds
+        if nanoseconds > self._largest:
+            self._largest = nanoseconds
+        magnitude = nanoseconds.bit_length()
+        row = self._rows.get(magnitude)
+        if row is None:
+            row = self._rows[magnitude] = array.array("Q", bytes(8 * 16))
+        row[(nanoseconds << 5 >> magnitude) & 15] += 1  # the four bits behind the leading one
+
+    def _percentile(self, count: int, share: float) -> Optional[float]:
+        """What so many of the times don't exceed; None where there are none."""
+        wanted, seen = math.ceil(share * count), 0
+        for magnitude, row in sorted(self._rows.items()):
+            for place, times in enumerate(row):
+                seen += times
+                if seen >= wanted:
+                    return min(math.ldexp(place + 17, magnitude - 5), self._largest) / 1e9
+        return None
+
+    def _told(self) -> Dict[str, Any]:
+        count = sum(map(sum, self._rows.values()))
+        quantiles = {str(share): self._percentile(count, share) for share in (0.5, 0.9, 0.99)}
+        return {"unit": "seconds", "count": count, "sum": self._sum / 1e9, "quantiles": quantiles}
+
+
+_M = TypeVar("_M", Counter, Gauge, Timer)
+
+
+class Metrics:
+    """What a module measures, kept in its process, where `strata metrics` asks for it.
+
+    A metric is a name with labels, of one kind: who asks for the same again gets
+    the same. At most 1,024 are kept; what is made beyond measures nothing, is counted
+    in `dropped`, and the first one is named in the log. `Module.metrics` is one.
+    """
+
+    def __init__(self) -> None:
+        self._kept: Dict[Tuple[str, str, Tuple[Tuple[str, str], ...]], Tuple[Any, Dict[str, str]]] = {}
+        self.dropped = 0
+
+    def counter(self, name: str, /, **labels: object) -> Counter:
+        """The counter of that name with these labels."""
+        return self._metric(Counter, name, labels)
+
+    def gauge(self, name: str, /, **labels: object) -> Gauge:
+        """The gauge of that name with these labels."""
+        return self._metric(Gauge, name, labels)
+
+    def timer(self, name: str, /, **labels: object) -> Timer:
+        """The timer of that name with these labels."""
+        return self._metric(Timer, name, labels)
+
+    def _metric(self, kind: Type[_M], name: str, labels: Dict[str, object]) -> _M:
+        if not name:
+            raise ValueError("a metric has a name")
+        written = {_text(label): _text(value) for label, value in labels.items()}
+        key = _text(name), kind.TYPE, tuple(sorted(written.items()))
+        with _measuring:
+            if key in self._kept:
+                known: _M = self._kept[key][0]
+                return known
+            made = kind()
+            size = len(key[0].encode()) + sum(len(label.encode()) + len(value.encode()) for label, value in key[2])
+            if len(self._kept) < MOST_METRICS and size <= MOST_METRIC_NAME:
+                self._kept[key] = made, written
+                return made
+            self.dropped += 1
+            is_first = self.dropped == 1
+        if is_first:
+            why = f"there are {MOST_METRICS} already: give labels values that end"
+            if size > MOST_METRIC_NAME:
+                why = f"its name and labels have {size} bytes, and {MOST_METRIC_NAME} may"
+            logger.warning("the metric %s is not kept, nor are more like it: %s", name[:256], why)
+        return made
+
+    def _answer(self) -> Dict[str, Any]:
+        """As `module/metrics` tells them."""
+        with _measuring:
+            metrics = [
+                {"name": name, "type": kind, **({"labels": labels} if labels else {}), **metric._told()}
+                for (name, kind, _), (metric, labels) in sorted(self._kept.items(), key=lambda kept: kept[0])
+            ]
+        return {"metrics": metrics, "dropped": self.dropped}
+
+
+def _text(value: object) -> str:
+    """What can be written, whatever it was."""
+    return str(value).encode(errors="replace").decode()
+
+
+def _number(value: float) -> Optional[float]:
+    """A whole number as one; what JSON has no word for is null."""
+    if not math.isfinite(value):
+        return None
+    return int(value) if abs(value) <= _MOST_INTEGER and value == int(value) else value
+
+
+class _Series:
+    """The metrics of one name: how often with which outcome, and how long."""
+
+    __slots__ = ("codes", "timer", "open", "_counter")
+
+    def __init__(self, counter: Callable[..., Counter], timer: Optional[Timer], open: Gauge) -> None:
+        self.codes: Dict[str, Counter] = {}
+        self.timer = timer
+        self.open = open
+        """Of all names."""
+        self._counter = counter
+
+    def count(self, code: str) -> Counter:
+        """Where an outcome is counted that came for the first time, or too late."""
+        code = code if len(self.codes) < MOST_CODES else "other"
+        return self.codes.setdefault(code, self._counter(code=code))
+
+
+class _SeriesTable(Dict[Tuple[str, str], _Series]):
+    """The series of all subjects that a metric has, each a kind and a name; those
+    beyond its bound are `other` together.
+    """
+
+    def __init__(self, metrics: Metrics, counter: str, timer: Optional[str], open: Gauge) -> None:
+        super().__init__()
+        self._metrics = metrics
+        self._counter = counter
+        self._timer = timer
+        self._open = open
+
+    def __missing__(self, subject: Tuple[str, str]) -> _Series:
+        return self._make(*subject) if len(self) < MOST_SERIES else self.other(subject[0])
+
+    def other(self, kind: str) -> _Series:
+        """That of names which aren't told apart."""
+        name = "other/other" if kind in ("call", "stream", "open") else "other"
+        return self.get((kind, name)) or self._make(kind, name)
+
+    def _make(self, kind: str, name: str) -> _Series:
+        if kind in ("broadcast", "report"):
+            labels = {"kind": kind, "name": name}
+        else:
+            interface, _, action = ("module", "", name) if kind == "event" else name.partition("/")
+            labels = {"kind": kind, "interface": interface, "action": action}
+        counter = functools.partial(self._metrics.counter, self._counter, **labels)
+        timer = self._metrics.timer(self._timer, **labels) if self._timer else None
+        self[kind, name] = _Series(counter, timer, self._open)
+        return self[kind, name]
+
+
+class _Measurement:
+    """One request or notice, of this side or of another's, until its end: that of a
+    `with`, or as it is told. All on the loop's thread, so without the lock.
+    """
+
+    __slots__ = ("open", "trace", "_series", "_began", "_span")
+
+    def __init__(
+        self, series: Optional[_Series], trace: Optional[str] = None, span: Optional[_Span] = None
+    ) -> None:
+        self.open = True
+        self.trace = trace if span is None else span.traceparent
+        """What is requested for it carries this on."""
+        self._span = span
+        self._series = series
+        """None where nobody measures it."""
+        if series is not None:
+            self._began = _now()
+            series.open.value += 1.0
+
+    def ended(self, code: str = "ok") -> None:
+        """It is over: answered, or done. Called once."""
+        self.open = False
+        series = self._series
+        if series is not None:
+            series.open.value -= 1.0
+            (series.codes.get(code) or series.count(code)).value += 1.0
+            if series.timer is not None:
+                series.timer._add(_now() - self._began)
+        if self._span is not None:
+            self._span.ended(code)
+
+    def dropped(self) -> None:
+        """It is a notice that nobody gets: a newer one took its place, say."""
+        if self._series is not None:
+            self._series.open.value -= 1.0
+
+    def __enter__(self) -> _Measurement:
+        return self
+
+    def __exit__(self, _: object, error: Optional[BaseException], __: object) -> None:
+        self.ended("ok" if error is None else _code(error))
+
+
+def _contract(to: str) -> str:
+    """`Interface/action`, also of an instance's."""
+    if "#" in to:
+        target, _, action = to.partition("/")
+        return f"{target.partition('#')[0]}/{action}"
+    return to
+
+
+def _code(error: BaseException) -> str:
+    """As which outcome it counts."""
+    if isinstance(error, BusError):
+        return error.code
+    return "cancelled" if isinstance(error, asyncio.CancelledError) else "failed"
+
+
+# ---------------------------------------------------------------- spans
+
+_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
+_SERVER, _CLIENT, _PRODUCER, _CONSUMER = 2, 3, 4, 5
+_chance = random.Random()
+
+
+def _place(trace: str) -> Optional[Tuple[str, str, bool]]:
+    """The trace's number, the span's, and whether somebody wants spans; None for what is
+    no traceparent. One of a later version is read as far as version 00 goes.
+    """
+    match = _TRACEPARENT.fullmatch(trace)
+    if match is None:
+        return None
+    version, number, span, flags, more = match.groups()
+    if version == "ff" or version == "00" and more or not int(number, 16) or not int(span, 16):
+        return None
+    return number, span, bool(int(flags, 16) & 1)
+
+
+def _cut(text: str) -> str:
+    data = text.encode(errors="replace")
+    return data.decode() if len(data) <= MOST_TEXT else data[:MOST_TEXT].decode(errors="ignore")
+
+
+class _Span:
+    """A span, which is written when it ends."""
+
+    __slots__ = ("_tracer", "_trace", "_id", "_parent", "_name", "_kind", "_attributes", "_start", "_end", "_code")
+
+    def __init__(
+        self, tracer: _Tracer, trace: str, parent: Optional[str], name: str, kind: int, attributes: Dict[str, str]
+    ) -> None:
+        self._tracer = tracer
+        self._trace = trace
+        self._id = f"{_chance.getrandbits(64) or 1:016x}"
+        self._parent = parent
+        self._name = name
+        self._kind = kind
+        self._attributes = attributes
+        self._start = self._end = time.time_ns()
+        self._code = "ok"
+
+    @property
+    def traceparent(self) -> str:
+        """As its children's trace has it."""
+        return f"00-{self._trace}-{self._id}-01"
+
+    @property
+    def size(self) -> int:
+        """About as many bytes as it takes while it waits."""
+        texts = self._attributes
+        return 512 + len(self._name) + 64 * len(texts) + sum(map(len, texts)) + sum(map(len, texts.values()))
+
+    def ended(self, code: str) -> None:
+        self._end = max(self._start, time.time_ns())  # the clock may have been set back
+        self._code = code
+        if code != "ok":
+            self._attributes["error.type"] = code
+        self._tracer.file.add(self)
+
+    def line(self) -> bytes:
+        """As OTLP has it in JSON."""
+        span: Dict[str, Any] = {"traceId": self._trace, "spanId": self._id}
+        if self._parent is not None:
+            span["parentSpanId"] = self._parent
+        span.update({
+            "flags": 1, "name": _cut(self._name), "kind": self._kind,
+            "startTimeUnixNano": str(self._start), "endTimeUnixNano": str(self._end),
+            "attributes": _attributes(self._attributes),
+            "status": {} if self._code == "ok" else {"code": 2, "message": _cut(self._code)},
+        })  # fmt: skip
+        return self._tracer.head + _encode(span) + b"]}]}]}\n"
+
+
+def _attributes(attributes: Dict[str, str]) -> List[Dict[str, Any]]:
+    return [{"key": key, "value": {"stringValue": _cut(text)}} for key, text in sorted(attributes.items())]
+
+
+class _SpanFile:
+    """Where spans are written, a line each, by a thread that makes the lines, too: no
+    handler waits for it. Several processes may append to one file: a line is one write.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Opens the file, or makes it for its user alone. Raises OSError."""
+        # A pipe that nobody reads refuses at once, instead of waiting.
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)
+        fcntl.fcntl(self._descriptor, fcntl.F_SETFL, os.O_APPEND)
+        self._path = path
+        self._change = threading.Condition()
+        self._spans: List[_Span] = []
+        self._bytes = 0
+        self._writes = False
+        self._torn = False
+        self._told = -math.inf
+        self.dropped = 0
+        threading.Thread(target=self._serve, name="strata spans", daemon=True).start()
+        atexit.register(self.flush)
+
+    def add(self, span: _Span) -> None:
+        """Hands over a span that has ended. Never waits for the file."""
+        size = span.size
+        with self._change:
+            if self._bytes + size > MOST_SPANS:
+                self.dropped += 1
+                return
+            self._spans.append(span)
+            self._bytes += size
+            if len(self._spans) == 1:
+                self._change.notify_all()
+
+    def flush(self, seconds: float = FLUSH) -> None:
+        """Waits until all is written, or so long."""
+        with self._change:
+            self._change.wait_for(lambda: not self._spans and not self._writes, seconds)
+
+    def _serve(self) -> None:
+        lost = 0  # that the log wasn't told of
+        known = 0
+        while True:
+            with self._change:
+                self._writes = False
+                self._change.notify_all()
+                self._change.wait_for(lambda: self._spans)
+                spans, self._spans, self._bytes, self._writes = self._spans, [], 0, True
+            failed = sum(not self._write(span) for span in spans)
+            with self._change:
+                self.dropped += failed
+                lost, known = lost + self.dropped - known, self.dropped
+            if lost and time.monotonic() >= self._told + SILENCE:
+                logger.warning(
+                    "%d spans were dropped: %s takes them more slowly than they come, or not at all; up to %d bytes of "
+                    "them wait", lost, self._path, MOST_SPANS)  # fmt: skip
+                lost, self._told = 0, time.monotonic()
+
+    def _write(self, span: _Span) -> bool:
+        try:
+            line = span.line()
+            if len(line) > MOST_LINE:
+                return False
+            if self._torn:  # what a full disk took of a line is ended before the next
+                line = b"\n" + line
+            count = os.write(self._descriptor, line)
+        except (OSError, ValueError):
+            return False
+        self._torn = count < len(line)
+        return not self._torn
+
+
+_span_files: Dict[str, _SpanFile] = {}
+
+
+class _Tracer:
+    """Makes the spans of a module."""
+
+    def __init__(self, path: str, module: str) -> None:
+        """Raises OSError where the file can't be opened."""
+        if path not in _span_files:
+            _span_files[path] = _SpanFile(path)
+        self.file = _span_files[path]
+        self._module = module
+        self.name("")
+
+    def name(self, app: str) -> None:
+        """The app's name, which hello's answer tells."""
+        resource = {
+            "service.name": self._module, "service.namespace": app, "service.instance.id": str(os.getpid()),
+            "telemetry.sdk.name": "strata", "telemetry.sdk.language": "python",
+        }  # fmt: skip
+        attributes = _attributes({key: text for key, text in resource.items() if text})
+        attributes.append({"key": "process.pid", "value": {"intValue": str(os.getpid())}})
+        self.head = b'{"resourceSpans":[{"resource":%b,"scopeSpans":[{"scope":{"name":"strata"},"spans":[' % _encode(
+            {"attributes": attributes})  # fmt: skip
+        """What a line has before its span."""
+
+    def served(self, header: Dict[str, Any], kind: str, name: str) -> Optional[_Span]:
+        """That of a request or a notice that came."""
+        trace = header.get("trace")
+        sender = {"strata.from": header.get("from", "")}
+        if kind == "call":
+            return self._begin(trace, name, _SERVER, {**self._called(name), **sender})
+        return self._begin(trace, f"process {name}", _CONSUMER, {**self._notified(kind, name, "process"), **sender})
+
+    def requested(self, header: Dict[str, Any], trace: Optional[str]) -> Optional[_Span]:
+        """That of a request or a notification of this side."""
+        kind = header["kind"]
+        if kind == "open":
+            url = re.split("[?#]", header["url"], maxsplit=1)[0]
+            return self._begin(trace, "open", _CLIENT, {"rpc.system": "strata", "url.full": url})
+        if kind == "call":
+            name = _contract(header["to"])
+            event = {"strata.event": header["name"]} if name == "bus/emit" and "name" in header else {}
+            return self._begin(trace, name, _CLIENT, {**self._called(name), **event})
+        name = header["name"]
+        to = {"strata.to": header["to"]} if kind == "report" else {}
+        return self._begin(trace, f"send {name}", _PRODUCER, {**self._notified(kind, name, "send"), **to})
+
+    def _begin(self, trace: Optional[str], name: str, kind: int, attributes: Dict[str, str]) -> Optional[_Span]:
+        """None where the trace is somebody's own, or nobody wants its spans."""
+        if trace is None:
+            return _Span(self, f"{_chance.getrandbits(128) or 1:032x}", None, name, kind, attributes)
+        place = _place(trace)
+        if place is None or not place[2]:
+            return None
+        return _Span(self, place[0], place[1], name, kind, attributes)
+
+    @staticmethod
+    def _called(name: str) -> Dict[str, str]:
+        interface, _, action = name.partition("/")
+        return {"rpc.system": "strata", "rpc.service": interface, "rpc.method": action}
+
+    @staticmethod
+    def _notified(kind: str, name: str, operation: str) -> Dict[str, str]:
+        return {
+            "messaging.system": "strata", "messaging.destination.name": name, "messaging.operation.type": operation,
+            "messaging.operation.name": kind,
+        }  # fmt: skip
+
+
+class _Telemetry:
+    """What a module tells of its requests and notices: metrics, and spans where they are
+    asked for. Names, labels and attributes are those of the Swift runtime.
+    """
+
+    _OWN = frozenset(["bus/observe", "bus/unobserve", "bus/register", "bus/unregister"])
+    _STEPS = frozenset(["module/setUp", "module/initialize", "module/didStart", "module/tearDown"])
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.connections = metrics.counter("strata_connections_total")
+        self.credit_waits = metrics.timer("strata_credit_wait_seconds")
+        self.waiting = metrics.gauge("strata_waiting_notices")
+        self.tracer: Optional[_Tracer] = None
+        self._metrics = metrics
+        self._missed: Dict[str, Counter] = {}
+        requests = metrics.gauge("strata_open_requests")
+        self._requests = _SeriesTable(metrics, "strata_requests_total", "strata_request_duration_seconds", requests)
+        self._sent = _SeriesTable(metrics, "strata_sent_notices_total", None, requests)
+        self._handled = _SeriesTable(
+            metrics, "strata_handled_requests_total", "strata_handled_request_duration_seconds",
+            metrics.gauge("strata_open_handled_requests"))  # fmt: skip
+        self._notices = _SeriesTable(
+            metrics, "strata_handled_notices_total", "strata_handled_notice_duration_seconds",
+            metrics.gauge("strata_open_handled_notices"))  # fmt: skip
+
+    def trace(self, path: str, module: str) -> None:
+        """Writes spans from now on; a file that can't be opened is a line in the log."""
+        try:
+            self.tracer = _Tracer(path, module)
+        except OSError as error:
+            logger.error("%s writes no spans: %s, which STRATA_SPANS names, can't be opened: %s", module, path, error)
+
+    def requested(self, header: Dict[str, Any], trace: Optional[str]) -> _Measurement:
+        """Begins a request or notification of this side; what the client asks for itself
+        isn't measured.
+        """
+        kind = header["kind"]
+        if kind == "call":
+            to = header["to"]
+            kind = "stream" if "credit" in header else "call"
+            series = self._requests.get((kind, to))  # an instance's never
+            if series is None:
+                if to in self._OWN:
+                    return _Measurement(None, trace)
+                series = self._requests[kind, _contract(to)]
+        else:
+            series = self._requests["open", ""] if kind == "open" else self._sent[kind, header["name"]]
+        if self.tracer is None:
+            return _Measurement(series, trace)
+        served = _serving.get()
+        if trace is None and served is not None:
+            trace = served.trace
+        return _Measurement(series, trace, self.tracer.requested(header, trace))
+
+    def called(self, connection: _Connection, header: Dict[str, Any], is_known: bool) -> _Served:
+        """Begins a call, a step or an event that came; what the bus asks besides isn't
+        measured.
+        """
+        to = header["to"]
+        series = self._handled.get(("call", to)) if is_known else None
+        if series is not None and self.tracer is None:
+            return _Served(connection, header, series)
+        kind, name = "call", _contract(to)
+        if to == "module/event":
+            kind, name = "event", header.get("name", "")
+        elif to.startswith("module/") and to not in self._STEPS:
+            return _Served(connection, header, None)
+        series = self._handled[kind, name] if is_known else self._handled.other(kind)
+        return _Served(connection, header, series, self._served(header, kind, name))
+
+    def noticed(self, connection: _Connection, header: Dict[str, Any], name: str) -> _Served:
+        """Begins a notice."""
+        kind = "report" if "id" in header else "broadcast"
+        return _Served(connection, header, self._notices[kind, name], self._served(header, kind, name))
+
+    def _served(self, header: Dict[str, Any], kind: str, name: str) -> Optional[_Span]:
+        return None if self.tracer is None else self.tracer.served(header, kind, name)
+
+    def missed(self, count: int, name: str) -> None:
+        """An observation did not get so many."""
+        counter = self._missed.get(name)
+        if counter is None:
+            name = name if len(self._missed) < MOST_SERIES else "other"
+            counter = self._missed[name] = self._metrics.counter("strata_missed_notices_total", name=name)
+        counter.value += count
 
 
 # ---------------------------------------------------------------- what handlers get
@@ -370,16 +994,17 @@ _N = TypeVar("_N", bound=NoticeHandler)
 _S = TypeVar("_S", bound=Callable[..., Any])
 
 
-class _Served:
+class _Served(_Measurement):
     """A call or notice that a handler runs for: what its requests are made for."""
 
-    __slots__ = ("connection", "id", "trace", "open", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
+    __slots__ = ("connection", "id", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
 
-    def __init__(self, connection: _Connection, header: Dict[str, Any]) -> None:
+    def __init__(
+        self, connection: _Connection, header: Dict[str, Any], series: Optional[_Series], span: Optional[_Span] = None
+    ) -> None:
+        _Measurement.__init__(self, series, header.get("trace"), span)  # `super` costs as much again
         self.connection = connection
         self.id: Optional[int] = header.get("id")
-        self.trace: Optional[str] = header.get("trace")
-        self.open = True
         self.task: Optional[asyncio.Task[None]] = None
         self.credit: int = header.get("credit", 0)
         self.wake: Optional[asyncio.Future[None]] = None
@@ -412,6 +1037,12 @@ class _Parts:
         self.wake: Optional[asyncio.Future[None]] = None
         self.final: Optional[bytes] = None
         self.error: Optional[BusError] = None
+        self.measurement = _Measurement(None)
+
+    def end(self, final: Optional[bytes], error: Optional[BusError] = None) -> None:
+        self.final, self.error = final, error
+        self.measurement.ended("ok" if error is None else error.code)
+        self.awake()
 
     def add(self, body: bytes) -> None:
         self.parts.append(body)
@@ -510,7 +1141,7 @@ def _answer(body: bytes) -> Any:
 # ---------------------------------------------------------------- the connection
 
 
-class _Connection(asyncio.Protocol):
+class _Connection(asyncio.BufferedProtocol):
     """One socket, from connecting to its end: frames in and out, open requests."""
 
     def __init__(self, bus: Bus, hello: Dict[str, Any]) -> None:
@@ -520,7 +1151,7 @@ class _Connection(asyncio.Protocol):
         self.open: Dict[int, Union[asyncio.Future[bytes], _Parts]] = {}
         self.served: Dict[int, _Served] = {}
         self.observing: Set[_Served] = set()
-        self.held: Deque[Tuple[_Observation, Dict[str, Any], bytes]] = collections.deque()
+        self.held: Deque[Tuple[_Observation, Dict[str, Any], bytes, _Served]] = collections.deque()
         self.held_bytes = 0
         self.observations: Dict[int, _Observation] = {}
         self.hooks: Dict[int, Callable[[bytes], None]] = {}  # what has to happen before the next frame
@@ -529,6 +1160,7 @@ class _Connection(asyncio.Protocol):
         self.ended: asyncio.Future[BusError] = self.loop.create_future()
         self._hello = hello
         self._decoder = FrameDecoder()
+        self._incoming = memoryview(bytearray(READ))  # a new one for each read would be mapped anew each time
         self._reason: Optional[BusError] = None
         self._transport: Optional[asyncio.Transport] = None
         self._number = 1
@@ -559,7 +1191,14 @@ class _Connection(asyncio.Protocol):
             HELLO, self.fail, BusError("closed", f"hello had no answer within {HELLO:.0f} s", ran="maybe"))
         self.send(encode_frame(b'{"kind":"call","id":1,"to":"bus/hello"}', _encode(self._hello)))
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._incoming
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.received(self._incoming[:nbytes])
+
+    def received(self, data: Union[bytes, memoryview]) -> None:
+        """Takes the frames that are complete with these bytes."""
         try:
             for header, body in self._decoder.feed(data):
                 if self._reason is not None:
@@ -583,7 +1222,6 @@ class _Connection(asyncio.Protocol):
         self.open.clear()
         for served in [*self.served.values(), *self.observing]:
             served.cancel()
-        self.held.clear()
         self.paused = False
         self._wake_writers()
         if not self.welcome.done():
@@ -744,8 +1382,7 @@ class _Connection(asyncio.Protocol):
                 if number in self.hooks:
                     self.hooks.pop(number)(body)
                 if isinstance(request, _Parts):
-                    request.final = body
-                    request.awake()
+                    request.end(body)
                 elif not request.done():
                     request.set_result(body)
         elif kind == "notice":
@@ -788,8 +1425,7 @@ class _Connection(asyncio.Protocol):
     @staticmethod
     def _settle(request: Union[asyncio.Future[bytes], _Parts], error: BusError) -> None:
         if isinstance(request, _Parts):
-            request.error = error
-            request.awake()
+            request.end(None, error)
         elif not request.done():
             request.set_exception(error)
 
@@ -874,7 +1510,6 @@ class Bus:
         header: Dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": _checked_name(name)}
         if object is not None:
             header["object"] = object
-        self._present()
         return int((await self._ask(header, params, deadline, meta, trace))["observers"])
 
     async def emit(
@@ -895,21 +1530,32 @@ class Bus:
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
         trace: Optional[str],
     ) -> Any:  # fmt: skip
-        connection, number, answer = await self._send(header, params, deadline, meta, trace, None)
-        assert isinstance(answer, asyncio.Future)
-        try:
-            body = await answer
-        except asyncio.CancelledError:
-            connection.cancel(number)
-            raise
+        with self._measure(header, trace) as measurement:
+            connection, number, answer = await self._send(header, params, deadline, meta, measurement.trace, None)
+            assert isinstance(answer, asyncio.Future)
+            try:
+                body = await answer
+            except asyncio.CancelledError:
+                connection.cancel(number)
+                raise
         return _answer(body)
 
     async def _begin(
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
         trace: Optional[str], parts: _Parts,
     ) -> Tuple[_Connection, int]:  # fmt: skip
-        connection, number, _ = await self._send(header, params, deadline, meta, trace, parts)
+        measurement = self._measure(header, trace)
+        try:
+            connection, number, _ = await self._send(header, params, deadline, meta, measurement.trace, parts)
+        except BaseException as error:
+            measurement.ended(_code(error))
+            raise
+        parts.measurement = measurement
         return connection, number
+
+    def _measure(self, header: Dict[str, Any], trace: Optional[str]) -> _Measurement:
+        """Begins a request; operators' are not measured."""
+        return _Measurement(None, trace)
 
     async def _send(
         self, header: Dict[str, Any], params: Any, deadline: Optional[float], meta: Optional[Dict[str, Any]],
@@ -918,6 +1564,8 @@ class Bus:
         body = _params(params)
         connection = self._connection
         if connection is None or connection.paused:
+            if header["kind"] == "report":
+                self._present()
             began = asyncio.get_running_loop().time()
             deadline = DEADLINE if deadline is None else deadline
             connection = await self._ready(deadline)
@@ -1145,7 +1793,7 @@ class _Observation:
         self.keep = keep
         self.handler = handler
         self.busy: Optional[_Served] = None
-        self.waiting: Optional[Tuple[Dict[str, Any], bytes, int]] = None
+        self.waiting: Optional[Tuple[Dict[str, Any], bytes, int, _Served]] = None
 
     def described(self) -> Dict[str, Any]:
         described: Dict[str, Any] = {"name": self.name}
@@ -1267,41 +1915,19 @@ class Instances:
                 logger.exception("releasing %s failed", name)
 
 
-class Module(Bus):
-    """A module: what it offers, what it observes, and its connection, which is made
-    anew when it is lost. `main()` is all that a program needs.
+class Offer:
+    """What a module can be asked: interfaces with their actions, and URLs.
 
-    Handlers are functions of a `Call` (or a `Notice`). `async def` ones run as
-    tasks, others at once; an `async` generator is a stream. Offers are made before
-    `main`, `run` or `connect`.
+    A `Module` is one. Others are filled in in the same way, and offered while the
+    module runs: `Module.register`.
     """
 
-    def __init__(self, name: str, *, level: Optional[str] = None) -> None:
-        super().__init__()
-        self.name = name
-        self.level = level
-        """Where it is said, another one in the manifest is a refused start."""
+    def __init__(self) -> None:
         self._interfaces: Dict[str, Dict[str, Any]] = {}
         self._actions: Dict[str, CallHandler] = {}
         self._any: Dict[str, CallHandler] = {}
         self._instances: Dict[str, Instances] = {}
         self._urls: List[Dict[str, str]] = []
-        self._observations: List[_Observation] = []
-        self._told: List[_Observation] = []  # by the last hello
-        self._events: Dict[str, CallHandler] = {}
-        self._broadcasts: List[str] = []
-        self._reports: Dict[str, List[str]] = {}
-        self._requires: List[str] = []
-        self._steps: Dict[str, Callable[..., Any]] = {}
-        self._done: Set[str] = set()
-        self._background: Set[asyncio.Task[None]] = set()
-        self._keeper: Optional[asyncio.Task[None]] = None
-        self._socket = ""
-        self._token: Optional[str] = None
-        self._tearing: Optional[asyncio.Task[None]] = None
-        self._ending = False
-
-    # -- what it offers
 
     def action(self, to: str, *, auth: bool = False) -> Callable[[_C], _C]:
         """Decorates the handler of `Interface/action`. With `auth` the app's
@@ -1353,6 +1979,114 @@ class Module(Bus):
     def url(self, host: str, path: str, *, to: str) -> None:
         """Maps a URL to an action of this module: `url("item", "/show/:id", to="Item/show")`."""
         self._urls.append({"host": host, "path": path, "to": to})
+
+    def _described(self) -> Dict[str, Any]:
+        """As hello and `bus/register` have it."""
+        interfaces = {name: dict(row) for name, row in self._interfaces.items()}
+        for name, instances in self._instances.items():
+            actions = instances._actions.items()
+            interfaces[name]["actions"] = {action: {"auth": True} if auth else {} for action, (_, auth) in actions}
+        return {"interfaces": interfaces, "urls": self._urls}
+
+    def _part(self, interfaces: Iterable[str], urls: List[Dict[str, str]]) -> Dict[str, Any]:
+        described = self._described()["interfaces"]
+        return {"interfaces": {name: described[name] for name in interfaces}, "urls": urls}
+
+    def _joined(self, later: Iterable[Offer]) -> Offer:
+        """This, and what was offered later: actions join those that their interface
+        has; an action or a URL that is offered again replaces.
+        """
+        joined = Offer()
+        for offer in [self, *later]:
+            for name, row in offer._interfaces.items():
+                known = joined._interfaces.setdefault(name, {"instances": row["instances"]})
+                if "actions" in row:
+                    known["actions"] = {**known.get("actions", {}), **row["actions"]}
+            joined._actions.update(offer._actions)
+            joined._any.update(offer._any)
+            joined._instances.update(offer._instances)
+            places = _url_places(offer._urls)
+            joined._urls = [url for url in joined._urls if _url_place(url) not in places] + offer._urls
+        return joined
+
+    def _check_joins(self, later: Offer) -> None:
+        """Named actions alone can join others: what takes any would also take those
+        that need the authorizer.
+        """
+        for name, row in later._interfaces.items():
+            if name in self._interfaces and not ("actions" in row and "actions" in self._interfaces[name]):
+                raise BusError(
+                    "bad-params", f"{name} is offered already, and an interface with instances or with any action can't "
+                    "be joined: end that registration first, or take another name", ran="no")  # fmt: skip
+
+
+def _url_place(url: Dict[str, str]) -> Tuple[str, str]:
+    """Where a URL is, whatever its parameters are called."""
+    return url["host"], re.sub(r"/:[^/]*", "/:", url["path"])
+
+
+def _url_places(urls: Iterable[Dict[str, str]]) -> Set[Tuple[str, str]]:
+    return {_url_place(url) for url in urls}
+
+
+class Registration:
+    """What `Module.register` offered."""
+
+    def __init__(self, module: Module, offer: Offer) -> None:
+        self._module = module
+        self._offer = offer
+
+    async def end(self) -> None:
+        """Takes it back: what it had replaced is offered again. The second time does
+        nothing.
+        """
+        await self._module._unregister(self._offer)
+
+    async def __aenter__(self) -> Registration:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.end()
+
+
+class Module(Bus, Offer):
+    """A module: what it offers, what it observes, and its connection, which is made
+    anew when it is lost. `main()` is all that a program needs.
+
+    Handlers are functions of a `Call` (or a `Notice`). `async def` ones run as
+    tasks, others at once; an `async` generator is a stream. What it offers is said
+    before `main`, `run` or `connect`; more can be offered by `register`.
+    """
+
+    def __init__(self, name: str, *, level: Optional[str] = None) -> None:
+        Bus.__init__(self)
+        Offer.__init__(self)
+        self.name = name
+        self.level = level
+        """Where it is said, another one in the manifest is a refused start."""
+        self.metrics = Metrics()
+        """What `strata metrics` shows: what the client measures, and the module's own."""
+        self._telemetry = _Telemetry(self.metrics)
+        self._registered: List[Offer] = []
+        self._leaving: List[Offer] = []  # the bus may still pass calls on
+        self._offered: Offer = self  # together with these
+        self._observations: List[_Observation] = []
+        self._told: List[_Observation] = []  # by the last hello
+        self._told_offers: List[Offer] = []
+        self._events: Dict[str, CallHandler] = {}
+        self._broadcasts: List[str] = []
+        self._reports: Dict[str, List[str]] = {}
+        self._requires: List[str] = []
+        self._steps: Dict[str, Callable[..., Any]] = {}
+        self._done: Set[str] = set()
+        self._background: Set[asyncio.Task[None]] = set()
+        self._keeper: Optional[asyncio.Task[None]] = None
+        self._socket = ""
+        self._token: Optional[str] = None
+        self._tearing: Optional[asyncio.Task[None]] = None
+        self._ending = False
+
+    # -- what it takes and says
 
     def observe(self, name: str, *, object: Optional[str] = None, keep: str = "all") -> Callable[[_N], _N]:
         """Decorates an observer of broadcasts and reports of that name.
@@ -1433,15 +2167,16 @@ class Module(Bus):
         """Tells all observers in later levels. It never waits: without connection it
         is `unavailable`, with a full queue `overloaded`.
         """
-        connection = self._present()
         header: Dict[str, Any] = {"kind": "broadcast", "name": _checked_name(name)}
         if object is not None:
             header["object"] = object
-        self._add_scope(header, meta, trace, connection)
-        frame = connection.encoded(header, _params(params))
-        if connection.unsent and connection.unsent + len(frame) > connection.limits["queue"]:
-            raise BusError("overloaded", f"{connection.unsent} bytes wait to be sent already", ran="no")
-        connection.send(frame)
+        with self._measure(header, trace) as measurement:
+            connection = self._present()
+            self._add_scope(header, meta, measurement.trace, connection)
+            frame = connection.encoded(header, _params(params))
+            if connection.unsent and connection.unsent + len(frame) > connection.limits["queue"]:
+                raise BusError("overloaded", f"{connection.unsent} bytes wait to be sent already", ran="no")
+            connection.send(frame)
 
     async def broadcast_and_count(
         self, name: str, params: Any = None, *, object: Optional[str] = None,
@@ -1491,6 +2226,78 @@ class Module(Bus):
                     await self.call("bus/unobserve", {"subscription": number})
                     connection.observations.pop(number, None)
 
+    async def register(self, offer: Offer) -> Registration:
+        """Offers this, as it is now, besides: until `Registration.end`, and after a
+        lost connection, too. The bus takes all of it or nothing.
+        """
+        while self._connection is None or self._connection.paused:
+            await self._ready(DEADLINE)
+        if len(self._registered) >= MOST_REGISTRATIONS:
+            raise BusError("overloaded", f"{self.name} has {len(self._registered)} registrations, as many as may", ran="no")
+        self._offered._check_joins(offer)
+        offer = offer._joined([])
+        self._registered.append(offer)  # before the bus knows: the first call may come with its answer
+        self._rejoin()
+        try:
+            await self.call("bus/register", self._offered._part(offer._interfaces, offer._urls))
+        except asyncio.CancelledError:
+            self.background(self._unregister(offer), "taking an offer back")
+            raise
+        except BusError:
+            self._registered.remove(offer)
+            self._rejoin()
+            raise
+        return Registration(self, offer)
+
+    async def _unregister(self, offer: Offer) -> None:
+        if offer not in self._registered:
+            return
+        left = self._joined(other for other in self._registered if other is not offer)
+        for url in left._urls:
+            if _interface(url["to"].partition("/")[0]) not in left._interfaces:
+                raise BusError(
+                    "bad-params", f"the URL {url['host']}{url['path']} leads to {url['to']}, which this would end: end "
+                    "that registration first", ran="no")  # fmt: skip
+        self._registered.remove(offer)
+        self._leaving.append(offer)
+        self._rejoin()
+        try:
+            if self._connection is not None:
+                await self._withdraw(offer)
+        except asyncio.CancelledError:
+            self.background(self._withdraw(offer), "taking an offer back")
+            raise
+        except BusError:
+            self._registered.append(offer)
+            raise
+        finally:
+            self._leaving.remove(offer)
+            self._rejoin()
+        for instances in offer._instances.values():
+            instances._release_all()
+
+    async def _withdraw(self, offer: Offer) -> None:
+        """Tells the bus what has gone with an offer, and what is there again."""
+        left = self._joined(self._registered)
+        again = [name for name in offer._interfaces if name in left._interfaces]
+        gone = [name for name in offer._interfaces if name not in left._interfaces]
+        urls_again = [url for url in left._urls if _url_place(url) in _url_places(offer._urls)]
+        urls_gone = [url for url in offer._urls if _url_place(url) not in _url_places(left._urls)]
+        try:
+            if again or urls_again:
+                await self.call("bus/register", left._part(again, urls_again))
+            if gone or urls_gone:
+                await self.call("bus/unregister", offer._part(gone, urls_gone))
+        except BusError as error:
+            # A new connection's hello has told what there is.
+            if error.code not in ("died", "unknown-interface", "unknown-path"):
+                raise
+
+    def _rejoin(self) -> None:
+        """Finds what there is to be called, after a change."""
+        later = self._leaving + self._registered
+        self._offered = self._joined(later) if later else self
+
     async def create(self, interface: str) -> Instance:
         """Creates an instance. Of an interface that is `single` it is the interface
         itself, so that a provider can change its mind.
@@ -1522,16 +2329,15 @@ class Module(Bus):
     # -- its process
 
     def describe(self) -> Dict[str, Any]:
-        """What it says in hello, but for who it is."""
+        """What it says in hello, but for who it is, and for what was registered."""
+        return self._described_with(self)
+
+    def _described_with(self, offer: Offer) -> Dict[str, Any]:
         hello: Dict[str, Any] = {"protocol": 1, "module": self.name, "runtime": f"python {VERSION}"}
         if self.level is not None:
             hello["level"] = self.level
-        interfaces = {name: dict(row) for name, row in self._interfaces.items()}
-        for name, instances in self._instances.items():
-            actions = instances._actions.items()
-            interfaces[name]["actions"] = {action: {"auth": True} if auth else {} for action, (_, auth) in actions}
         offers: Dict[str, Any] = {
-            "interfaces": interfaces, "urls": self._urls,
+            **offer._described(),
             "observes": [observation.described() for observation in self._observations],
             "broadcasts": self._broadcasts, "reports": self._reports, "events": list(self._events),
             "requires": self._requires,
@@ -1606,6 +2412,8 @@ class Module(Bus):
         """
         self._socket = _socket_path(socket)
         self._token = token
+        if os.environ.get("STRATA_SPANS"):
+            self._telemetry.trace(os.environ["STRATA_SPANS"], self.name)
         self._over = None
         self._keeper = asyncio.get_running_loop().create_task(self._keep())
         first = asyncio.get_running_loop().create_task(self._connected())
@@ -1687,8 +2495,8 @@ class Module(Bus):
             logger.error("tear_down failed: %s", error or type(error).__name__)
 
     def _hello(self) -> Dict[str, Any]:
-        hello = self.describe()
-        self._told = list(self._observations)
+        hello = self._described_with(self._joined(self._registered))
+        self._told, self._told_offers = list(self._observations), list(self._registered)
         if self._token:
             hello["token"] = self._token
         if "didStart" in self._done:
@@ -1697,39 +2505,57 @@ class Module(Bus):
 
     # -- what comes in
 
+    def _measure(self, header: Dict[str, Any], trace: Optional[str]) -> _Measurement:
+        return self._telemetry.requested(header, trace)
+
     def _opened(self, connection: _Connection, hello: Dict[str, Any]) -> None:
+        self._telemetry.connections.add()
+        if self._telemetry.tracer is not None:
+            self._telemetry.tracer.name(str(hello.get("app", "")))
         connection.observations = dict(zip(hello["subscriptions"], self._told))
         super()._opened(connection, hello)
         for observation in self._told:
             if observation.ended:  # meanwhile
                 self.background(self._unobserve(observation), "ending an observation")
+        for offer in self._told_offers:
+            if offer not in self._registered:
+                self.background(self._withdraw(offer), "taking an offer back")
         if "didStart" in self._done and "resumed" in self._steps:
             self.background(_awaited(self._steps["resumed"]), "resumed")
 
     def _closed(self, connection: _Connection) -> None:
         super()._closed(connection)
-        for instances in self._instances.values():
+        for instances in self._offered._instances.values():
             instances._release_all()
+        lost = [served for *_, served in connection.held]
         for observation in connection.observations.values():
+            if observation.waiting is not None:
+                lost.append(observation.waiting[3])
             observation.busy = observation.waiting = None
+        connection.held.clear()
+        self._telemetry.waiting.value = 0
+        for served in lost:
+            served.ended("cancelled")
 
     def _called(self, connection: _Connection, header: Dict[str, Any], body: bytes) -> None:
         number: int = header["id"]
         to: str = header["to"]
-        handler = self._actions.get(to) or self._handler(to, header)
-        if handler is None:
-            connection.refuse(number, BusError("unknown-action", f"{self.name} has no {to}", ran="no"))
-            return
-        if len(connection.served) >= MOST_HANDLERS and (to == "module/event" or not to.startswith("module/")):
-            connection.refuse(
-                number, BusError("overloaded", f"{self.name} serves {MOST_HANDLERS} calls, as many as it may", ran="no"))
-            return
+        handler = self._offered._actions.get(to) or self._handler(to, header)
+        served = self._telemetry.called(connection, header, handler is not None)
         try:
-            call = Call(header, body)
-        except ValueError as error:
-            connection.refuse(number, BusError("bad-params", f"the parameters of {to} are no JSON: {error}"))
+            if handler is None:
+                raise BusError("unknown-action", f"{self.name} has no {to}", ran="no")
+            if len(connection.served) >= MOST_HANDLERS and (to == "module/event" or not to.startswith("module/")):
+                raise BusError("overloaded", f"{self.name} serves {MOST_HANDLERS} calls, as many as it may", ran="no")
+            try:
+                call = Call(header, body)
+            except ValueError as error:
+                raise BusError("bad-params", f"the parameters of {to} are no JSON: {error}") from None
+        except BusError as error:
+            connection.refuse(number, error)
+            served.ended(error.code)
             return
-        self._start(_Served(connection, header), handler, call)
+        self._start(served, handler, call)
 
     def _handler(self, to: str, header: Dict[str, Any]) -> Optional[CallHandler]:
         target, _, action = to.partition("/")
@@ -1739,19 +2565,23 @@ class Module(Bus):
             return {
                 "setUp": self._set_up, "initialize": self._other_step, "didStart": self._other_step,
                 "tearDown": self._end_step, "ping": _nothing, "released": self._released,
+                "metrics": self._tell_metrics,
             }.get(action)  # fmt: skip
         interface = target.partition("#")[0]
-        instances = self._instances.get(interface)
+        instances = self._offered._instances.get(interface)
         if instances is not None:
             return instances._call if action in instances._actions else None
-        return self._any.get(interface)
+        return self._offered._any.get(interface)
+
+    def _tell_metrics(self, _: Call) -> Dict[str, Any]:
+        return self.metrics._answer()
 
     def _event(self, call: Call) -> Any:
         return _true(self._events[call.name or ""](call))
 
     def _released(self, call: Call) -> None:
         name = call.params["instance"]
-        instances = self._instances.get(name.partition("#")[0])
+        instances = self._offered._instances.get(name.partition("#")[0])
         if instances is not None:
             instances._release(name)
 
@@ -1800,25 +2630,36 @@ class Module(Bus):
         if observation is None or observation.ended:  # or the row's own, which nobody here has asked for
             super()._noticed(connection, header, body)
             return
+        served = self._telemetry.noticed(connection, header, observation.name)
         if observation.keep == "latest" and "id" not in header:
             missed = header.get("missed", 0)
             if observation.busy is not None:
                 if observation.waiting is not None:
                     missed += observation.waiting[2] + 1
-                observation.waiting = (header, body, missed)
+                    observation.waiting[3].dropped()
+                observation.waiting = (header, body, missed, served)
                 return
-            self._observe(connection, observation, header, body, missed)
+            self._observe(observation, header, body, missed, served)
         elif len(connection.observing) >= MOST_OBSERVERS or connection.held:
-            connection.held.append((observation, header, body))
+            connection.held.append((observation, header, body, served))
+            self._telemetry.waiting.value = len(connection.held)
             connection.held_bytes += len(body) + 256
             if connection.held_bytes > connection.limits["queue"]:
                 connection.fail(BusError("slow-consumer", "this module's own observers fell behind", ran="no"))
         else:
-            self._observe(connection, observation, header, body, header.get("missed", 0))
+            self._observe(observation, header, body, header.get("missed", 0), served)
 
     def _observe(
-        self, connection: _Connection, observation: _Observation, header: Dict[str, Any], body: bytes, missed: int
+        self, observation: _Observation, header: Dict[str, Any], body: bytes, missed: int, served: _Served
     ) -> None:
+        connection = served.connection
+        if observation.ended:  # while this waited
+            served.dropped()
+            if served.id is not None:
+                connection.reply(served.id, None)
+            return
+        if missed:
+            self._telemetry.missed(missed, observation.name)
         try:
             notice = Notice(header, body, missed)
         except ValueError as error:
@@ -1827,8 +2668,8 @@ class Module(Bus):
                 connection.refuse(header["id"], problem)
             else:
                 logger.error("%s", problem)
+            served.ended(problem.code)
             return
-        served = _Served(connection, header)
         self._start(served, observation.handler, notice)
         if served.open:
             connection.observing.add(served)
@@ -1845,13 +2686,14 @@ class Module(Bus):
         if latest is not None and latest.busy is served:
             latest.busy = None
             while latest.busy is None and latest.waiting is not None:
-                header, body, missed = latest.waiting
+                header, body, missed, waiting = latest.waiting
                 latest.waiting = None
-                self._observe(connection, latest, header, body, missed)
+                self._observe(latest, header, body, missed, waiting)
         while connection.held and len(connection.observing) < MOST_OBSERVERS:
-            observation, header, body = connection.held.popleft()
+            observation, header, body, waiting = connection.held.popleft()
+            self._telemetry.waiting.value = len(connection.held)
             connection.held_bytes -= len(body) + 256
-            self._observe(connection, observation, header, body, header.get("missed", 0))
+            self._observe(observation, header, body, header.get("missed", 0), waiting)
 
     # -- handlers
 
@@ -1862,22 +2704,22 @@ class Module(Bus):
         try:
             result = handler(argument)
             if type(result) in _PLAIN and not connection.paused:
-                served.open = False
                 if served.id is not None:
                     connection.reply(served.id, result)
+                served.ended()
                 return
             served.task = connection.loop.create_task(self._finish(served, result))
             if served.id is not None:
                 connection.served[served.id] = served
         except Exception as error:
-            served.open = False
-            self._failed(served, error)
+            served.ended(self._failed(served, error))
         finally:
             _serving.reset(token)
 
     async def _finish(self, served: _Served, result: Any) -> None:
         connection = served.connection
         served.begun = True
+        code = "cancelled"
         try:
             if served.cancelled:
                 if inspect.iscoroutine(result):
@@ -1890,6 +2732,7 @@ class Module(Bus):
             if served.id is not None:
                 await connection.room()
                 connection.reply(served.id, result)
+            code = "ok"
         except asyncio.CancelledError:
             # Who has taken the call back wants no answer; nor is there a way to a
             # connection that is lost.
@@ -1897,9 +2740,9 @@ class Module(Bus):
                 connection.refuse(served.id, BusError("cancelled", "the handler was cancelled"))
             raise
         except Exception as error:
-            self._failed(served, error)
+            code = self._failed(served, error)
         finally:
-            served.open = False
+            served.ended(code)
             if served.id is not None:
                 connection.served.pop(served.id, None)
             if served in connection.observing:
@@ -1914,9 +2757,8 @@ class Module(Bus):
             async for part in parts:
                 if isinstance(part, Last):
                     return part.value
-                while served.credit <= 0:
-                    served.wake = connection.loop.create_future()
-                    await served.wake
+                if served.credit <= 0:
+                    await self._credit(served)
                 served.credit -= 1
                 await connection.room()
                 connection.reply(number, part, more=True)
@@ -1926,8 +2768,16 @@ class Module(Bus):
             if close is not None:
                 await close()
 
-    def _failed(self, served: _Served, error: Exception) -> None:
-        """Answers with what a handler has raised."""
+    async def _credit(self, served: _Served) -> None:
+        """Waits until the caller takes one more."""
+        began = _now()
+        while served.credit <= 0:
+            served.wake = served.connection.loop.create_future()
+            await served.wake
+        self._telemetry.credit_waits._add(_now() - began)
+
+    def _failed(self, served: _Served, error: Exception) -> str:
+        """Answers with what a handler has raised: its code."""
         if isinstance(error, BusError):
             # What was received says whether another handler ran, not whether this one did.
             ran = None if error._received else error.ran
@@ -1942,6 +2792,7 @@ class Module(Bus):
             served.connection.refuse(served.id, answer)
         elif isinstance(error, BusError):
             logger.error("an observer failed: %s", error)
+        return answer.code
 
 
 def _nothing(_: Any) -> Dict[str, Any]:

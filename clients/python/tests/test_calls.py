@@ -203,7 +203,7 @@ class CallTests(BusCase):
         connection = low._connection
         assert connection is not None
         call = strata.encode_frame(b'{"kind":"call","id":999,"to":"Low/see"}')
-        connection.data_received(call + strata.encode_frame(b'{"kind":"cancel","id":999}'))
+        connection.received(call + strata.encode_frame(b'{"kind":"cancel","id":999}'))
         await low.call("bus/ping")
         self.assertEqual((connection.served, seen.rest()), ({}, []))
 

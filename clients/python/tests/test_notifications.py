@@ -104,7 +104,7 @@ class NotificationTests(BusCase):
         [number] = connection.hooks
         reply = strata.encode_frame(b'{"kind":"reply","id":%d}' % number, b'{"subscription":99}')
         notice = strata.encode_frame(b'{"kind":"notice","name":"item","via":"broadcast","subscription":99}', b"1")
-        connection.data_received(reply + notice)
+        connection.received(reply + notice)
         await within(observing)
         self.assertEqual(await seen.next(), 1)
 
@@ -219,6 +219,27 @@ class NotificationTests(BusCase):
         low.broadcast("state", 10)
         self.assertEqual(await seen.next(), (10, 0))
         go.release()
+
+    async def test_what_waits_is_not_observed_after_the_end(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+        seen, go = Seen(), asyncio.Event()
+
+        async def observe(notice: strata.Notice) -> None:
+            seen(notice.params)
+            await go.wait()
+
+        await self.start(low)
+        await self.start(high)
+        observation = await within(high.observe_now("state", observe, keep="latest"))
+        for number in range(2):
+            await low.broadcast_and_count("state", number)
+        self.assertEqual(await seen.next(), 0)
+        await high.call("bus/ping")
+        await within(observation.end())
+        go.set()
+        await high.call("bus/ping")
+        self.assertEqual(seen.rest(), [])
+        self.assertEqual(high.metrics.gauge("strata_open_handled_notices").value, 0)
 
     async def test_what_the_broker_replaced_is_told_too(self) -> None:
         low = await self.start(strata.Module("Low"))
