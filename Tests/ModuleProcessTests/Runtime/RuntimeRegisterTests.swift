@@ -79,6 +79,47 @@ struct RuntimeRegisterTests {
         }
     }
 
+    /// The bus would take the URL away, and the next hello would be refused for it.
+    @Test func whatAnothersURLLeadsToIsEndedAfterIt() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.start()
+            let (peer, bus) = (harness.peer!, Bus(harness.runtime))
+            let registration = try await register(harness)
+            let registering = Task { @ModuleActor in
+                try await bus.register { $0.url("other.example", "/:s", to: "RadioRouter/tune") }
+            }
+            peer.reply(try await peer.expect("call"))
+            let url = try await registering.value
+            let error = await #expect(throws: BusError.self) { try await registration.end() }
+            #expect(error?.code == .badParams && error?.message.contains("other.example/:s") == true)
+            #expect(try await peer.call("Radio/tune", ["station": 4]).body == 5)
+            let ending = Task { @ModuleActor in
+                try await url.end()
+                try await registration.end()
+            }
+            for action in ["unregister", "register", "unregister"] {
+                let call = try await peer.expect("call")
+                #expect(call["to"] == .string("bus/\(action)"))
+                peer.reply(call)
+            }
+            try await ending.value
+        }
+    }
+
+    @Test func urlsAreComparedAsTheBusDoes() {
+        func isSame(_ one: (String, String), _ other: (String, String)) -> Bool {
+            let (one, other) = (
+                Exports.URLExport(host: one.0, path: one.1, to: "A/a"),
+                Exports.URLExport(host: other.0, path: other.1, to: "B/b")
+            )
+            return one.isAt(other)
+        }
+        #expect(isSame(("a.b", "/x/:y"), ("A.b", "/x/:z")))
+        #expect(isSame(("a.b", "/x/%79"), ("a.b", "/x/y")))
+        #expect(!isSame(("a.b", "/x/:y"), ("a.b", "/x/y")))
+        #expect(!isSame(("a.b", "/x"), ("a.c", "/x")))
+    }
+
     @Test func theNextHelloHasIt() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.startFully()

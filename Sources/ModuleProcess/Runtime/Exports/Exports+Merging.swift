@@ -31,6 +31,18 @@ extension Exports {
         return nil
     }
 
+    /// Why these can't be all that is left: a URL leads to an interface that isn't
+    /// there any more. The bus would take the URL away with it.
+    /// - Parameter ended: what is taken back.
+    func refusal(afterEndOf ended: Exports) -> BusError? {
+        let gone = ended.interfaces.filter { interface in !interfaces.contains { $0.name == interface.name } }
+        guard let url = urls.first(where: { url in gone.contains { url.leads(to: $0) } }) else { return nil }
+        return BusError(
+            .badParams,
+            "the URL \(url.host)\(url.path) of another registration leads to \(url.to), which would be gone: end that "
+                + "registration first")
+    }
+
     /// As `bus/register` and `bus/unregister` take them.
     func offer(interfaces names: Set<String>, urls: [URLExport]) -> JSON {
         let named = interfaces.filter { names.contains($0.name) }

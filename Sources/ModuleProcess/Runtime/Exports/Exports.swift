@@ -27,8 +27,19 @@ public struct Exports {
         var path: String
         var to: String
 
-        /// Whether it is the same place, wherever it leads.
-        func isAt(_ other: URLExport) -> Bool { host == other.host && path == other.path }
+        /// Whether it is the same place, wherever it leads, as the bus judges it: hosts
+        /// in any case, patterns decoded and without the names of bound segments.
+        func isAt(_ other: URLExport) -> Bool {
+            guard host.lowercased() == other.host.lowercased() else { return false }
+            if path == other.path { return true }
+            guard let own = try? URLPattern(path), let others = try? URLPattern(other.path) else { return false }
+            return own.matchesSame(as: others)
+        }
+
+        /// Whether it leads to an action of an interface.
+        func leads(to interface: InterfaceExport) -> Bool {
+            Name.withoutRouterSuffix(String(to.prefix { $0 != "/" })) == Name.withoutRouterSuffix(interface.name)
+        }
     }
 
     /// In the order in which they were first named.

@@ -30,6 +30,7 @@ extension ModuleRuntime {
     /// Takes back what was offered; what was offered by others too stays.
     func unregister(_ registered: Registered) async throws {
         guard registrations.contains(where: { $0 === registered }) else { return }
+        if let refusal = exports(with: without(registered)).refusal(afterEndOf: registered.exports) { throw refusal }
         guard session != nil || connecting != nil else {
             // The next hello won't have it; one that is on its way has.
             forget(registered)
