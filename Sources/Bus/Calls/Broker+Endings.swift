@@ -78,7 +78,7 @@ extension Broker {
             caller.requests.remove(call.pointee.callerID)
             caller.removeMade(call)
         }
-        if let callee = call.pointee.callee?._withUnsafeGuaranteedRef({ $0 }) {
+        call.pointee.callee?._withUnsafeGuaranteedRef { callee in
             callee.removeServed(call)
             if call.pointee.kind != .own { callee.lastRequest = loop.now }
         }
