@@ -47,7 +47,10 @@ let package = Package(
         module("Catalog", ["CatalogInterface", "StorageInterface", "LogInterface", "DpkgStatus"]),
         module(
             "Notes",
-            ["NotesInterface", "StorageInterface", "LogInterface", .product(name: "CoreMetrics", package: "swift-metrics")]),
+            [
+                "NotesInterface", "StorageInterface", "LogInterface",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ]),
         module("Export", ["ExportInterface", "StorageInterface"]),
         // crypt(3), which hashes passwords, is a library beside libc.
         module("Session", ["SessionInterface", "LogInterface"], links: ["crypt"]),
