@@ -79,6 +79,8 @@ public final class Broker {
     var commonSeats = 0
     var launcher: Peer?
     var launcherPID: Int32 = 0
+    /// Runs while the launcher that started this broker has not said hello.
+    var launcherTimer: LoopTimer?
     var assembling: [Peer] = []
     var heldTotal = 0
     /// What calls of the broker's own are for, by slot.
@@ -341,6 +343,8 @@ public final class Broker {
         assemblyTimer.close()
         turnTimer.close()
         spareTimer.close()
+        launcherTimer?.close()
+        launcherTimer = nil
     }
 
     /// Everything is sent: lets go of the loop.

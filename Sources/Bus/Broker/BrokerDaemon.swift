@@ -28,7 +28,10 @@ public enum BrokerDaemon {
                 let table = try readTable(descriptor)
                 let loop = try Loop()
                 raiseLimit(table)
-                try run(try Broker(loop, table: table, path: path, listening: listening), on: loop)
+                let broker = try Broker(loop, table: table, path: path, listening: listening)
+                // Who holds the lifeline's other end has started this process.
+                if getenv("STRATA_LIFELINE") != nil { broker.awaitLauncher(getppid()) }
+                try run(broker, on: loop)
             case .resume(let state):
                 let loop = try Loop()
                 let broker = try Broker(loop, resuming: state)

@@ -15,6 +15,7 @@ extension Broker {
         state.nextPeer = nextPeer
         state.launcher = launcher?.number ?? 0
         state.launcherPID = launcherPID
+        state.launcherTimer = TimerState(launcherTimer, now: loop.now)
         state.leaving = leaving.map(\.number)
         captureCalls(into: &state)
         state.instances = instances.instances.sorted { $0.key < $1.key }.map { number, instance in

@@ -29,6 +29,7 @@ struct BrokerState: StatePart {
     /// The launcher's peer; 0 for none.
     var launcher: UInt64 = 0
     var launcherPID: Int32 = 0
+    var launcherTimer = TimerState()
     /// Peers whose place another session took, until they are done.
     var leaving: [UInt64] = []
 
@@ -69,6 +70,7 @@ struct BrokerState: StatePart {
         try file(&nextPeer)
         try file(&launcher)
         try file(&launcherPID)
+        try file(&launcherTimer)
         try file(&leaving)
         try file(&calls)
         try file(&generations)

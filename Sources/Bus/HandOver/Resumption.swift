@@ -57,6 +57,10 @@ struct Resumption {
     private func resumeClocks() {
         let now = broker.loop.now
         broker.timedTurn = broker.order.turn
+        if let end = state.launcherTimer.dueAt {
+            broker.launcherPID = state.launcherPID
+            broker.awaitLauncher(for: end - min(end, now))
+        }
         if let end = state.turnEnd { broker.turnTimer.start(after: end - min(end, now)) }
         broker.assembliesPassed()
         broker.deadlinesPassed()

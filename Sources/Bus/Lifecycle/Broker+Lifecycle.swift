@@ -25,7 +25,33 @@ extension Broker {
         return groups
     }
 
+    /// The process that started this broker is to be its launcher: until it has said
+    /// hello, for which it has as long as any peer, requests wait for modules as if it
+    /// was there. After a broker's death others are often faster than it.
+    public func awaitLauncher(_ pid: Int32) {
+        launcherPID = pid
+        awaitLauncher(for: table.hello)
+    }
+
+    func awaitLauncher(for time: UInt64) {
+        let timer = LoopTimer(loop) { [unowned self] in
+            endAwaitingLauncher()
+            launcherLeft()
+        }
+        timer.start(after: time)
+        launcherTimer = timer
+    }
+
+    func endAwaitingLauncher() {
+        launcherTimer?.close()
+        launcherTimer = nil
+    }
+
+    /// Whether there is a launcher, or one that is about to say hello.
+    var hasLauncher: Bool { launcher != nil || launcherTimer != nil }
+
     func launcherArrived() {
+        endAwaitingLauncher()
         order.begin()
         noteAppStart(begun: true)
         turnMayHaveChanged()
@@ -220,8 +246,8 @@ extension Broker {
     /// Whether a module that isn't ready will be, as far as is known.
     func canBeWaitedFor(_ module: ModuleRecord) -> Bool {
         if module.isRemoved { return module.isReady }
-        if module.peer != nil { return !module.isRetired || launcher != nil }
-        guard launcher != nil, module.row != nil, stage == .running else { return false }
+        if module.peer != nil { return !module.isRetired || hasLauncher }
+        guard hasLauncher, module.row != nil, stage == .running else { return false }
         switch module.verdict {
         case .starting, .restarting: return true
         case .failed: return false

@@ -85,7 +85,7 @@ extension Broker {
     /// A process below the launcher is the module that was vouched for, and
     /// nobody else.
     private func refuseDescendant(_ peer: Peer, _ role: String) throws(BusError) {
-        guard launcher != nil, Ancestors.descends(peer.credentials.pid, from: launcherPID) else { return }
+        guard hasLauncher, Ancestors.descends(peer.credentials.pid, from: launcherPID) else { return }
         throw BusError(
             .forbidden,
             "process \(peer.credentials.pid) was started by the app's launcher, so it can't be \(role): run it from "

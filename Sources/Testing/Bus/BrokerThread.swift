@@ -12,13 +12,15 @@ final class BrokerThread {
         let table: AppTable
         let path: String
         let report: Int32
+        let isLaunched: Bool
         var failure: TestFailure?
         var wake: WakeUp?
 
-        init(table: AppTable, path: String, report: Int32) {
+        init(table: AppTable, path: String, report: Int32, isLaunched: Bool) {
             self.table = table
             self.path = path
             self.report = report
+            self.isLaunched = isLaunched
         }
     }
 
@@ -28,10 +30,11 @@ final class BrokerThread {
     /// when it has ended.
     private let reports: Int32
 
-    init(_ table: AppTable, path: String) throws {
+    /// - Parameter isLaunched: whether it waits for this process as its launcher.
+    init(_ table: AppTable, path: String, isLaunched: Bool) throws {
         let ends = try SocketPair.make()
         reports = ends.reading
-        shared = Shared(table: table, path: path, report: ends.writing)
+        shared = Shared(table: table, path: path, report: ends.writing, isLaunched: isLaunched)
         let argument = Unmanaged.passRetained(shared).toOpaque()
         let status = pthread_create(
             &thread, nil,
@@ -55,7 +58,9 @@ final class BrokerThread {
             let relay = BrokerRelay(loop)
             // The hook that was made last runs first: the broker's own.
             if TestBus.isHandedOverEachRound { relay.handOverEachRound() }
-            relay.broker = try Broker(loop, table: shared.table, path: shared.path)
+            let broker = try Broker(loop, table: shared.table, path: shared.path)
+            if shared.isLaunched { broker.awaitLauncher(getpid()) }
+            relay.broker = broker
             shared.wake = try WakeUp(loop) {
                 relay.shutDown { shared.wake?.close() }
             }

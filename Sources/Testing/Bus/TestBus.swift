@@ -28,7 +28,9 @@ public final class TestBus {
     /// - Parameters:
     ///   - table: the app's.
     ///   - executable: `strata-broker`; nil runs it in this process.
-    public init(_ table: AppTable, executable: String? = nil) throws {
+    ///   - isLaunched: whether a broker in this process waits for it as its launcher,
+    ///     as one does that a launcher has started.
+    public init(_ table: AppTable, executable: String? = nil, isLaunched: Bool = false) throws {
         self.table = table
         temporary = try TemporaryFolder()
         path = "\(temporary.path)/bus"
@@ -37,7 +39,7 @@ public final class TestBus {
                 program = try BrokerProgram(executable, table, path: path, folder: temporary.path)
                 group.add(program!.child.output)  // because it was just made
             } else {
-                thread = try BrokerThread(table, path: path)
+                thread = try BrokerThread(table, path: path, isLaunched: isLaunched)
             }
         } catch {
             temporary.remove()
@@ -56,9 +58,9 @@ public final class TestBus {
     /// Fails where a played module's script has not come to its end.
     @discardableResult
     public static func run<Result>(
-        _ table: AppTable, executable: String? = nil, _ test: (TestBus) throws -> Result
+        _ table: AppTable, executable: String? = nil, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
     ) throws -> Result {
-        let bus = try TestBus(table, executable: executable)
+        let bus = try TestBus(table, executable: executable, isLaunched: isLaunched)
         let result: Result
         do {
             result = try test(bus)

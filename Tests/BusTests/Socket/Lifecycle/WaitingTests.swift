@@ -258,4 +258,43 @@ struct WaitingTests {
             try launcher.refused("Login/act", with: "forbidden")
         }
     }
+
+    // MARK: a broker that its launcher has just started
+
+    private func launched(hello: UInt64, _ test: (TestBus) throws -> Void) throws {
+        let table = AppTable.testing(
+            .eager("Shop", provides: ["Shop"]), .manual("Ant"),
+            .eager("Late", provides: ["Late"]) { $0.start = .onDemand }, with: { $0.hello = hello })
+        try TestBus.run(table, isLaunched: true, test)
+    }
+
+    @Test func requestsWaitForALauncherThatIsToCome() throws {
+        try launched(hello: 60_000) { bus in
+            let ant = try bus.module("Ant")
+            let (call, late) = (try ant.call("Shop/buy"), try ant.call("Late/act"))
+            try ant.settle()
+            try ant.expectNothing()
+            let launcher = try bus.launcher()
+            try launcher.expectCall("launcher/start", ["module": "Late"])
+            let shop = try bus.connect("Shop", answersLifecycle: true)
+            try shop.hello(
+                "Shop",
+                ["token": .string(try bus.vouch(for: "Shop")), "interfaces": ["Shop": [:]], "resumed": true])
+            try shop.reply(to: try shop.expectCall("Shop/buy"), 7)
+            try ant.expectReply(to: call, body: 7)
+            // From here on it is as with any launcher.
+            launcher.close()
+            try ant.expectError(to: late, "unavailable")
+        }
+    }
+
+    @Test func aLauncherThatDoesNotComeIsWaitedForAsLongAsAnyHello() throws {
+        try launched(hello: 400) { bus in
+            let ant = try bus.module("Ant")
+            let (call, begin) = (try ant.call("Shop/buy"), Loop.nanoseconds)
+            try ant.expectError(to: call, "unavailable", ran: "no")
+            #expect(Loop.nanoseconds - begin < 5_000_000_000)
+            try ant.refused("Shop/buy", with: "unavailable")
+        }
+    }
 }
