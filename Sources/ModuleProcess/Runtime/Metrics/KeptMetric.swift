@@ -51,6 +51,7 @@ final class KeptNumber: KeptMetric, MeterHandler, RecorderHandler, FloatingPoint
 /// How many values there were, of which size: a timer, in nanoseconds, or a
 /// recorder.
 ///
+/// Its lock is its own, because `Locked` holds only what can be copied.
 /// `@unchecked Sendable` because the distribution is reached under the lock alone.
 final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -17,7 +17,7 @@ struct Measurement {
 
     /// A stream's next element had to wait since then for its caller.
     func waitedForCredit(since start: UInt64) {
-        series?.metrics.waitedForCredit(nanoseconds: Loop.nanoseconds - start)
+        series?.waitedForCredit(nanoseconds: Loop.nanoseconds - start)
     }
 
     /// It is over.

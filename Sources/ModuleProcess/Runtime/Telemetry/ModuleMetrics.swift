@@ -8,39 +8,35 @@ internal import StrataCore
 /// once more, which costs more than what is done with it.
 @ModuleActor
 final class ModuleMetrics {
-    @exclusivity(unchecked) private(set) var requests: SeriesTable! = nil  // because they refer to this
-    @exclusivity(unchecked) private(set) var handled: SeriesTable! = nil
-    private(set) var noticesSent: SeriesTable! = nil
-    private(set) var noticesHandled: SeriesTable! = nil
+    let requests: SeriesTable
+    let handled: SeriesTable
+    let noticesSent: SeriesTable
+    let noticesHandled: SeriesTable
     let waitingNotices: OpenCount
     private let connections: any CounterHandler
-    private let creditWaits: any TimerHandler
     private let missed: MissedTable
 
     init(_ factory: any MetricsFactory) {
         waitingNotices = OpenCount(factory, "strata_waiting_notices")
         connections = factory.makeCounter(label: "strata_connections_total", dimensions: [])
-        creditWaits = factory.makeTimer(label: "strata_credit_wait_seconds", dimensions: [])
+        let creditWaits = factory.makeTimer(label: "strata_credit_wait_seconds", dimensions: [])
         missed = MissedTable(factory)
         let openRequests = OpenCount(factory, "strata_open_requests")
         requests = SeriesTable(
-            self, factory, counter: "strata_requests_total", timer: "strata_request_duration_seconds",
+            factory, counter: "strata_requests_total", timer: "strata_request_duration_seconds",
             open: openRequests)
         handled = SeriesTable(
-            self, factory, counter: "strata_handled_requests_total", timer: "strata_handled_request_duration_seconds",
-            open: OpenCount(factory, "strata_open_handled_requests"))
+            factory, counter: "strata_handled_requests_total", timer: "strata_handled_request_duration_seconds",
+            open: OpenCount(factory, "strata_open_handled_requests"), creditWaits: creditWaits)
         noticesSent = SeriesTable(
-            self, factory, counter: "strata_sent_notices_total", timer: nil, open: openRequests)
+            factory, counter: "strata_sent_notices_total", timer: nil, open: openRequests)
         noticesHandled = SeriesTable(
-            self, factory, counter: "strata_handled_notices_total", timer: "strata_handled_notice_duration_seconds",
+            factory, counter: "strata_handled_notices_total", timer: "strata_handled_notice_duration_seconds",
             open: OpenCount(factory, "strata_open_handled_notices"))
     }
 
     /// Hello was answered.
     func connected() { connections.increment(by: 1) }
-
-    /// A stream's next element had to wait for the caller to take one.
-    func waitedForCredit(nanoseconds: UInt64) { creditWaits.recordNanoseconds(Int64(clamping: nanoseconds)) }
 
     /// An observation that keeps the latest notice alone did not get so many.
     func missed(_ count: Int64, of name: String) { missed.add(count, name) }

@@ -9,24 +9,23 @@ final class Series {
     /// thirty codes, a module's own come on top.
     static let mostCodes = 64
 
-    // Unowned, because they own this, and live as long as the runtime.
-    unowned(unsafe) let metrics: ModuleMetrics
     /// Those of all names that have no end yet; nil where that is not counted.
     let open: OpenCount?
     private let factory: any MetricsFactory
     private let counter: String
     private let labels: [(String, String)]
     private let timer: (any TimerHandler)?
+    private let creditWaits: (any TimerHandler)?
     /// What ended well.
     @exclusivity(unchecked) private var done: (any CounterHandler)?
     private var failed: [String: any CounterHandler] = [:]
 
     init(
-        _ metrics: ModuleMetrics, _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?,
-        labels: [(String, String)]
+        _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?,
+        creditWaits: (any TimerHandler)?, labels: [(String, String)]
     ) {
-        self.metrics = metrics
         self.open = open
+        self.creditWaits = creditWaits
         self.factory = factory
         self.counter = counter
         self.labels = labels
@@ -42,6 +41,9 @@ final class Series {
         }
         timer?.recordNanoseconds(Int64(clamping: nanoseconds))
     }
+
+    /// A stream's next element had to wait for the caller to take one.
+    func waitedForCredit(nanoseconds: UInt64) { creditWaits?.recordNanoseconds(Int64(clamping: nanoseconds)) }
 
     private func count(_ code: ErrorCode?) -> any CounterHandler {
         guard let code = code?.rawValue else {
@@ -68,12 +70,11 @@ final class Series {
 final class SeriesTable {
     static let most = 256
 
-    // Unowned, because they own this.
-    private unowned(unsafe) let metrics: ModuleMetrics
     private let factory: any MetricsFactory
     private let counter: String
     private let timer: String?
     private let open: OpenCount?
+    private let creditWaits: (any TimerHandler)?
     private var series: [Subject: Series] = [:]
     /// Those of requests to the names that came last, so that most need no hashing.
     @exclusivity(unchecked) private var latest = [(name: String, series: Series)?](repeating: nil, count: 16)
@@ -81,10 +82,12 @@ final class SeriesTable {
     /// - Parameters:
     ///   - counter: the name of what is counted.
     ///   - timer: the name of what is timed, where it is.
+    ///   - creditWaits: where streams wait for credit, how long they did.
     init(
-        _ metrics: ModuleMetrics, _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?
+        _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?,
+        creditWaits: (any TimerHandler)? = nil
     ) {
-        self.metrics = metrics
+        self.creditWaits = creditWaits
         self.factory = factory
         self.counter = counter
         self.timer = timer
@@ -112,10 +115,10 @@ final class SeriesTable {
 
     private func make(_ subject: Subject) -> Series {
         if let known = series[subject] { return known }
+        // Nobody answers a broadcast.
+        let open = subject.kind == .broadcast && timer == nil ? nil : open
         let made = Series(
-            metrics, factory, counter: counter, timer: timer,
-            open: subject.kind == .broadcast && timer == nil ? nil : open,
-            labels: Self.labels(subject))
+            factory, counter: counter, timer: timer, open: open, creditWaits: creditWaits, labels: Self.labels(subject))
         series[subject] = made
         return made
     }
