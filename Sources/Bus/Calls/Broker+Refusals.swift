@@ -79,7 +79,7 @@ extension Broker {
         let refusal = table.calls.refusal(
             ofCallFrom: peer.rank, to: interface.owner.rank,
             isDeclared: requires.contains(required ?? interface.name)
-                || isInstance && requires.contains { leads($0, to: interface) })
+                || isInstance && requires.contains { adapted($0) === interface })
         switch refusal {
         case nil: return nil
         case .level:
@@ -96,9 +96,11 @@ extension Broker {
         }
     }
 
-    /// Whether adapters lead from a required name to an interface.
-    private func leads(_ required: String, to interface: InterfaceRecord) -> Bool {
-        adapters.target(required, "", isProvided: { routes.interface($0) != nil })?.interface == interface.name
+    /// The interface that adapters lead to from a required name.
+    func adapted(_ required: String) -> InterfaceRecord? {
+        adapters.target(required, "", isProvided: { routes.interface($0) != nil }).flatMap {
+            routes.interface($0.interface)
+        }
     }
 
     /// Section 11: a request made for `module/setUp` would wait for a module

@@ -9,8 +9,7 @@ extension Broker {
         var reader = try MemberReader(body: body, of: "bus/create")
         let name = Name.withoutRouterSuffix(try reader.required("interface"))
         // An instance keeps the provider's name.
-        let adapted = adapters.target(name, "", isProvided: { routes.interface($0) != nil })?.interface
-        guard let interface = routes.interface(name) ?? adapted.flatMap({ routes.interface($0) }) else {
+        guard let interface = routes.interface(name) ?? adapted(name) else {
             throw unknownInterface(name)
         }
         if let refusal = policyRefusal(interface, Header(), from: peer, required: name) { throw refusal }
