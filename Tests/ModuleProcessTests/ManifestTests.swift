@@ -32,6 +32,7 @@ struct ManifestTests {
             run: [bin/storage, moments.sqlite]
             folder: .
             env: {TZ: UTC}
+            keepEnv: [PATH, LANG]
             replace: wait
             user: nobody
             start: eager
@@ -98,6 +99,7 @@ struct ManifestTests {
         #expect(process.executable == manifest.folder + "/bin/storage")
         #expect(process.folder == manifest.folder)
         #expect(process.env == ["TZ": "UTC"])
+        #expect(process.keepEnv == ["PATH", "LANG"])
         #expect(process.user == "nobody")
         #expect((process.start, process.restart, process.replace) == (.eager, .onFailure, .wait))
         #expect((process.backoff.first, process.backoff.most, process.backoff.reset) == (100, 30_000, 60_000))

@@ -26,6 +26,10 @@ public struct Pipe: Sendable {
         return descriptor
     }
 
+    /// Lets a process of another user open its end by a path, such as `/dev/stderr`. Where
+    /// this process may not change owners, that stays refused, and all else works.
+    public func give(to user: UInt32) { _ = fchown(writing, user, gid_t.max) }
+
     public func closeReading() { Glibc.close(reading) }
     public func closeWriting() { Glibc.close(writing) }
 }

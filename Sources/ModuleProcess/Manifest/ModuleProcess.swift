@@ -11,8 +11,11 @@ public struct ModuleProcess: Sendable, Equatable {
     public var executable: String?
     /// The working directory, absolute.
     public var folder: String
-    /// Variables that the process gets beside the launcher's own.
+    /// Variables that the process gets beside those of the launcher.
     public var env: [String: String] = [:]
+    /// The launcher's variables that the process gets. Nil: all of them, or none where the
+    /// row has a `user`.
+    public var keepEnv: [String]?
     /// The user it runs as; its id is in the table's row.
     public var user: String?
     public var start = AppTable.Start.eager
@@ -29,6 +32,12 @@ public struct ModuleProcess: Sendable, Equatable {
     public init(name: String, folder: String) {
         self.name = name
         self.folder = folder
+    }
+
+    /// Whether a variable of the launcher's may reach a module: not one that is meant for
+    /// one process, of a bus or of a service manager.
+    public static func isInherited(_ variable: String) -> Bool {
+        !variable.hasPrefix("STRATA_") && !ServiceManager.names.contains(variable)
     }
 
     /// How long the launcher waits between two starts.

@@ -59,6 +59,23 @@ struct SettingTests {
         #expect(all == ["PATH=/mine", "STRATA_TOKEN=true"])
     }
 
+    @Test func rowWithAUserInheritsWhatItKeepsAlone() {
+        let inherited = ["PATH": "/bin", "AWS_SECRET": "mine", "XDG_RUNTIME_DIR": "/run/user/0"]
+        var process = ModuleProcess(name: "A", folder: "/")
+        process.env = ["TZ": "UTC"]
+        func names(user: UInt32?) -> [String] {
+            ProcessEnvironment.module(process, inherited: inherited, user: user, bus: [:])
+                .map { String($0.prefix { $0 != "=" }) }
+        }
+        #expect(names(user: nil) == ["AWS_SECRET", "PATH", "TZ", "XDG_RUNTIME_DIR"])
+        #expect(names(user: 0) == ["HOME", "LOGNAME", "TZ", "USER"])
+        process.keepEnv = ["PATH", "ABSENT"]
+        #expect(names(user: 0) == ["HOME", "LOGNAME", "PATH", "TZ", "USER"])
+        #expect(names(user: nil) == ["PATH", "TZ"])
+        process.keepEnv = []
+        #expect(names(user: nil) == ["TZ"])
+    }
+
     @Test func tokensAreLongAndNeverTwiceTheSame() {
         let tokens = Set((0..<100).map { _ in Token.make() })
         #expect(tokens.count == 100)

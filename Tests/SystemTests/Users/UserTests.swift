@@ -8,12 +8,13 @@ extension SharedFolderTests {
     @Suite(.timeLimit(.minutes(1)), .enabled(if: UserApp.obstacle == nil, "\(UserApp.obstacle ?? "")"))
     struct UserTests {
         private func run(
-            _ name: String, _ rows: String, scripts: [String: String] = [:], _ test: (UserApp) throws -> Void
+            _ name: String, _ rows: String, scripts: [String: String] = [:], environment: [String] = [],
+            _ test: (UserApp) throws -> Void
         ) throws {
             let app = try UserApp(name, rows, scripts: scripts)
             defer { app.cleanUp() }
             try app.requireReachable()
-            try app.running.start()
+            try app.running.start(environment: environment)
             try test(app)
             app.running.signal(SIGINT)
             #expect(try app.running.ended() == .code(0))
@@ -140,6 +141,27 @@ extension SharedFolderTests {
                     ["Own   ", "Listed", "Orphan"].allSatisfy { app.running.said("\($0) | exit 1") }
                 }
                 #expect(app.running.lines.count { $0.contains("was started by the app's launcher") } == 3)
+            }
+        }
+
+        @Test func moduleOfItsOwnUserInheritsNothingAndOpensItsOutput() throws {
+            let rows = """
+                  Clean: {user: nobody, run: [words.sh], env: {TZ: UTC}}
+                  Kept: {user: nobody, run: [words.sh], keepEnv: [LAUNCHERS_SECRET]}
+                  Own: {run: [words.sh]}
+                """
+            let script = """
+                echo secret ${LAUNCHERS_SECRET-none}, zone ${TZ-none}, home ${HOME-none} >/dev/stdout
+                echo opened >/dev/stderr
+                exec cat <&3
+                """
+            try run("inherited", rows, scripts: ["words.sh": script], environment: ["LAUNCHERS_SECRET=seen"]) { app in
+                try app.running.until {
+                    ["Clean ", "Kept  ", "Own   "].allSatisfy { app.running.said("\($0) | opened") }
+                }
+                #expect(app.running.said("Clean  | secret none, zone UTC, home /nonexistent"))
+                #expect(app.running.said("Kept   | secret seen, zone none, home /nonexistent"))
+                #expect(app.running.said("Own    | secret seen"))
             }
         }
 

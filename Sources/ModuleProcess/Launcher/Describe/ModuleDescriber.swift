@@ -123,6 +123,7 @@ public struct ModuleDescriber {
                 loop, descriptor: pipe.reading,
                 onBytes: { bytes in if output.count < Self.most { output += bytes } }, onEnd: {})
             defer { reader.close() }
+            if let user = command.user { pipe.give(to: user.uid) }
             command.descriptors = [nil, pipe.writing, nil]
             defer { pipe.closeWriting() }
             let child = try spawn(loop, command) {

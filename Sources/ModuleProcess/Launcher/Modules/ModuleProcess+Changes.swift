@@ -9,6 +9,7 @@ extension ModuleProcess {
         if folder != other.folder { keys.append("folder") }
         if user != other.user { keys.append("user") }
         if env != other.env { keys.append("env") }
+        if keepEnv != other.keepEnv { keys.append("keepEnv") }
         return keys
     }
 }

@@ -4,28 +4,34 @@ import StrataManifest
 
 /// The environment of the processes that the launcher starts.
 enum ProcessEnvironment {
-    /// The launcher's own, without what is meant for one process: of a bus, or of a
-    /// service manager.
+    /// The launcher's own, without what is meant for one process.
     static func inherited(_ environment: [String: String]) -> [String: String] {
-        environment.filter { !$0.key.hasPrefix("STRATA_") && !ServiceManager.names.contains($0.key) }
+        environment.filter { ModuleProcess.isInherited($0.key) }
     }
 
-    /// A module's: what is inherited, what its user makes of it, what its row
-    /// says, what the bus needs; later ones win.
+    /// A module's: what its row keeps of the launcher's, its user's own variables, the row's
+    /// `env`, what the bus needs; later ones win.
     static func module(
         _ process: ModuleProcess, inherited: [String: String], user: UInt32?, bus: [String: String]
     ) -> [String] {
-        var all = inherited
+        var all = kept(of: inherited, process, hasUser: user != nil)
         if let user, let entry = getpwuid(user)?.pointee {
             all["HOME"] = String(cString: entry.pw_dir)
             all["USER"] = String(cString: entry.pw_name)
             all["LOGNAME"] = all["USER"]
-            // The launcher's own folder is closed to another user.
-            all["XDG_RUNTIME_DIR"] = nil
         }
         all.merge(process.env) { $1 }
         all.merge(bus) { $1 }
         return all.map { "\($0.key)=\($0.value)" }.sorted()
+    }
+
+    /// The launcher's environment holds secrets of its own user, so that a row with a
+    /// `user` gets what its `keepEnv` names, and nothing else.
+    private static func kept(of inherited: [String: String], _ process: ModuleProcess, hasUser: Bool)
+        -> [String: String]
+    {
+        guard let keep = process.keepEnv else { return hasUser ? [:] : inherited }
+        return inherited.filter { keep.contains($0.key) }
     }
 
     /// The group that a process of another user gets. libuv takes all further

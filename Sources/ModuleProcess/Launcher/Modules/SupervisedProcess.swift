@@ -114,6 +114,10 @@ final class SupervisedProcess {
             throw error
         }
         defer { errors.closeWriting() }
+        if let user = command.user {
+            output.give(to: user.uid)
+            errors.give(to: user.uid)
+        }
         command.descriptors = [nil, output.writing, errors.writing, lifeline]
         let child: ChildProcess
         do throws(SystemError) { child = try ChildProcess(owner.loop, command, onExit: onExit) } catch {

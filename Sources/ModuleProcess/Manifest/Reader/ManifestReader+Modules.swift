@@ -17,8 +17,9 @@ extension ManifestReader {
     }
 
     private static let rowKeys = [
-        "level", "priority", "run", "folder", "env", "replace", "user", "start", "idle", "restart", "backoff", "stop",
-        "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports", "emits", "trusted",
+        "level", "priority", "run", "folder", "env", "keepEnv", "replace", "user", "start", "idle", "restart",
+        "backoff", "stop", "ping", "limits", "provides", "requires", "urls", "observes", "broadcasts", "reports",
+        "emits", "trusted",
     ]
 
     private func row(_ members: [String: Field], _ row: inout AppTable.Row) {

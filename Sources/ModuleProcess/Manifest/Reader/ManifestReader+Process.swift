@@ -10,6 +10,7 @@ extension ManifestReader {
             process.folder = absolute(path)
         }
         env(members["env"], &process)
+        keepEnv(members["keepEnv"], &process)
         if let field = members["user"] {
             process.user = text(field, "a user's name")
             row.user = user(field)
@@ -48,7 +49,7 @@ extension ManifestReader {
 
     private func env(_ field: Field?, _ process: inout ModuleProcess) {
         for entry in entries(field) {
-            if entry.key.isEmpty || entry.key.utf8.contains(UInt8(ascii: "=")) || entry.key.utf8.contains(0) {
+            if !Self.isVariable(entry.key) {
                 expected("a variable's name", key: entry)
             } else if Self.launchersOwn.contains(entry.key) {
                 fail(key: entry, "expected another variable; this one is the launcher's to set")
@@ -56,6 +57,21 @@ extension ManifestReader {
                 process.env[entry.key] = value
             }
         }
+    }
+
+    private func keepEnv(_ field: Field?, _ process: inout ModuleProcess) {
+        guard let field else { return }
+        process.keepEnv = elements(field).compactMap { element in
+            guard let name = text(element, "a variable's name", where: Self.isVariable) else { return nil }
+            if !ModuleProcess.isInherited(name) {
+                fail(element, "expected another variable; the launcher passes this one to no module")
+            }
+            return name
+        }
+    }
+
+    private static func isVariable(_ name: String) -> Bool {
+        !name.isEmpty && !name.utf8.contains(UInt8(ascii: "=")) && !name.utf8.contains(0)
     }
 
     private static let launchersOwn: Set<String> = [
