@@ -1,9 +1,9 @@
 import Glibc
+import StrataCore
 
-/// Writes lines to a descriptor on a thread of its own: a terminal that was
-/// halted, or a pipe that nobody reads, never holds up the launcher. What doesn't
-/// fit into the buffer meanwhile is dropped, whole lines, and counted in a line
-/// that takes their place.
+/// Writes lines to a descriptor on a thread of its own, so that a halted terminal, or a pipe
+/// that nobody reads, never holds up the launcher. Whole lines are dropped where the buffer is
+/// full or the disk is, and a line that counts them takes their place.
 ///
 /// `@unchecked Sendable` because all its state is under the lock.
 public final class DescriptorSink: LineSink, @unchecked Sendable {
@@ -11,10 +11,14 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
     static let room = 1 << 20
 
     private let descriptor: Int32
-    private let lock: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
-    private let changed: UnsafeMutablePointer<pthread_cond_t> = .allocate(capacity: 1)
+    private let changed = Condition()
     private var waiting: [UInt8] = []
-    private var dropped = 0
+    /// Lines that were dropped before the first one that waits.
+    private var droppedBefore = 0
+    /// Lines that were dropped after the last one that waits.
+    private var droppedAfter = 0
+    /// The end wants the dropped lines counted, though no line follows them.
+    private var isCountWanted = false
     private var isWriting = false
     /// Nobody reads any more: all is dropped in silence.
     private var isBroken = false
@@ -22,8 +26,6 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
     /// The object, its thread and the descriptor stay until the process ends.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
-        pthread_mutex_init(lock, nil)
-        pthread_cond_init(changed, nil)
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
         // Signals are the loop's thread's to get: the new one starts without.
@@ -41,65 +43,73 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
     }
 
     public func write(line: [UInt8]) {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
+        changed.lock()
+        defer { changed.unlock() }
         guard !isBroken else { return }
-        guard waiting.count + line.count < Self.room else {
-            dropped += 1
+        // What comes after a dropped line is dropped too, so that one count stands for both.
+        guard droppedAfter == 0, waiting.count + line.count < Self.room else {
+            droppedAfter += 1
             return
         }
-        if dropped > 0 { noteDropped() }
         waiting += line
         waiting.append(UInt8(ascii: "\n"))
-        pthread_cond_broadcast(changed)
+        changed.broadcast()
     }
 
     /// Waits until all is written, and no longer than that.
     public func finish(within milliseconds: Int) {
-        var until = timespec()
-        clock_gettime(CLOCK_REALTIME, &until)
-        until.tv_sec += milliseconds / 1_000
-        until.tv_nsec += milliseconds % 1_000 * 1_000_000
-        if until.tv_nsec >= 1_000_000_000 {
-            until.tv_sec += 1
-            until.tv_nsec -= 1_000_000_000
+        changed.lock()
+        isCountWanted = droppedBefore + droppedAfter > 0
+        changed.broadcast()
+        _ = changed.wait(milliseconds: milliseconds) {
+            (waiting.isEmpty && !isCountWanted && !isWriting) || isBroken
         }
-        pthread_mutex_lock(lock)
-        if dropped > 0 { noteDropped() }
-        pthread_cond_broadcast(changed)
-        while !waiting.isEmpty || isWriting, !isBroken {
-            if pthread_cond_timedwait(changed, lock, &until) != 0 { break }
-        }
-        pthread_mutex_unlock(lock)
-    }
-
-    private func noteDropped() {
-        waiting += "strata: \(dropped) lines were dropped here: they came faster than they could be written\n".utf8
-        dropped = 0
+        changed.unlock()
     }
 
     private func run() {
-        var piece: [UInt8] = []
-        pthread_mutex_lock(lock)
+        // The last write stopped in a line, which is ended before the next.
+        var isTorn = false
+        changed.lock()
         while !isBroken {
-            while waiting.isEmpty { pthread_cond_wait(changed, lock) }
-            swap(&piece, &waiting)
+            while waiting.isEmpty && !isCountWanted { changed.wait() }
+            isCountWanted = false
+            var dropped = droppedBefore
+            if waiting.isEmpty { dropped += droppedAfter }
+            droppedBefore = waiting.isEmpty ? 0 : droppedAfter
+            droppedAfter = 0
+            let note = Self.note(dropped, isTorn: isTorn)
+            let piece = note + waiting
+            waiting.removeAll(keepingCapacity: true)
             isWriting = true
-            pthread_mutex_unlock(lock)
-            let isWritten = writeAll(piece)
-            piece.removeAll(keepingCapacity: true)
-            pthread_mutex_lock(lock)
+            changed.unlock()
+            let (written, error) = writeAll(piece)
+            changed.lock()
             isWriting = false
-            if !isWritten {
+            if written > 0 { isTorn = piece[written - 1] != UInt8(ascii: "\n") }
+            if Self.isFull(error) {
+                let lost = piece[max(written, note.count)...].count { $0 == UInt8(ascii: "\n") }
+                droppedBefore += lost + (written < note.count ? dropped : 0)
+            } else if error != 0 {
                 isBroken = true
                 waiting = []
             }
-            pthread_cond_broadcast(changed)
+            changed.broadcast()
         }
-        pthread_mutex_unlock(lock)
+        changed.unlock()
     }
 
-    private func writeAll(_ bytes: [UInt8]) -> Bool {
+    private static func note(_ dropped: Int, isTorn: Bool) -> [UInt8] {
+        let end = isTorn ? "\n" : ""
+        guard dropped > 0 else { return Array(end.utf8) }
+        return Array("\(end)strata: \(dropped) lines were dropped here: they could not be written\n".utf8)
+    }
+
+    /// Whether the descriptor may take more later.
+    private static func isFull(_ error: Int32) -> Bool { [ENOSPC, EDQUOT, EFBIG].contains(error) }
+
+    /// - Returns: how many bytes were written, and what stopped it; 0 for nothing.
+    private func writeAll(_ bytes: [UInt8]) -> (written: Int, error: Int32) {
         bytes.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
@@ -110,10 +120,10 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
                     var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&ready, 1, -1)
                 } else if errno != EINTR {
-                    return false
+                    return (written, errno)
                 }
             }
-            return true
+            return (written, 0)
         }
     }
 }

@@ -1,38 +1,34 @@
-internal import Glibc
+internal import StrataCore
 
-/// A counting semaphore, as the C library has it.
+/// A counting semaphore.
 ///
-/// `@unchecked Sendable` because the semaphore is made for threads, and its
-/// address never changes.
+/// `@unchecked Sendable` because its count is under the condition's lock.
 final class Signal: @unchecked Sendable {
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+    private let condition = Condition()
+    private var count = 0
 
-    init() { sem_init(semaphore, 0, 0) }
-
-    deinit {
-        sem_destroy(semaphore)
-        semaphore.deallocate()
+    func raise() {
+        condition.lock()
+        count += 1
+        condition.broadcast()
+        condition.unlock()
     }
 
-    func raise() { sem_post(semaphore) }
-
-    func wait() { while sem_wait(semaphore) != 0 {} }
+    func wait() {
+        condition.lock()
+        while count == 0 { condition.wait() }
+        count -= 1
+        condition.unlock()
+    }
 
     /// Waits no longer than so many milliseconds.
     /// - Returns: whether it was raised.
     @discardableResult
     func wait(milliseconds: Int) -> Bool {
-        var end = timespec()
-        clock_gettime(CLOCK_REALTIME, &end)
-        end.tv_sec += milliseconds / 1_000
-        end.tv_nsec += milliseconds % 1_000 * 1_000_000
-        if end.tv_nsec >= 1_000_000_000 {
-            end.tv_sec += 1
-            end.tv_nsec -= 1_000_000_000
-        }
-        while sem_timedwait(semaphore, &end) != 0 {
-            if errno != EINTR { return false }
-        }
+        condition.lock()
+        defer { condition.unlock() }
+        guard condition.wait(milliseconds: milliseconds, until: { count > 0 }) else { return false }
+        count -= 1
         return true
     }
 }

@@ -1,0 +1,58 @@
+import Glibc
+import StrataCore
+import Testing
+
+@testable import StrataLauncher
+
+@Suite(.timeLimit(.minutes(1)))
+struct DescriptorSinkTests {
+    private func line(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    private func read(_ descriptor: Int32) -> String {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+    }
+
+    @Test func aFullDisksLinesAreCountedAndItGoesOnWhenThereIsRoom() throws {
+        let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let sink = DescriptorSink(descriptor: descriptor)
+        sink.write(line: line("one"))
+        sink.finish(within: 50_000)
+        sink.write(line: line("two"))
+        sink.write(line: line("three"))
+        sink.finish(within: 50_000)
+        let pipe = try Pipe()
+        defer { pipe.closeReading() }
+        dup2(pipe.writing, descriptor)
+        pipe.closeWriting()
+        sink.write(line: line("four"))
+        sink.finish(within: 50_000)
+        #expect(
+            read(pipe.reading)
+                == "strata: 3 lines were dropped here: they could not be written\nfour\n")
+        sink.write(line: line("five"))
+        sink.finish(within: 50_000)
+        #expect(read(pipe.reading) == "five\n")
+    }
+
+    @Test func whatComesTooFastIsDroppedInWholeLinesAndCounted() throws {
+        let pipe = try Pipe(readingBlocks: true)
+        defer { pipe.closeReading() }
+        let sink = DescriptorSink(descriptor: pipe.writing)
+        let long = [UInt8](repeating: UInt8(ascii: "x"), count: 64 << 10)
+        // The pipe and the buffer are full long before.
+        for _ in 0..<64 { sink.write(line: long) }
+        sink.write(line: line("last"))
+        var text = ""
+        while !text.hasSuffix("written\n") {
+            sink.finish(within: 0)
+            text += read(pipe.reading)
+        }
+        let lines = text.split(separator: "\n")
+        let kept = lines.count { $0.utf8.count == long.count }
+        #expect(kept >= 15 && lines.count == kept + 1)
+        #expect(lines.last == "strata: \(65 - kept) lines were dropped here: they could not be written")
+    }
+}
