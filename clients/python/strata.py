@@ -197,11 +197,12 @@ def _decode(body: bytes) -> Any:
         return None
     text = body.decode()
     try:
-        # What `decode` does besides is for white space around the value.
-        value, end = _decoder.raw_decode(text)
-        return value if end == len(text) else _decoder.decode(text)
-    except json.JSONDecodeError:
-        return _decoder.decode(text)
+        try:
+            # What `decode` does besides is for white space around the value.
+            value, end = _decoder.raw_decode(text)
+            return value if end == len(text) else _decoder.decode(text)
+        except json.JSONDecodeError:
+            return _decoder.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 

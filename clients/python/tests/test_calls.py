@@ -45,6 +45,24 @@ class CallTests(BusCase):
         await high.call("Proxy/endless", deadline=math.inf)
         self.assertEqual((await seen.next()).deadline, math.inf)
 
+    async def test_bodies_nested_too_deep_end_no_connection(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+
+        @low.action("Low/echo")
+        async def echo(call: strata.Call) -> Any:
+            return call.params
+
+        await self.start(low)
+        await self.start(high)
+        connection = high._connection
+        for deep in (b"[" * 100_000, b" " + b"[" * 100_000, b'\n{"a":' + b'{"a":' * 100_000):
+            # The call's body, and the one of the error that answers it.
+            with mock.patch.object(strata, "_encode", return_value=deep):
+                error = await self.assertRefused(high.call("Low/echo"), "bad-params", "yes")
+            self.assertIn("nested too deep", error.message)
+        self.assertEqual(await high.call("Low/echo", 1), 1)
+        self.assertIs(high._connection, connection)
+
     async def test_64_calls_are_open_at_once(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")
         arrived: "asyncio.Queue[int]" = asyncio.Queue()
