@@ -1,5 +1,6 @@
-import StrataCore
 import Testing
+
+@testable import StrataCore
 
 @Suite(.timeLimit(.minutes(1)))
 struct JSONTests {
@@ -62,6 +63,29 @@ struct JSONTests {
         #expect(throws: JSONError.self) { try JSON(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
+    @Test(arguments: [(#"{"a":[1,"x",null],"b":{"c":true}}"#, 7), ("1", 1), ("[]", 1), ("[[],{}]", 3)])
+    func valuesAreCountedWithoutKeys(_ text: String, _ count: Int) throws {
+        #expect(try values(of: text, most: count) == count)
+        #expect(throws: JSONError.self) { try JSON(parsing: Array(text.utf8), most: count - 1) }
+    }
+
+    @Test func readingEndsAtTheFirstValueTooMany() throws {
+        // What follows is not JSON, and isn't looked at.
+        let text = Array("[1,2,3,4, nonsense".utf8)
+        let error = #expect(throws: JSONError.self) { try JSON(parsing: text, most: 3) }
+        #expect(error?.hasTooManyValues == true && error?.offset == 5)
+        let malformed = #expect(throws: JSONError.self) { try JSON(parsing: text, most: 6) }
+        #expect(malformed?.hasTooManyValues == false)
+    }
+
+    private func values(of text: String, most: Int) throws -> Int {
+        try Array(text.utf8).withUnsafeBytes { bytes in
+            var parser = JSONParser(bytes: bytes, maximumDepth: 64, maximumValues: most)
+            _ = try parser.document()
+            return parser.values
+        }
+    }
+
     @Test func aHugeObjectIsReadInLinearTime() throws {
         let members = (0..<100_000).map { "\"k\($0)\":\($0)" }
         #expect(try JSON(parsing: "{" + members.joined(separator: ",") + "}").object?.count == 100_000)
@@ -95,5 +119,11 @@ struct JSONTests {
                 }
             }
         }
+    }
+}
+
+extension JSON {
+    fileprivate init(parsing bytes: [UInt8], most values: Int) throws {
+        self = try bytes.withUnsafeBytes { try JSON(parsing: $0, maximumValues: values) }
     }
 }

@@ -53,7 +53,8 @@ extension Broker {
         case "register":
             let module = try onlyModules(peer, "registers")
             try onlyStaying(peer, module)
-            return try register(body, module, module.successor.flatMap { $0.peer === peer ? $0 : nil })
+            try register(header.id, body, module, from: peer)
+            return nil
         case "unregister":
             let module = try onlyModules(peer, "registers")
             try onlyServing(peer, module)
@@ -122,11 +123,7 @@ extension Broker {
 
     private func observe(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON
     {
-        let json: JSON
-        do { json = try JSON(parsing: body) } catch {
-            throw BusError(.badParams, "the body of bus/observe is not JSON: \(error)")
-        }
-        let observed = try Hello.observation(json)
+        let observed = try Hello.observation(try BodyLimit.ordinary.read(body, of: "bus/observe"))
         guard peer.observations.count < table.limits.observations else {
             throw BusError(
                 .overloaded,

@@ -58,7 +58,7 @@ extension Broker {
 
     private func begin(_ emission: Emission) {
         guard !emission.listeners.isEmpty else {
-            finish(emission)
+            if let result = emission.result { finish(emission, result) }
             return
         }
         switch emission.policy {
@@ -88,33 +88,20 @@ extension Broker {
 
     /// A listener has answered, or will not.
     func eventAnswered(_ emission: Emission, _ index: Int, _ answer: OwnAnswer) {
-        emission.answers[index] = Self.describe(answer, of: emission.listeners[index])
         guard emission.isWanted else { return }
-        if emission.result != nil {
-            finish(emission)
+        emission.take(answer, of: index)
+        if let result = emission.result {
+            finish(emission, result)
         } else if emission.policy == .any {
             callListener(index + 1, of: emission)
         }
     }
 
-    private static func describe(_ answer: OwnAnswer, of module: ModuleRecord) -> JSON {
-        let member: JSON.Member = .init("module", .string(module.name))
-        switch answer {
-        case .success(let body):
-            guard let value = body.isEmpty ? JSON.null : (try? JSON(parsing: body)) else {
-                return .object([member, .init("code", .string(ErrorCode.badParams.rawValue))])
-            }
-            return .object([member, .init("answer", value)])
-        case .failure(let error):
-            return .object([member, .init("code", .string(error.code.rawValue))])
-        }
-    }
-
-    private func finish(_ emission: Emission) {
-        guard let asking = emission.request, asking.isOpen, let result = emission.result,
+    private func finish(_ emission: Emission, _ result: [UInt8]) {
+        guard let asking = emission.request, asking.isOpen,
             let caller = asking.call.pointee.caller?.takeUnretainedValue()
         else { return }
-        writeReply(caller, id: asking.call.pointee.callerID, result)
+        writeFitting(caller, id: asking.call.pointee.callerID, result)
         release(asking.call, "the event was answered")
     }
 }

@@ -2,26 +2,101 @@ import StrataCore
 
 /// `bus/register` and `bus/unregister`: what a module provides beside its hello.
 extension Broker {
-    /// All or nothing; again for one's own replaces.
-    /// - Parameter successor: where the caller has not taken over yet: then what
-    ///   it registers joins what its hello brought.
-    func register(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ successor: Successor?) throws(BusError)
-        -> JSON
+    /// All or nothing; again for one's own replaces, or joins it where it says `add`.
+    /// While a session says what it brings in parts, it takes all that hello does, and
+    /// the part that says no `more` lets the start begin, right behind its answer.
+    func register(_ id: UInt64, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, from peer: Peer)
+        throws(BusError)
     {
-        var reader = try MemberReader(body: body, of: "bus/register")
-        let offer = try Hello.Offer(&reader)
-        let all = (successor?.offer ?? module.offer).adding(offer)
-        try checkQuotas(all, module)
-        try checkInterfaces(of: offer, among: all, module)
-        try checkOwners(offer, module.name)
-        try checkFree(offer, of: module)
-        if let successor { successor.offer = all } else { add(offer, to: module) }
-        return .object([])
+        var part = try Hello(part: body, of: module.name)
+        let offering = peer.offering
+        if offering == .over { try checkIsOffer(part) }
+        // One that has not taken over yet: what it registers joins what its hello brought.
+        let successor = module.successor.flatMap { $0.peer === peer ? $0 : nil }
+        let present = successor?.offer.interfaces ?? module.offeredInterfaces
+        part.offer.interfaces = try part.offer.interfaces.map { (own) throws(BusError) in try joined(own, present) }
+        let all = successor?.offer.adding(part.offer)
+        let names = Set(part.offer.interfaces.map(\.name))
+        let interfaces = present.filter { !names.contains($0.name) } + part.offer.interfaces
+        try checkQuotas(part, interfaces, all?.urls, module, peer)
+        try checkTargets(of: part.offer.urls, among: interfaces)
+        try checkInstances(of: part.offer, all?.urls.map(\.interface) ?? module.urls.map(\.interface), module)
+        try checkOwners(part.offer, module.name)
+        try checkFree(part.offer, of: module)
+        if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
+        if let successor, let all {
+            successor.offer = all
+            successor.events += part.events
+            successor.requires += part.requires
+        } else {
+            add(part.offer, to: module)
+            module.events.formUnion(part.events)
+            module.helloRequires += part.requires
+        }
+        guard offering != .over else {
+            writeReply(peer, id: id)
+            return
+        }
+        if !part.more { endOffering(peer) }
+        let numbers = observe(part, module, peer)
+        writeReply(peer, id: id, .object([.init("subscriptions", .array(numbers.map { .integer(Int64($0)) }))]))
+        if !part.more { beginStart(of: module, peer, resumed: offering == .resuming) }
     }
 
-    private func checkQuotas(_ all: Hello.Offer, _ module: ModuleRecord) throws(BusError) {
+    /// What is said before the start alone comes too late.
+    private func checkIsOffer(_ part: Hello) throws(BusError) {
+        guard part.observes.isEmpty, part.events.isEmpty, part.requires.isEmpty else {
+            throw BusError(
+                .badParams,
+                "bus/register takes observes, events and requires only where hello said \"more\" and the start has not "
+                    + "begun: call bus/observe, and say the rest in hello")
+        }
+    }
+
+    /// An interface that says `add`, together with the actions that it has already.
+    private func joined(_ own: Hello.Interface, _ present: [Hello.Interface]) throws(BusError) -> Hello.Interface {
+        guard own.adds else { return own }
+        guard var all = present.first(where: { $0.name == own.name }) else {
+            throw BusError(
+                .badParams,
+                "there is no interface \(own.name) yet that actions can be added to: register it without \"add\"")
+        }
+        guard let actions = all.actions else {
+            throw BusError(
+                .badParams, "\(own.name) takes any action, so none can be added: register it without \"add\"")
+        }
+        let further = own.actions ?? []
+        let names = Set(further.map(\.name))
+        all.actions = actions.filter { !names.contains($0.name) } + further
+        return all
+    }
+
+    /// - Parameters:
+    ///   - interfaces: all that the session has with this part.
+    ///   - urls: the same of a successor; nil for the session that serves.
+    private func checkQuotas(
+        _ part: Hello, _ interfaces: [Hello.Interface], _ urls: [Hello.URL]?, _ module: ModuleRecord, _ peer: Peer
+    ) throws(BusError) {
+        let limits = table.limits
+        // The row's URLs count, whether the session names them too or not.
+        let ownURLs =
+            if let urls {
+                urls.count { !isOfRow($0, module) }
+            } else {
+                module.urls.count { !$0.isDeclared }
+                    + part.offer.urls.count { routes.urls.value(of: $0.pattern, host: $0.host)?.owner !== module }
+            }
+        var observations = peer.observations.count + part.observes.count
+        if !part.more, peer.offering != .over {
+            observations += (module.row?.observes ?? []).count { own in
+                !peer.observations.contains { $0.isOf(own) }
+                    && !part.observes.contains { $0.name == own.name && $0.object == own.object }
+            }
+        }
         let quotas = [
-            ("interfaces", all.interfaces.count, table.limits.interfaces), ("URLs", all.urls.count, table.limits.urls),
+            ("interfaces", interfaces.count, limits.interfaces),
+            ("URLs", (module.row?.urls.count ?? 0) + ownURLs, limits.urls),
+            ("observations", observations, limits.observations),
         ]
         for (what, count, limit) in quotas where count > limit {
             throw BusError(
@@ -29,18 +104,29 @@ extension Broker {
                 "\(module.name) would have \(count) \(what), and may have \(limit) (limits.\(what.lowercased())): "
                     + "unregister some")
         }
-        try Hello.checkCount("actions", all.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
+        let isSuccessor = urls != nil
+        let (events, requires) =
+            isSuccessor
+            ? (module.successor?.events.count ?? 0, module.successor?.requires.count ?? 0)
+            : (module.events.count, module.helloRequires.count)
+        try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
+        try Hello.checkCount("events", events + part.events.count)
+        try Hello.checkCount("requires", requires + part.requires.count)
     }
 
-    /// URLs lead where they may, and no interface that has some gets instances.
-    private func checkInterfaces(of offer: Hello.Offer, among all: Hello.Offer, _ module: ModuleRecord) throws(BusError)
-    {
-        try checkTargets(of: offer.urls, among: all.interfaces)
-        for interface in offer.interfaces where interface.instances == .multiple {
-            let isMapped = (module.row?.urls ?? []).contains { $0.to.hasPrefix("\(interface.name)/") }
-            guard !isMapped, !all.urls.contains(where: { $0.interface == interface.name }) else {
-                throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
-            }
+    /// Whether a module's row maps the same URL.
+    private func isOfRow(_ url: Hello.URL, _ module: ModuleRecord) -> Bool {
+        let target = routes.urls.value(of: url.pattern, host: url.host)
+        return target?.isDeclared == true && target?.owner === module
+    }
+
+    /// No interface that has URLs gets instances.
+    /// - Parameter mapped: the interfaces that URLs lead to already.
+    private func checkInstances(of offer: Hello.Offer, _ mapped: [String], _ module: ModuleRecord) throws(BusError) {
+        guard offer.interfaces.contains(where: { $0.instances == .multiple }) else { return }
+        let mapped = Set(mapped + mappings(of: module).map(\.interface))
+        for interface in offer.interfaces where interface.instances == .multiple && mapped.contains(interface.name) {
+            throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
         }
     }
 
@@ -59,11 +145,9 @@ extension Broker {
         }
         var urls: [URLTarget] = []
         for named in offer.urls {
-            guard
-                let own = module.urls.first(where: {
-                    $0.host == named.host && $0.pattern.matchesSame(as: named.pattern)
-                })
-            else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
+            guard let own = routes.urls.value(of: named.pattern, host: named.host), own.owner === module else {
+                throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister")
+            }
             guard !own.isDeclared else {
                 throw BusError(
                     .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")

@@ -17,7 +17,16 @@ final class Emission {
     /// In start order.
     let listeners: [ModuleRecord]
     /// By listener; nil where none has come.
-    var answers: [JSON?]
+    private(set) var answers: [Answer?]
+    /// How many have come, and their bytes.
+    private var (count, bytes) = (0, 0)
+
+    /// What one listener answered, or why it didn't.
+    struct Answer {
+        /// As the result has it: `{"module", "answer"}` or `{"module", "code"}`.
+        var json: [UInt8]
+        var isTrue: Bool
+    }
 
     init(
         _ name: String, _ params: [UInt8], trace: [UInt8] = [], meta: [UInt8] = [], _ policy: Policy,
@@ -34,21 +43,60 @@ final class Emission {
         answers = Array(repeating: nil, count: listeners.count)
     }
 
-    /// Whether somebody still wants its result.
-    var isWanted: Bool { request?.isOpen ?? true }
+    /// Whether somebody still wants its result: of the broker's own events nobody does.
+    var isWanted: Bool { request?.isOpen ?? false }
+
+    /// Takes a listener's answer, whose bytes are kept as they are. One that makes the
+    /// reply too large is as one that is too large itself.
+    func take(_ answer: Result<[UInt8], BusError>, of index: Int) {
+        var entry = entry(answer, of: listeners[index])
+        if bytes + entry.json.count > BodyLimit.eventAnswers {
+            let error = BusError(.tooLarge, "the answers to an event have over \(BodyLimit.eventAnswers) bytes")
+            entry = self.entry(.failure(error), of: listeners[index])
+        }
+        keep(entry, of: index)
+    }
+
+    private func entry(_ answer: Result<[UInt8], BusError>, of module: ModuleRecord) -> Answer {
+        var entry = Answer(json: Array("{\"module\":\"\(module.name)\",".utf8), isTrue: false)
+        do throws(BusError) {
+            let body = try answer.get()
+            entry.isTrue = try BodyLimit.ordinary.read(body, of: "an event's answer") == .bool(true)
+            entry.json += "\"answer\":".utf8
+            entry.json += body.isEmpty ? Array("null".utf8) : body
+        } catch {
+            entry.json += "\"code\":".utf8
+            JSON.write(error.code.rawValue, to: &entry.json)
+        }
+        entry.json.append(UInt8(ascii: "}"))
+        return entry
+    }
+
+    /// Keeps an answer; also one that another program took.
+    func keep(_ answer: Answer, of index: Int) {
+        answers[index] = answer
+        count += 1
+        bytes += answer.json.count
+    }
 
     /// What the emitter gets, once it is known.
-    var result: JSON? {
+    var result: [UInt8]? {
+        // Under `any` they come one after another.
+        let isFirstTrue = policy == .any && count > 0 && answers[count - 1]?.isTrue == true
+        guard isFirstTrue || count == listeners.count else { return nil }
         let there = answers.compactMap(\.self)
-        let answer: Bool
-        switch policy {
-        case .any:
-            answer = there.last?["answer"] == .bool(true)
-            guard answer || there.count == listeners.count else { return nil }
-        case .notify, .all:
-            guard there.count == listeners.count else { return nil }
-            answer = policy == .notify || there.allSatisfy { $0["answer"] == .bool(true) }
+        let answer =
+            switch policy {
+            case .any: isFirstTrue
+            case .notify: true
+            case .all: there.allSatisfy(\.isTrue)
+            }
+        var result = Array("{\"answer\":\(answer),\"answers\":[".utf8)
+        for (index, one) in there.enumerated() {
+            if index > 0 { result.append(UInt8(ascii: ",")) }
+            result += one.json
         }
-        return .object([.init("answer", .bool(answer)), .init("answers", .array(there))])
+        result += "]}".utf8
+        return result
     }
 }

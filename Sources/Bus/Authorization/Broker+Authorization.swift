@@ -100,10 +100,14 @@ extension Broker {
         case .failure(let error):
             fail(call, BusError(.unauthorized, "the authorizer did not answer: \(error.message) (\(error.code))"))
         case .success(let body):
-            let json = try? JSON(parsing: body)
-            guard json?["allow"] == .bool(true) else {
-                let reason = json?["reason"]?.string
-                fail(call, BusError(.unauthorized, reason ?? "the authorizer did not allow it"))
+            do throws(BusError) {
+                let json = try BodyLimit.ordinary.read(body, of: "the authorizer's answer")
+                guard json["allow"] == .bool(true) else {
+                    fail(call, BusError(.unauthorized, json["reason"]?.string ?? "the authorizer did not allow it"))
+                    return
+                }
+            } catch {
+                fail(call, BusError(.unauthorized, error.message))
                 return
             }
             allowed(call)

@@ -216,7 +216,11 @@ extension Broker {
     }
 
     func writeReply(_ peer: Peer, id: UInt64, _ body: JSON = .object([])) {
-        let bytes = body.encoded()
+        writeFitting(peer, id: id, body.encoded())
+    }
+
+    /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
+    func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8]) {
         guard bytes.count <= Int(frameLimits.frame) - HeaderWriter.overhead else {
             refuse(
                 peer, id,

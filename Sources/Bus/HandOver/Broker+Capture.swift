@@ -187,6 +187,7 @@ extension Broker {
         state.pingTimer = TimerState(peer.pingTimer, now: loop.now)
         state.hello = peer.hello.flatMap(HelloState.init)
         state.helloID = peer.helloID
+        state.offering = peer.offering
         var call = peer.firstMade
         while let made = call {
             state.made.append(made.pointee.slot)

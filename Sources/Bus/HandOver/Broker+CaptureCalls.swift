@@ -107,7 +107,8 @@ extension Broker {
         state.names = emission.listeners.map(\.name)
         state.answers = emission.answers.map { answer in
             var state = EmissionState.AnswerState()
-            state.json = answer.map { BytesState($0.encoded()) }
+            state.json = answer.map { BytesState($0.json) }
+            state.isTrue = answer?.isTrue ?? false
             return state
         }
         return state

@@ -190,7 +190,12 @@ struct EmissionState: StatePart {
 
     struct AnswerState: StatePart {
         var json: BytesState?
-        mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&json) }
+        var isTrue = false
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&json)
+            try file(&isTrue)
+        }
     }
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {

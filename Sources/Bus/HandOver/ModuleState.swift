@@ -132,6 +132,7 @@ struct HelloState: StatePart {
     var requires: [String] = []
     var events: [String] = []
     var resumed = false
+    var more = false
 
     struct ObservedState: StatePart {
         var name = ""
@@ -154,6 +155,7 @@ struct HelloState: StatePart {
         try file(&requires)
         try file(&events)
         try file(&resumed)
+        try file(&more)
     }
 }
 

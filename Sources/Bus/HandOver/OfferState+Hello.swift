@@ -65,6 +65,7 @@ extension HelloState {
         requires = hello.requires
         events = hello.events
         resumed = hello.resumed
+        more = hello.more
     }
 
     func hello() throws(StateError) -> Hello {
@@ -78,6 +79,7 @@ extension HelloState {
         hello.requires = requires
         hello.events = events
         hello.resumed = resumed
+        hello.more = more
         return hello
     }
 }

@@ -32,6 +32,7 @@ struct PeerState: StatePart {
     /// A hello that waits for a vouch.
     var hello: HelloState?
     var helloID: UInt64 = 0
+    var offering = Peer.Offering.over
     /// The slots of its requests and of those that it serves, newest first.
     var made: [UInt32] = []
     var served: [UInt32] = []
@@ -63,6 +64,7 @@ struct PeerState: StatePart {
         try file(&pingTimer)
         try file(&hello)
         try file(&helloID)
+        try file(&offering)
         try file(&made)
         try file(&served)
     }

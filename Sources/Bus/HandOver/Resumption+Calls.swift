@@ -83,7 +83,7 @@ extension Resumption {
             state.name, state.params, trace: state.trace, meta: state.meta, policy, deadline: state.deadline,
             request: request, listeners: listeners)
         for (index, answer) in state.answers.enumerated() {
-            emission.answers[index] = answer.json.flatMap { try? JSON(parsing: $0.bytes) }
+            if let json = answer.json { emission.keep(.init(json: json.bytes, isTrue: answer.isTrue), of: index) }
         }
         return emission
     }

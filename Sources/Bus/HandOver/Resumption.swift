@@ -76,7 +76,8 @@ struct Resumption {
         let peer = Peer(
             number: state.number, socket: socket,
             credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid),
-            limits: broker.frameLimits, pool: broker.pool, output: state.output)
+            limits: state.role == .none ? broker.helloLimits : broker.frameLimits, pool: broker.pool,
+            output: state.output)
         peer.assembler.keep(state.kept)
         peer.phase = state.phase
         peer.role = state.role
@@ -99,6 +100,7 @@ struct Resumption {
         peer.stopAttempts = state.stopAttempts
         peer.hello = try state.hello?.hello()
         peer.helloID = state.helloID
+        peer.offering = state.offering
         broker.admit(resumed: peer)
         resumeTimers(of: peer, state)
         if peer.number == self.state.launcher {
@@ -116,7 +118,8 @@ struct Resumption {
             let timer =
                 switch peer.phase {
                 case .greeting, .waitingForVouch: broker.helloTimer(of: peer)
-                case .open: broker.finishingTimer(of: peer)
+                case .open:
+                    peer.offering == .over ? broker.finishingTimer(of: peer) : broker.offeringTimer(of: peer)
                 case .ending, .closed: broker.lastBytesTimer(of: peer)
                 }
             peer.timer = start(timer, state.timer)

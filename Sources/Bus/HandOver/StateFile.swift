@@ -9,7 +9,7 @@ import StrataCore
 /// Integers are eight bytes, in the machine's order: both programs run on it.
 struct StateFile: ~Copyable {
     /// What the file begins with. Another shape of the state has another number.
-    private static let mark = Array("strata state 5\n".utf8)
+    private static let mark = Array("strata state 6\n".utf8)
     /// So much is gathered before it is written.
     private static let piece = 1 << 20
 

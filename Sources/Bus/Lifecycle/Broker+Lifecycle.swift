@@ -86,7 +86,8 @@ extension Broker {
 
     /// Takes a module's next step, where it is its turn.
     func advance(_ module: ModuleRecord) {
-        guard let peer = module.peer, peer.phase == .open, !module.isRetired, stage == .running else { return }
+        guard let peer = module.peer, peer.phase == .open, peer.offering == .over, !module.isRetired, stage == .running
+        else { return }
         switch module.step {
         case .joined where order.maySetUp(module.number):
             module.step = .settingUp

@@ -21,8 +21,9 @@ extension Broker {
         }
         successor.times.note(.connected, at: Self.moment)
         module.successor = successor
-        answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
-        if hello.resumed {
+        beginOffering(peer, hello)
+        answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
+        if hello.resumed, !hello.more {
             takeOver(successor, module, step: .started)
         } else {
             advance(successor, module)
@@ -31,7 +32,7 @@ extension Broker {
 
     /// Takes a successor's next step: it joins late, so it waits for nobody.
     func advance(_ successor: Successor, _ module: ModuleRecord) {
-        guard stage == .running, successor.peer.phase == .open else { return }
+        guard stage == .running, successor.peer.phase == .open, successor.peer.offering == .over else { return }
         switch successor.step {
         case .joined:
             successor.step = .settingUp
@@ -47,7 +48,7 @@ extension Broker {
     }
 
     /// It is ready: names, observations, reports and events pass to it together.
-    private func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleRecord.Step) {
+    func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleRecord.Step) {
         // What came before is the old one's to get.
         finishFanOut()
         module.successor = nil
@@ -118,6 +119,7 @@ extension Broker {
     private func leave(_ old: Peer, _ module: ModuleRecord) {
         let earlier = leaving.filter { $0.module === module }
         for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
+        endOffering(old)
         leaving.append(old)
         let timer = finishingTimer(of: old)
         loop.updateTime()

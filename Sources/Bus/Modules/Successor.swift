@@ -3,8 +3,8 @@
 final class Successor {
     let peer: Peer
     var offer: Hello.Offer
-    let events: [String]
-    let requires: [String]
+    var events: [String]
+    var requires: [String]
     /// How far its start is.
     var step = ModuleRecord.Step.joined
     /// When the steps of its start happened.

@@ -14,7 +14,7 @@ extension Broker {
             return
         }
         let peer = Peer(
-            number: nextPeer, socket: socket, credentials: credentials, limits: frameLimits, pool: pool)
+            number: nextPeer, socket: socket, credentials: credentials, limits: helloLimits, pool: pool)
         nextPeer += 1
         peers[peer.number] = peer
         greeting += 1
@@ -244,7 +244,7 @@ extension Broker {
             }
         } catch let error as FrameError {
             statistics.badFrames += 1
-            end(peer, BusError(error.code, error.message))
+            end(peer, refusal(of: error, peer.phase))
         } catch let error as HeaderError {
             statistics.badFrames += 1
             end(peer, BusError(.badHeader, error.message))

@@ -103,13 +103,7 @@ extension Broker {
         }
         let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
         try checkURLs(hello, offered, row)
-        if let row {
-            for provided in row.row!.provides where offered[provided] == nil {
-                // because a record found among the rows has one
-                throw BusError(
-                    .badParams, "hello of \(name) lacks the interface \(provided), which its row provides: bring it")
-            }
-        }
+        if let row, !hello.more { try checkProvided(Set(offered.keys), row) }
         try checkQuotas(hello, row)
         guard row != nil || table.guests != nil else {
             let near = nearestNames(to: name, in: modules.rows.map(\.name))

@@ -4,6 +4,7 @@ import StrataCore
 extension Broker {
     func register(_ peer: Peer, as role: Peer.Role, from: String) {
         move(peer, to: .open)
+        peer.assembler.limits = frameLimits
         peer.role = role
         peer.setFrom(from)
         peer.timer?.close()
@@ -27,8 +28,9 @@ extension Broker {
         module.sessions += 1
         if module.sessions > 1 { module.restarts += 1 }
         add(hello.offer, to: module)
-        answerHello(peer, id, module: module, subscriptions: observe(hello.observes, module, peer))
-        joined(module, resumed: hello.resumed)
+        beginOffering(peer, hello)
+        answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
+        joined(module, resumed: hello.resumed && !hello.more)
     }
 
     /// Where a person has started it, its deaths are forgotten: through the
@@ -39,15 +41,18 @@ extension Broker {
         forgetDeaths(of: module)
     }
 
-    /// Hello's observations, then the row's that are not among them.
-    func observe(_ observed: [AppTable.Observed], _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
-        for own in observed { addObservation(own, peer) }
+    /// Hello's observations, or those of a further part; behind the last part's the
+    /// row's that are not among the peer's.
+    func observe(_ part: Hello, _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
+        let first = peer.observations.count
+        for own in part.observes { addObservation(own, peer) }
         observeForRow(module, peer)
-        return peer.observations.map(\.id)
+        return peer.observations[first...].map(\.id)
     }
 
-    /// What the module's row observes and the peer doesn't.
+    /// What the module's row observes and the peer, which has said all, doesn't.
     func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
+        guard peer.offering == .over else { return }
         for own in module.row?.observes ?? [] {
             if !peer.observations.contains(where: { $0.isOf(own) }) { addObservation(own, peer, isOfRow: true) }
         }

@@ -1,6 +1,7 @@
 import StrataCore
 
-/// What a peer says of itself in `bus/hello`, judged by its form alone.
+/// What a peer says of itself in `bus/hello`, or what a module says further in
+/// `bus/register`, judged by its form alone.
 struct Hello {
     enum Role: Equatable {
         case module(String)
@@ -15,6 +16,8 @@ struct Hello {
     var requires: [String] = []
     var events: [String] = []
     var resumed = false
+    /// Whether a further part follows, in `bus/register`.
+    var more = false
 
     /// Interfaces and URLs, as hello and `bus/register` bring them.
     struct Offer {
@@ -26,6 +29,8 @@ struct Hello {
         var name: String
         var instances: InterfaceRecord.Instances
         var actions: [InterfaceRecord.Action]?
+        /// Whether its actions join those that the module's interface has.
+        var adds = false
     }
 
     struct URL {
@@ -41,11 +46,7 @@ struct Hello {
 
     /// Reads a hello's body.
     init(_ body: UnsafeRawBufferPointer) throws(BusError) {
-        let json: JSON
-        do { json = try JSON(parsing: body) } catch {
-            throw BusError(.badParams, "hello's body is not JSON: \(error)")
-        }
-        var reader = MemberReader(json, of: "hello")
+        var reader = try MemberReader(body: body, of: "hello")
         guard let version = try reader.integer("protocol") else {
             throw BusError(.badParams, "hello lacks \"protocol\": say 1")
         }
@@ -75,19 +76,32 @@ struct Hello {
         token = try reader.string("token")
         level = try reader.string("level")
         _ = try reader.string("runtime")
+        try readPart(&reader)
+        if let adding = offer.interfaces.first(where: \.adds) {
+            throw BusError(
+                .badParams, "hello's interface \(adding.name) has \"add\", and there is none yet: add in bus/register")
+        }
+        resumed = try reader.bool("resumed") ?? false
+    }
+
+    /// Reads the body of `bus/register`: a further part of what a module brings.
+    init(part body: UnsafeRawBufferPointer, of module: String) throws(BusError) {
+        role = .module(module)
+        var reader = try MemberReader(body: body, of: "bus/register")
+        try readPart(&reader)
+    }
+
+    private mutating func readPart(_ reader: inout MemberReader) throws(BusError) {
         offer = try Offer(&reader)
         observes = try Self.observations(&reader)
         requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
         events = try reader.strings("events").map(Self.checkedName)
         for name in requires where !Name.isInterface(name) {
-            throw BusError(.badParams, "\"\(name)\" in hello's requires is no interface's name")
+            throw BusError(.badParams, "\"\(name)\" in requires is no interface's name")
         }
-        try Self.checkCount("requires", requires.count)
-        try Self.checkCount("events", events.count)
-        try Self.checkCount("actions", offer.interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         for name in try reader.strings("broadcasts") { _ = try Self.checkedName(name) }
         try Self.checkReports(&reader)
-        resumed = try reader.bool("resumed") ?? false
+        more = try reader.bool("more") ?? false
     }
 
     private static func observations(_ reader: inout MemberReader) throws(BusError) -> [AppTable.Observed] {
@@ -124,12 +138,12 @@ struct Hello {
         return .init(name: try checkedName(name), object: object, keep: keep)
     }
 
-    /// Of actions, events and required interfaces one module may bring so many.
+    /// So many actions, events and required interfaces one module may have, each.
     static let mostNames = 16_384
 
     static func checkCount(_ what: String, _ count: Int) throws(BusError) {
         guard count <= mostNames else {
-            throw BusError(.badParams, "\(count) \(what) are brought, and one module may have \(mostNames)")
+            throw BusError(.badParams, "\(count) \(what) are said, and one module may have \(mostNames)")
         }
     }
 
@@ -145,11 +159,11 @@ struct Hello {
         guard let reports = try reader.object("reports") else { return }
         for member in reports {
             guard Name.isModule(member.name) else {
-                throw BusError(.badParams, "\"\(member.name)\" in hello's reports is no module's name")
+                throw BusError(.badParams, "\"\(member.name)\" in reports is no module's name")
             }
             for json in member.value.array ?? [.null] {
                 guard let name = json.string else {
-                    throw BusError(.badParams, "hello's reports to \"\(member.name)\" are no array of names")
+                    throw BusError(.badParams, "the reports to \"\(member.name)\" are no array of names")
                 }
                 _ = try checkedName(name)
             }
@@ -197,6 +211,7 @@ extension Hello.Interface {
             throw BusError(.badParams, "the interface \(name) has instances \"\(word)\": say single or multiple")
         }
         self.instances = instances
+        adds = try reader.bool("add") ?? false
         guard let listed = try reader.object("actions") else { return }
         var actions: [InterfaceRecord.Action] = []
         for action in listed {
@@ -265,11 +280,11 @@ extension Hello.Offer {
     /// Both; what has a name of the further one's is replaced by that.
     func adding(_ further: Hello.Offer) -> Hello.Offer {
         var all = self
-        all.interfaces.removeAll { own in further.interfaces.contains { $0.name == own.name } }
+        let names = Set(further.interfaces.map(\.name))
+        all.interfaces.removeAll { names.contains($0.name) }
         all.interfaces += further.interfaces
-        all.urls.removeAll { own in
-            further.urls.contains { $0.isSame(as: own) }
-        }
+        let shapes = Set(further.urls.map(\.shape))
+        all.urls.removeAll { shapes.contains($0.shape) }
         all.urls += further.urls
         return all
     }
@@ -281,10 +296,15 @@ extension Hello.URL {
 }
 
 extension ModuleRecord {
+    /// The interfaces that its present session brought.
+    var offeredInterfaces: [Hello.Interface] {
+        interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) }
+    }
+
     /// What its present session brought.
     var offer: Hello.Offer {
         Hello.Offer(
-            interfaces: interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) },
+            interfaces: offeredInterfaces,
             urls: urls.map {
                 Hello.URL(
                     host: $0.host, path: $0.pattern.text, pattern: $0.pattern, interface: $0.interface,

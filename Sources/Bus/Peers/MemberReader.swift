@@ -14,9 +14,7 @@ struct MemberReader {
 
     /// Reads a whole body.
     init(body: UnsafeRawBufferPointer, of owner: String) throws(BusError) {
-        do { self.init(body.isEmpty ? .null : try JSON(parsing: body), of: owner) } catch {
-            throw BusError(.badParams, "the body of \(owner) is not JSON: \(error)")
-        }
+        self.init(try BodyLimit.ordinary.read(body, of: owner), of: owner)
     }
 
     mutating func string(_ name: String) throws(BusError) -> String? {

@@ -23,6 +23,9 @@ final class Peer {
         case awaitedUnwatched
     }
 
+    /// Whether a module's session still says what it brings, and what begins after that.
+    enum Offering: UInt8 { case over, starting, resuming }
+
     enum Role: UInt8 { case none, module, `operator`, launcher }
 
     let number: UInt64
@@ -109,8 +112,9 @@ final class Peer {
     var pingTimer: LoopTimer?
     /// How often the launcher was asked to stop it, as it idled.
     var stopAttempts = 0
+    var offering = Offering.over
     /// For hello, then for the last bytes after an end; in between for the time
-    /// that it has to finish after a successor took over.
+    /// that it has to say what it brings, or to finish after a successor took over.
     var timer: LoopTimer?
     /// The hello that waits for a vouch.
     var hello: Hello?

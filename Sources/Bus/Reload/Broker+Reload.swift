@@ -67,7 +67,7 @@ extension Broker {
 
     private func take(tableFrom body: [UInt8]) -> Result<Void, BusError> {
         do {
-            try take(try AppTable(json: try JSON(parsing: body)))
+            try take(try AppTable(json: try BodyLimit.table.read(body, of: "the launcher's new table")))
             return .success(())
         } catch let error as BusError {
             return .failure(error)

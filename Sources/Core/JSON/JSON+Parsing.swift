@@ -6,9 +6,12 @@ extension JSON {
     ///
     /// Takes time in proportion to the bytes. Reading is recursive, so
     /// `maximumDepth` (the outermost array or object being 1) is what keeps the
-    /// stack small: it is no place for a peer's number.
-    public init(parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64) throws(JSONError) {
-        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
+    /// stack small: it is no place for a peer's number. Reading stops at the first
+    /// value beyond `maximumValues`, each array, object and element counted.
+    public init(
+        parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64, maximumValues: Int = .max
+    ) throws(JSONError) {
+        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
         self = try parser.document()
     }
 

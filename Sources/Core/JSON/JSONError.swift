@@ -4,10 +4,13 @@ public struct JSONError: Error, Equatable, CustomStringConvertible {
     public var offset: Int
     /// What was expected or found there.
     public var message: String
+    /// Whether it has more values than its reader takes; what follows was not read.
+    public var hasTooManyValues: Bool
 
-    public init(offset: Int, message: String) {
+    public init(offset: Int, message: String, hasTooManyValues: Bool = false) {
         self.offset = offset
         self.message = message
+        self.hasTooManyValues = hasTooManyValues
     }
 
     public var description: String { "at byte \(offset): \(message)" }

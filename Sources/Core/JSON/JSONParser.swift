@@ -3,13 +3,17 @@
 struct JSONParser {
     let bytes: UnsafeRawBufferPointer
     let maximumDepth: Int
+    let maximumValues: Int
     var position = 0
+    /// The values that were begun: each array and object, and what stands in them. Keys are none.
+    private(set) var values = 0
     private var depth = 0
     static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
 
-    init(bytes: UnsafeRawBufferPointer, maximumDepth: Int) {
+    init(bytes: UnsafeRawBufferPointer, maximumDepth: Int, maximumValues: Int = .max) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
+        self.maximumValues = maximumValues
     }
 
     /// The one value and the end of the bytes behind it.
@@ -29,6 +33,10 @@ struct JSONParser {
     var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func value() throws(JSONError) -> JSON {
+        guard values < maximumValues else {
+            throw JSONError(offset: position, message: "over \(maximumValues) values", hasTooManyValues: true)
+        }
+        values += 1
         switch current {
         case UInt8(ascii: "{"): return try nested { (parser) throws(JSONError) in try parser.object() }
         case UInt8(ascii: "["): return try nested { (parser) throws(JSONError) in try parser.array() }

@@ -33,6 +33,9 @@ extension TestBus {
 extension JSON {
     /// A string of so many bytes.
     static func filler(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
+
+    /// An object with these members behind its own.
+    func with(_ members: JSON) -> JSON { .object((object ?? []) + (members.object ?? [])) }
 }
 
 extension ReceivedFrame {

@@ -34,6 +34,38 @@ struct RegisterTests {
         }
     }
 
+    @Test func actionsAreAdded() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let owner = try bus.module("Ant", ["interfaces": ["Own": ["actions": ["a": [:], "b": [:]]], "Any": [:]]])
+            try owner.asked(
+                "bus/register",
+                ["interfaces": ["OwnRouter": ["add": true, "actions": ["b": ["auth": true], "c": [:]]]]])
+            let rows = try bus.operator().asked("bus/interfaces")["interfaces"]?.array ?? []
+            let own = rows.first { $0["name"] == "Own" }?["actions"]
+            #expect(
+                own == [["name": "a", "auth": false], ["name": "b", "auth": true], ["name": "c", "auth": false]])
+            for name in ["Any", "Absent"] {
+                let part: JSON = ["add": true, "actions": ["d": [:]]]
+                let error = try owner.refused(
+                    "bus/register", ["interfaces": .object([.init(name, part)])], with: "bad-params")
+                #expect(error.message.contains(name), "\(error)")
+            }
+        }
+    }
+
+    @Test(arguments: [["observes": ["x"]], ["events": ["e"]], ["requires": ["Own"]]] as [JSON])
+    func whatIsSaidBeforeTheStartAloneComesTooLate(_ part: JSON) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let owner = try bus.module("Ant")
+            let error = try owner.refused("bus/register", part, with: "bad-params")
+            #expect(error.message.contains("bus/observe"), "\(error)")
+            // Nothing follows from `more` any more.
+            try owner.asked("bus/register", ["interfaces": ["Own": [:]], "more": true])
+            try bus.module("Bee").call("Own/a")
+            try owner.expectCall("Own/a")
+        }
+    }
+
     @Test func whatTheRowProvidesStays() throws {
         let table = AppTable.testing(.manual("Ant", provides: ["Owned"]), .manual("Bee"))
         try TestBus.run(table) { bus in
