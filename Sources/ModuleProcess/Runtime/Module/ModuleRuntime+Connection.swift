@@ -28,14 +28,40 @@ extension ModuleRuntime {
             self.received(notice: header, body, on: session)
         }
         let resumed = lifeCycle.hasStarted
-        let hello = hello(resumed: resumed).encoded()
-        let declared = observations
+        bySubscription = [:]
+        say(
+            OfferParts.of(hello(resumed: resumed))[...], observations[...], isHello: true, on: session, resumed: resumed
+        )
+    }
+
+    /// Says hello, or what follows of it where it doesn't fit into one frame; after the
+    /// last part the connection can be used.
+    /// - Parameter declared: the observations that the parts have.
+    private func say(
+        _ parts: ArraySlice<JSON>, _ declared: ArraySlice<Observing>, isHello: Bool, on session: Session, resumed: Bool
+    ) {
+        guard let part = parts.first else {
+            opened(session, resumed: resumed)
+            return
+        }
         do {
-            _ = try hello.withUnsafeBytes { body throws(BusError) in
+            _ = try part.encoded().withUnsafeBytes { body throws(BusError) in
                 try session.request(
-                    .call("bus/hello"), body, scope: nil,
+                    .call(isHello ? "bus/hello" : "bus/register"), body, scope: nil,
                     .callback { [unowned self] answer in
-                        self.helloAnswered(answer, session, declared, resumed: resumed)
+                        switch answer {
+                        case .failure(let error):
+                            // The connection's own end comes to `lost`.
+                            if error.code != .died { farewell(error) }
+                        case .success(let body):
+                            let told = (try? JSON(parsing: body)) ?? [:]
+                            if isHello { greeted(told, session) }
+                            let count = part["observes"]?.array?.count ?? 0
+                            subscribe(declared.prefix(count), told["subscriptions"]?.array ?? [])
+                            say(
+                                parts.dropFirst(), declared.dropFirst(count), isHello: false, on: session,
+                                resumed: resumed)
+                        }
                     })
             }
         } catch {
@@ -43,29 +69,22 @@ extension ModuleRuntime {
         }
     }
 
-    private func helloAnswered(
-        _ answer: Result<[UInt8], BusError>, _ session: Session, _ declared: [Observing], resumed: Bool
-    ) {
-        switch answer {
-        case .failure(let error):
-            // The connection's own end comes to `lost`.
-            if error.code != .died { farewell(error) }
-        case .success(let body):
-            welcome = (try? JSON(parsing: body)) ?? [:]
-            session.limits = SessionLimits(welcome["limits"])
-            subscribe(declared, welcome["subscriptions"]?.array ?? [])
-            reconnection.succeeded()
-            connecting = nil
-            self.session = session
-            telemetry?.metrics?.connected()
-            telemetry?.tracing?.name(app: welcome["app"]?.string ?? "")
-            gate.open()
-            if resumed { runResumed() }
-        }
+    private func greeted(_ hello: JSON, _ session: Session) {
+        welcome = hello
+        session.limits = SessionLimits(hello["limits"])
     }
 
-    private func subscribe(_ declared: [Observing], _ numbers: [JSON]) {
-        bySubscription = [:]
+    private func opened(_ session: Session, resumed: Bool) {
+        reconnection.succeeded()
+        connecting = nil
+        self.session = session
+        telemetry?.metrics?.connected()
+        telemetry?.tracing?.name(app: welcome["app"]?.string ?? "")
+        gate.open()
+        if resumed { runResumed() }
+    }
+
+    private func subscribe(_ declared: ArraySlice<Observing>, _ numbers: [JSON]) {
         // Some may have been given up while hello was on its way.
         let present = Set(observations.map(ObjectIdentifier.init))
         for (observing, number) in zip(declared, numbers) where present.contains(ObjectIdentifier(observing)) {

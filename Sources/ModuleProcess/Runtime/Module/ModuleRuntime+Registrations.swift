@@ -22,8 +22,19 @@ extension ModuleRuntime {
         setRegistrations(registrations + [registered])
         let offer = exports.offer(
             interfaces: Set(registered.exports.interfaces.map(\.name)), urls: registered.exports.urls)
-        try await request(outgoing, offer, on: session) { answer in
-            if case .failure = answer { self.forget(registered) }
+        let parts = OfferParts.of(offer)
+        for (index, part) in parts.enumerated() {
+            do {
+                try await request(outgoing, part, on: session) { answer in
+                    guard case .failure(let error) = answer, index == 0 || error.code == .died else { return }
+                    self.forget(registered)
+                }
+            } catch {
+                // The bus takes each part by itself; what it has taken is taken back.
+                try? await withdraw(registered, parts[..<index], on: session)
+                forget(registered)
+                throw error
+            }
         }
     }
 
@@ -37,23 +48,36 @@ extension ModuleRuntime {
             return
         }
         let session = try await connected(for: .call("bus/unregister"))
-        let left = exports(with: without(registered))
         let offered = registered.exports
-        let names = Set(offered.interfaces.map(\.name))
+        let offer = exports.offer(interfaces: Set(offered.interfaces.map(\.name)), urls: offered.urls)
+        try await withdraw(registered, [offer], on: session)
+        forget(registered)
+    }
+
+    /// Tells the bus what has gone with a registration, and what is there again.
+    /// - Parameter taken: the parts of it that the bus has.
+    private func withdraw(_ registered: Registered, _ taken: ArraySlice<JSON>, on session: Session) async throws {
+        let names = Set(taken.flatMap { $0["interfaces"]?.object ?? [] }.map(\.name))
+        let urls = registered.exports.urls.prefix(taken.reduce(0) { $0 + ($1["urls"]?.array?.count ?? 0) })
+        let left = exports(with: without(registered))
         let kept = names.intersection(left.interfaces.map(\.name))
-        let again = left.urls.filter { url in offered.urls.contains { $0.isAt(url) } }
-        let gone = offered.urls.filter { url in !left.urls.contains { $0.isAt(url) } }
+        let again = left.urls.filter { url in urls.contains { $0.isAt(url) } }
+        let gone = urls.filter { url in !left.urls.contains { $0.isAt(url) } }
         do {
             if !kept.isEmpty || !again.isEmpty {
-                let offer = left.offer(interfaces: kept, urls: again)
-                try await request(.call("bus/register"), offer, on: session) { self.ended(registered, $0) }
+                for part in OfferParts.of(left.offer(interfaces: kept, urls: again)) {
+                    try await request(.call("bus/register"), part, on: session) { self.ended(registered, $0) }
+                }
             }
             if kept.count < names.count || !gone.isEmpty {
-                let offer = exports.offer(interfaces: names.subtracting(kept), urls: gone)
-                try await request(.call("bus/unregister"), offer, on: session) { self.ended(registered, $0) }
+                let interfaces = names.subtracting(kept).sorted().map { JSON.Member($0, [:]) }
+                // URLs first: one that leads to an interface goes with that.
+                let offer: JSON = ["urls": .array(gone.map(\.json)), "interfaces": .object(interfaces)]
+                for part in OfferParts.of(offer) {
+                    try await request(.call("bus/unregister"), part, on: session) { self.ended(registered, $0) }
+                }
             }
         } catch let error as BusError where error.code == .died {}
-        forget(registered)
     }
 
     /// The broker has forgotten everything together with the connection.

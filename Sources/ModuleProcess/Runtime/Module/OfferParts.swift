@@ -1,0 +1,133 @@
+internal import StrataCore
+
+/// Divides what a module brings into bodies that the broker reads: the first is
+/// hello's, or that of a registration; the others are said with `bus/register`.
+struct OfferParts {
+    /// Of a body; its header has room beside it.
+    static let mostBytes = 60 << 10
+    static let mostValues = 4_096
+
+    /// Members of the first part alone: who the module is.
+    private var members: [JSON.Member] = []
+    private var interfaces: [(name: String, members: [JSON.Member], actions: [JSON.Member])] = []
+    private var lists: [(name: String, elements: [JSON])] = []
+    private var reports: [(module: String, names: [JSON])] = []
+    private var bytes = 0
+    private var values = 0
+    private var parts: [JSON] = []
+
+    private init() { begin() }
+
+    /// The parts of hello's body, or of one of `bus/register` or `bus/unregister`; one
+    /// alone where that fits. All but the last say `more`.
+    static func of(_ whole: JSON) -> [JSON] {
+        guard whole.encoded().count > mostBytes || whole.valueCount > mostValues else { return [whole] }
+        var divided = OfferParts()
+        let all = whole.object ?? []
+        divided.members = all.filter { $0.value.array == nil && $0.value.object == nil }
+        divided.count(.object(divided.members))
+        for member in all {
+            switch (member.name, member.value) {
+            case ("interfaces", .object(let interfaces)):
+                for interface in interfaces { divided.add(interface: interface) }
+            case (_, .object(let targets)):
+                for target in targets { divided.add(reports: target.value.array ?? [], to: target.name) }
+            case (let name, .array(let elements)): for element in elements { divided.add(element, to: name) }
+            case (_, .null), (_, .bool), (_, .integer), (_, .number), (_, .string): break
+            }
+        }
+        divided.end(more: false)
+        return divided.parts
+    }
+
+    /// Actions that don't fit any more go into the next part.
+    private mutating func add(interface: JSON.Member) {
+        let actions = interface.value["actions"]?.object ?? []
+        let others = (interface.value.object ?? []).filter { $0.name != "actions" }
+        var isNew = true
+        func open(_ parts: inout OfferParts) {
+            parts.interfaces.append((interface.name, isNew ? others : [.init("add", true)], []))
+            isNew = false
+        }
+        let opening = JSON.object([
+            .init(interface.name, .object(others + [.init("add", true), .init("actions", [:])]))
+        ])
+        makeRoom(opening)
+        open(&self)
+        for action in actions {
+            if makeRoom(JSON.object([action])) {
+                count(opening)
+                open(&self)
+            }
+            interfaces[interfaces.count - 1].actions.append(action)
+        }
+    }
+
+    private mutating func add(_ element: JSON, to name: String) {
+        makeRoom([element, .string(name)])
+        if lists.last?.name != name { lists.append((name, [])) }
+        lists[lists.count - 1].elements.append(element)
+    }
+
+    private mutating func add(reports names: [JSON], to module: String) {
+        for name in names {
+            makeRoom([name, .string(module)])
+            if reports.last?.module != module { reports.append((module, [])) }
+            reports[reports.count - 1].names.append(name)
+        }
+    }
+
+    /// Counts something that comes next; ends the part before it where that is full.
+    /// - Returns: whether it comes first in a new part.
+    @discardableResult
+    private mutating func makeRoom(_ json: JSON) -> Bool {
+        let (more, further) = (json.encoded().count, json.valueCount)
+        let isFull = bytes + more > Self.mostBytes || values + further > Self.mostValues
+        if isFull { end(more: true) }
+        bytes += more
+        values += further
+        return isFull
+    }
+
+    private mutating func count(_ json: JSON) {
+        bytes += json.encoded().count
+        values += json.valueCount
+    }
+
+    private mutating func begin() {
+        members = []
+        interfaces = []
+        lists = []
+        reports = []
+        // The lists' names, `more`, the object itself.
+        (bytes, values) = (256, 16)
+    }
+
+    private mutating func end(more: Bool) {
+        if !interfaces.isEmpty {
+            let all = interfaces.map { own in
+                let actions = own.actions.isEmpty ? [] : [JSON.Member("actions", .object(own.actions))]
+                return JSON.Member(own.name, .object(own.members + actions))
+            }
+            members.append(.init("interfaces", .object(all)))
+        }
+        for list in lists { members.append(.init(list.name, .array(list.elements))) }
+        if !reports.isEmpty {
+            members.append(.init("reports", .object(reports.map { .init($0.module, .array($0.names)) })))
+        }
+        if more { members.append(.init("more", true)) }
+        parts.append(.object(members))
+        begin()
+    }
+}
+
+extension JSON {
+    /// How many values it is, as the broker counts: itself, and all that stands in it.
+    var valueCount: Int {
+        switch self {
+        case .null, .bool, .integer, .number, .string: 1
+        case .array(let elements): elements.reduce(1) { $0 + $1.valueCount }
+        case .object(let members): members.reduce(1) { $0 + $1.value.valueCount }
+        }
+    }
+}
