@@ -92,6 +92,10 @@ FLUSH = 1.0
 """Seconds to write what waits, at the process's end."""
 SILENCE = 10.0
 """Seconds between two words on spans that were dropped."""
+MOST_PART = 60 << 10
+"""Bytes of a part of hello or of an offer: the bus reads a body of 64 KiB."""
+MOST_VALUES = 4096
+"""JSON values of one, which the bus reads too."""
 MOST_META = 4096
 """Bytes of `meta` as written."""
 MOST_NAME = 256
@@ -1142,6 +1146,56 @@ def _answer(body: bytes) -> Any:
 # ---------------------------------------------------------------- the connection
 
 
+def _values(value: Any) -> int:
+    """How many JSON values it is, as the bus counts: keys are none."""
+    if isinstance(value, dict):
+        return 1 + sum(map(_values, value.values()))
+    return 1 + sum(map(_values, value)) if isinstance(value, (list, tuple)) else 1
+
+
+def _divided(whole: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """The parts in which hello, or an offer, is said: one, where the bus reads that at
+    once. All but the last say `more`.
+    """
+    if len(_encode(whole)) <= MOST_PART and _values(whole) <= MOST_VALUES:
+        return [whole]
+    first = {name: value for name, value in whole.items() if not isinstance(value, (dict, list))}
+    parts: List[Dict[str, Any]] = [first]
+    used = [256 + len(_encode(first)), 16 + _values(first)]  # with the lists' names
+
+    def part(*values: Any, key: str = "") -> Dict[str, Any]:
+        size, count = sum(len(_encode(value)) + 2 for value in [key, *values]), sum(map(_values, values))
+        if used[0] + size > MOST_PART or used[1] + count > MOST_VALUES:
+            parts[-1]["more"] = True
+            parts.append({})
+            used[:] = [256, 16]
+        used[0] += size
+        used[1] += count
+        return parts[-1]
+
+    for name, value in whole.items():
+        if name == "interfaces":
+            for interface, row in value.items():
+                others = {member: said for member, said in row.items() if member != "actions"}
+                opening = [interface, {**others, "add": True, "actions": {}}]
+                part(*opening).setdefault(name, {})[interface] = others
+                for action, described in row.get("actions", {}).items():
+                    interfaces = part(described, *opening, key=action).setdefault(name, {})
+                    if interface in interfaces:  # it was counted already
+                        used[0] -= sum(len(_encode(value)) + 2 for value in opening)
+                        used[1] -= sum(map(_values, opening))
+                    entry = interfaces.setdefault(interface, {"add": True})
+                    entry.setdefault("actions", {})[action] = described
+        elif isinstance(value, dict):
+            for module, names in value.items():
+                for said in names:
+                    part(said, module).setdefault(name, {}).setdefault(module, []).append(said)
+        elif isinstance(value, list):
+            for element in value:
+                part(element).setdefault(name, []).append(element)
+    return parts
+
+
 class _Connection(asyncio.BufferedProtocol):
     """One socket, from connecting to its end: frames in and out, open requests."""
 
@@ -1155,11 +1209,12 @@ class _Connection(asyncio.BufferedProtocol):
         self.held: Deque[Tuple[_Observation, Dict[str, Any], bytes, _Served]] = collections.deque()
         self.held_bytes = 0
         self.observations: Dict[int, _Observation] = {}
+        self.numbers: List[int] = []  # of the observations that hello has, in their order
         self.hooks: Dict[int, Callable[[bytes], None]] = {}  # what has to happen before the next frame
         self.paused = False
         self.welcome: asyncio.Future[Dict[str, Any]] = self.loop.create_future()
         self.ended: asyncio.Future[BusError] = self.loop.create_future()
-        self._hello = hello
+        self._parts = collections.deque(_divided(hello))
         self._decoder = FrameDecoder()
         self._incoming = memoryview(bytearray(READ))  # a new one for each read would be mapped anew each time
         self._reason: Optional[BusError] = None
@@ -1190,7 +1245,7 @@ class _Connection(asyncio.BufferedProtocol):
         transport.set_write_buffer_limits(high=HIGH_WATER)
         self._timer = self.loop.call_later(
             HELLO, self.fail, BusError("closed", f"hello had no answer within {HELLO:.0f} s", ran="maybe"))
-        self.send(encode_frame(b'{"kind":"call","id":1,"to":"bus/hello"}', _encode(self._hello)))
+        self.send(encode_frame(b'{"kind":"call","id":1,"to":"bus/hello"}', _encode(self._parts.popleft())))
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._incoming
@@ -1409,8 +1464,27 @@ class _Connection(asyncio.BufferedProtocol):
         self._decoder.header = self.limits["header"] + EXCESS
         assert self._timer is not None
         self._timer.cancel()
-        self.bus._opened(self, hello)
-        self.welcome.set_result(hello)
+        self._say_rest(hello, hello)
+
+    def _say_rest(self, hello: Dict[str, Any], answer: Dict[str, Any]) -> None:
+        """A part of hello is answered: says the next one, or is open."""
+        self.numbers += answer.get("subscriptions", [])
+        self.bus._numbered(self)
+        if not self._parts:
+            self.bus._opened(self, hello)
+            self.welcome.set_result(hello)
+            return
+
+        def refused(answer: asyncio.Future[bytes]) -> None:
+            error = answer.exception()
+            if isinstance(error, BusError):
+                self.fail(error)
+
+        header: Dict[str, Any] = {"kind": "call", "id": 0, "to": "bus/register"}
+        number, part = self.request(header, _encode(self._parts.popleft()))
+        assert isinstance(part, asyncio.Future)
+        part.add_done_callback(refused)
+        self.hooks[number] = lambda body: self._say_rest(hello, _answer(body))
 
     def _take_error(self, number: Optional[int], error: BusError) -> None:
         if not self.welcome.done() and number in (None, 1) or number is None and error.code in _ENDING:
@@ -1663,6 +1737,9 @@ class Bus:
         self.context = Context(hello, self.context.arguments)
         self._over = None
         self._wake()
+
+    def _numbered(self, connection: _Connection) -> None:
+        """The bus has numbered observations that hello has."""
 
     def _closed(self, connection: _Connection) -> None:
         if self._connection is connection:
@@ -2239,18 +2316,23 @@ class Module(Bus, Offer):
         offer = offer._joined([])
         self._registered.append(offer)  # before the bus knows: the first call may come with its answer
         self._rejoin()
+        told: List[Dict[str, Any]] = []
         try:
-            await self.call("bus/register", self._offered._part(offer._interfaces, offer._urls))
+            for part in _divided(self._offered._part(offer._interfaces, offer._urls)):
+                told.append(part)
+                await self.call("bus/register", part)
         except asyncio.CancelledError:
-            self.background(self._unregister(offer), "taking an offer back")
+            self.background(self._unregister(offer, told), "taking an offer back")
             raise
-        except BusError:
+        except BusError as error:
             self._registered.remove(offer)
             self._rejoin()
+            if error.code != "died":  # then the next hello is without it
+                await self._withdraw(offer, told[:-1])  # the bus takes each part by itself
             raise
         return Registration(self, offer)
 
-    async def _unregister(self, offer: Offer) -> None:
+    async def _unregister(self, offer: Offer, told: Optional[List[Dict[str, Any]]] = None) -> None:
         if offer not in self._registered:
             return
         left = self._joined(other for other in self._registered if other is not offer)
@@ -2264,9 +2346,9 @@ class Module(Bus, Offer):
         self._rejoin()
         try:
             if self._connection is not None:
-                await self._withdraw(offer)
+                await self._withdraw(offer, told)
         except asyncio.CancelledError:
-            self.background(self._withdraw(offer), "taking an offer back")
+            self.background(self._withdraw(offer, told), "taking an offer back")
             raise
         except BusError:
             self._registered.append(offer)
@@ -2277,18 +2359,34 @@ class Module(Bus, Offer):
         for instances in offer._instances.values():
             instances._release_all()
 
-    async def _withdraw(self, offer: Offer) -> None:
-        """Tells the bus what has gone with an offer, and what is there again."""
+    async def _withdraw(self, offer: Offer, told: Optional[List[Dict[str, Any]]] = None) -> None:
+        """Tells the bus what has gone with an offer, and what is there again.
+
+        Args:
+            told: the parts of it that the bus may have, where not all were told.
+        """
         left = self._joined(self._registered)
-        again = [name for name in offer._interfaces if name in left._interfaces]
-        gone = [name for name in offer._interfaces if name not in left._interfaces]
-        urls_again = [url for url in left._urls if _url_place(url) in _url_places(offer._urls)]
-        urls_gone = [url for url in offer._urls if _url_place(url) not in _url_places(left._urls)]
+        if told is None:
+            told = _divided(offer._part(offer._interfaces, offer._urls))
+        names = dict.fromkeys(name for part in told for name in part.get("interfaces", {}))
+        again = [name for name in names if name in left._interfaces]
+        places = _url_places(url for part in told for url in part.get("urls", []))
+        urls_again = [url for url in left._urls if _url_place(url) in places]
+        if again or urls_again:
+            for part in _divided(left._part(again, urls_again)):
+                await self._tell("bus/register", part)
+        ended = set(left._interfaces)
+        kept = _url_places(left._urls)
+        for part in reversed(told):  # URLs come behind their interface, and go before it
+            interfaces: Dict[str, Any] = {name: {} for name in part.get("interfaces", {}) if name not in ended}
+            ended.update(interfaces)
+            urls = [url for url in part.get("urls", []) if _url_place(url) not in kept]
+            if interfaces or urls:
+                await self._tell("bus/unregister", {"interfaces": interfaces, "urls": urls})
+
+    async def _tell(self, action: str, part: Dict[str, Any]) -> None:
         try:
-            if again or urls_again:
-                await self.call("bus/register", left._part(again, urls_again))
-            if gone or urls_gone:
-                await self.call("bus/unregister", offer._part(gone, urls_gone))
+            await self.call(action, part)
         except BusError as error:
             # A new connection's hello has told what there is.
             if error.code not in ("died", "unknown-interface", "unknown-path"):
@@ -2513,7 +2611,6 @@ class Module(Bus, Offer):
         self._telemetry.connections.add()
         if self._telemetry.tracer is not None:
             self._telemetry.tracer.name(str(hello.get("app", "")))
-        connection.observations = dict(zip(hello["subscriptions"], self._told))
         super()._opened(connection, hello)
         for observation in self._told:
             if observation.ended:  # meanwhile
@@ -2523,6 +2620,9 @@ class Module(Bus, Offer):
                 self.background(self._withdraw(offer), "taking an offer back")
         if "didStart" in self._done and "resumed" in self._steps:
             self.background(_awaited(self._steps["resumed"]), "resumed")
+
+    def _numbered(self, connection: _Connection) -> None:
+        connection.observations = dict(zip(connection.numbers, self._told))
 
     def _closed(self, connection: _Connection) -> None:
         super()._closed(connection)
