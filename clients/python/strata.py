@@ -298,6 +298,11 @@ def _interface(name: str) -> str:
     return name[:-6] if len(name) > 6 and name[-6:].lower() == "router" else name
 
 
+def _said(interface: str) -> str:
+    """How an interface's name is said to the bus, which takes one suffix `Router` off."""
+    return interface if _interface(interface) == interface else interface + "Router"
+
+
 def _action(to: str) -> Tuple[str, str]:
     """`Interface/action` in its parts; a programmer's mistake raises ValueError."""
     interface, slash, action = to.partition("/")
@@ -2060,15 +2065,17 @@ class Offer:
 
     def _described(self) -> Dict[str, Any]:
         """As hello and `bus/register` have it."""
-        interfaces = {name: dict(row) for name, row in self._interfaces.items()}
-        for name, instances in self._instances.items():
-            actions = instances._actions.items()
-            interfaces[name]["actions"] = {action: {"auth": True} if auth else {} for action, (_, auth) in actions}
-        return {"interfaces": interfaces, "urls": self._urls}
+        return self._part(self._interfaces, self._urls)
 
     def _part(self, interfaces: Iterable[str], urls: List[Dict[str, str]]) -> Dict[str, Any]:
-        described = self._described()["interfaces"]
-        return {"interfaces": {name: described[name] for name in interfaces}, "urls": urls}
+        described = {}
+        for name in interfaces:
+            row = dict(self._interfaces[name])
+            if name in self._instances:
+                actions = self._instances[name]._actions.items()
+                row["actions"] = {action: {"auth": True} if auth else {} for action, (_, auth) in actions}
+            described[_said(name)] = row
+        return {"interfaces": described, "urls": urls}
 
     def _joined(self, later: Iterable[Offer]) -> Offer:
         """This, and what was offered later: actions join those that their interface

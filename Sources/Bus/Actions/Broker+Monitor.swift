@@ -189,7 +189,7 @@ extension Broker {
     /// The interface that a refused request names, or all that it names.
     private func interface(_ to: UnsafeRawBufferPointer) -> String {
         guard let destination = Destination(to) else { return to.text }
-        return Name.withoutRouterSuffix(UnsafeRawBufferPointer(rebasing: to[destination.interface])).text
+        return UnsafeRawBufferPointer(rebasing: to[destination.interface]).text
     }
 
     // MARK: Telling

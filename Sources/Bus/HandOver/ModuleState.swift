@@ -192,12 +192,14 @@ struct OfferState: StatePart {
     struct URL: StatePart {
         var host = ""
         var path = ""
-        var to = ""
+        var interface = ""
+        var action = ""
 
         mutating func pass(_ file: inout StateFile) throws(StateError) {
             try file(&host)
             try file(&path)
-            try file(&to)
+            try file(&interface)
+            try file(&action)
         }
     }
 

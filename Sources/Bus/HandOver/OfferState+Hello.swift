@@ -19,7 +19,8 @@ extension OfferState {
             var state = URL()
             state.host = url.host
             state.path = url.path
-            state.to = "\(url.interface)/\(url.action)"
+            state.interface = url.interface
+            state.action = url.action
             return state
         }
     }
@@ -37,8 +38,11 @@ extension OfferState {
                 })
         }
         for url in urls {
-            do throws(BusError) {
-                offer.urls.append(try Hello.URL(host: url.host, path: url.path, to: url.to))
+            do throws(BusURLError) {
+                offer.urls.append(
+                    Hello.URL(
+                        host: url.host, path: url.path, pattern: try URLPattern(url.path), interface: url.interface,
+                        action: url.action))
             } catch {
                 throw StateError("a module's URL can't be understood: \(error.message)")
             }

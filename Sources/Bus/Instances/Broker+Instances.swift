@@ -51,7 +51,9 @@ extension Broker {
 
     private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
         guard interface.isLive, let owner = interface.owner.peer else { throw notOffered(interface) }
-        guard interface.instances == .multiple else { return .object([.init("instance", .string(interface.name))]) }
+        // What the caller says with its requests.
+        let name = Name.said(interface.name)
+        guard interface.instances == .multiple else { return .object([.init("instance", .string(name))]) }
         guard peer.instanceCount < table.limits.instances else {
             throw BusError(
                 .overloaded,
@@ -65,7 +67,7 @@ extension Broker {
         }
         peer.instanceCount += 1
         let number = instances.add(interface, creator: peer, owner: owner)
-        return .object([.init("instance", .string("\(interface.name)#\(number)"))])
+        return .object([.init("instance", .string("\(name)#\(number)"))])
     }
 
     /// `release {"instance"}`.

@@ -48,10 +48,7 @@ extension Broker {
     func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
         try checkTargets(of: hello.offer.urls, among: hello.offer.interfaces)
         for mapping in row?.row?.urls ?? [] {
-            let name = Destination(mapping.to).map {
-                String(decoding: Array(mapping.to.utf8)[$0.interface], as: UTF8.self)
-            }
-            if let interface = name.flatMap({ offered[$0] }), interface.instances != .single {
+            if let interface = mapping.target.flatMap({ offered[$0.interface] }), interface.instances != .single {
                 throw BusError(
                     .badParams,
                     "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple"

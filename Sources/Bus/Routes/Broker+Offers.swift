@@ -62,6 +62,11 @@ extension Broker {
 
     /// What a module's row maps; the manifest has judged it.
     func mappings(of module: ModuleRecord) -> [Hello.URL] {
-        (module.row?.urls ?? []).compactMap { try? Hello.URL(host: $0.host, path: $0.path, to: $0.to) }
+        (module.row?.urls ?? []).compactMap { mapping in
+            guard let pattern = try? URLPattern(mapping.path), let target = mapping.target else { return nil }
+            return Hello.URL(
+                host: mapping.host, path: mapping.path, pattern: pattern, interface: target.interface,
+                action: target.action)
+        }
     }
 }

@@ -47,6 +47,12 @@ public enum Name {
         UnsafeRawBufferPointer(rebasing: bytes[..<lengthWithoutRouterSuffix(bytes)])
     }
 
+    /// How an interface's name is said to the bus, which takes one suffix `Router` off: a
+    /// name that ends in one still gets another.
+    public static func said(_ interface: String) -> String {
+        withoutRouterSuffix(interface) == interface ? interface : interface + "Router"
+    }
+
     /// How many bytes `withoutRouterSuffix` leaves.
     public static func lengthWithoutRouterSuffix(_ bytes: UnsafeRawBufferPointer) -> Int {
         let kept = bytes.count - 6

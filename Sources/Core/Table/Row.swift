@@ -59,6 +59,12 @@ extension AppTable {
             self.path = path
             self.to = to
         }
+
+        /// Both parts of `to`; nil where it has no two.
+        public var target: (interface: String, action: String)? {
+            let parts = to.split(separator: "/", omittingEmptySubsequences: false)
+            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+        }
     }
 
     /// What a module observes from the moment that it is there.

@@ -29,15 +29,15 @@ extension Judge {
             "existence", .passed,
             "it matches \(mapping.url.host)\(mapping.url.path) of \(owner.name), which leads to \(mapping.url.to)",
             place(owner, "urls", mapping.place))
-        guard let target = CallTarget(mapping.url.to), let action = target.action else {
+        guard let (interface, action) = mapping.url.target else {
             judgement.refuse("existence", .unknownInterface, "\(mapping.url.to) is no Interface/action")
             return judgement
         }
         judgement.add("level", .free, "opening a URL is free of levels: it names no module")
         judgement.add("declaration", .free, "opening a URL needs none")
         running(owner, &judgement)
-        if actions(target.interface, action, false, owner, &judgement) {
-            authorization(target.interface, action, owner, caller, isOpen: true, &judgement)
+        if actions(interface, action, false, owner, &judgement) {
+            authorization(interface, action, owner, caller, isOpen: true, &judgement)
         }
         return judgement
     }

@@ -88,16 +88,14 @@ public struct DescriptionReview {
     }
 
     private func problem(_ url: AppTable.URLMapping, _ description: ModuleDescription) -> String? {
-        let parts = url.to.split(separator: "/", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else { return "which is no Interface/action" }
-        let name = Name.withoutRouterSuffix(parts[0])
-        guard let interface = description.interface(name) else {
-            return "and the module has no interface \(name)"
+        guard let target = url.target else { return "which is no Interface/action" }
+        guard let interface = description.interface(target.interface) else {
+            return "and the module has no interface \(target.interface)"
         }
         if interface.isMultiple { return "which has instances: multiple" }
-        guard !interface.has(parts[1]) else { return nil }
+        guard !interface.has(target.action) else { return nil }
         return
-            "and the module has no such action\(ManifestReview.hint(parts[1], (interface.actions ?? []).map(\.name)))"
+            "and the module has no such action\(ManifestReview.hint(target.action, (interface.actions ?? []).map(\.name)))"
     }
 
     /// Under `calls: declared` only what stands in the row counts.

@@ -67,7 +67,11 @@ public struct ModuleDescription: Sendable, Equatable {
             guard let host = url["host"]?.string, let path = url["path"]?.string, let to = url["to"]?.string else {
                 throw Malformed(message: "one of its urls lacks host, path or to")
             }
-            urls.append(.init(host: host.lowercased(), path: path, to: to))
+            var target = to
+            if let parsed = CallTarget(to), let action = parsed.action, !parsed.hasInstance {
+                target = "\(parsed.interface)/\(action)"
+            }
+            urls.append(.init(host: host.lowercased(), path: path, to: target))
         }
         requires = try Self.names(hello, "requires").map(Name.withoutRouterSuffix)
         for observed in try Self.array(hello, "observes") {

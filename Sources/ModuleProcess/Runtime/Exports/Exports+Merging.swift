@@ -47,7 +47,8 @@ extension Exports {
     func offer(interfaces names: Set<String>, urls: [URLExport]) -> JSON {
         let named = interfaces.filter { names.contains($0.name) }
         return [
-            "interfaces": .object(named.map { JSON.Member($0.name, $0.json) }), "urls": .array(urls.map(\.json)),
+            "interfaces": .object(named.map { JSON.Member(Name.said($0.name), $0.json) }),
+            "urls": .array(urls.map(\.json)),
         ]
     }
 }

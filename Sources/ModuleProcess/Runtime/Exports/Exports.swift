@@ -38,7 +38,7 @@ public struct Exports {
 
         /// Whether it leads to an action of an interface.
         func leads(to interface: InterfaceExport) -> Bool {
-            Name.withoutRouterSuffix(String(to.prefix { $0 != "/" })) == Name.withoutRouterSuffix(interface.name)
+            Name.withoutRouterSuffix(String(to.prefix { $0 != "/" })) == interface.name
         }
     }
 

@@ -85,7 +85,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func bytes(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> [UInt8]
     ) {
-        add(ActionName(interface: interface, action: name), auth: auth) { object, call, header, body in
+        add(name, auth: auth) { object, call, header, body in
             let request = Call(header, body, call)
             call.run { call in call.reply(try await perform(object, request)) }
         }
@@ -108,7 +108,7 @@ public struct InstanceActions<Object: AnyObject> {
     public mutating func stream<Elements: AsyncSequence>(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
     ) where Elements.Element == JSON {
-        add(ActionName(interface: interface, action: name), auth: auth) { object, call, header, body in
+        add(name, auth: auth) { object, call, header, body in
             let request = Call(header, body, call)
             call.run { call in try await call.send(try await perform(object, request)) { $0.encoded() } }
         }
@@ -118,6 +118,11 @@ public struct InstanceActions<Object: AnyObject> {
         precondition(
             Name.withoutRouterSuffix(name.interface) == interface,
             "\(name) is listed as an action of \(interface), and is another interface's")
+        add(name.action, auth: auth, start: start)
+    }
+
+    /// - Parameter name: the action's own.
+    private mutating func add(_ name: String, auth: Bool, start: @escaping Start) {
         let objects = objects
         let export = Exports.ActionExport(auth: auth) { call, header, body in
             let object: Object
@@ -128,6 +133,6 @@ public struct InstanceActions<Object: AnyObject> {
             }
             start(object, call, header, body)
         }
-        actions.append((name.action, export))
+        actions.append((name, export))
     }
 }

@@ -18,7 +18,7 @@ enum Hello {
         if let level { add("level", .string(level)) }
         add("runtime", .string(runtime))
         if !exports.interfaces.isEmpty {
-            add("interfaces", .object(exports.interfaces.map { JSON.Member($0.name, $0.json) }))
+            add("interfaces", .object(exports.interfaces.map { JSON.Member(Name.said($0.name), $0.json) }))
         }
         add("urls", exports.urls.map(\.json))
         add("observes", observations.map(\.json))
