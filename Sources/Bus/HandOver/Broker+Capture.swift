@@ -120,6 +120,7 @@ extension Broker {
         state.diedForGood = module.diedForGood
         state.isRetired = module.isRetired
         state.isIdleStop = module.isIdleStop
+        state.wasRetiredReady = module.wasRetiredReady
         state.isWanted = module.isWanted
         state.since = module.since
         state.restarts = module.restarts

@@ -23,6 +23,7 @@ struct ModuleState: StatePart {
     var diedForGood = false
     var isRetired = false
     var isIdleStop = false
+    var wasRetiredReady = false
     var isWanted = false
     var since: UInt64 = 0
     var restarts = 0
@@ -59,6 +60,7 @@ struct ModuleState: StatePart {
         try file(&diedForGood)
         try file(&isRetired)
         try file(&isIdleStop)
+        try file(&wasRetiredReady)
         try file(&isWanted)
         try file(&since)
         try file(&restarts)

@@ -180,6 +180,7 @@ struct Resumption {
         module.diedForGood = state.diedForGood
         module.isRetired = state.isRetired
         module.isIdleStop = state.isIdleStop
+        module.wasRetiredReady = state.wasRetiredReady
         module.isWanted = state.isWanted
         module.since = state.since
         module.restarts = state.restarts

@@ -97,6 +97,7 @@ extension Broker {
         if let successor = module.successor {
             end(successor.peer, BusError(.shuttingDown, "\(module.name) is stopped before it took over"))
         }
+        module.wasRetiredReady = module.isReady
         module.isRetired = true
         setState(module, .stopping)
         callOwn(
@@ -151,9 +152,9 @@ extension Broker {
     /// The launcher said `failed` or `absent`, and the session has ended: in
     /// either order.
     func launcherGaveUp(_ module: ModuleRecord) {
-        if module.verdict == .absent, module.isIdleStop, module.start == .onDemand {
-            // It was stopped for want of requests, and here they may be.
-            module.isIdleStop = false
+        if module.verdict == .absent, module.wasRetiredReady, module.start == .onDemand {
+            // It was stopped, and requests may have come meanwhile.
+            module.wasRetiredReady = false
             if module.isWaitedFor { want(module) }
             return
         }

@@ -99,6 +99,7 @@ extension Broker {
         module.verdictReason = ""
         beginAnew(module, resumed: false)
         module.isIdleStop = false
+        module.wasRetiredReady = false
         module.step = step
         module.times = successor.times
         module.events = Set(successor.events)

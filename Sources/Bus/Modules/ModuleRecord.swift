@@ -79,6 +79,9 @@ final class ModuleRecord {
     var isRetired = false
     /// The broker has asked the launcher to stop it for want of requests.
     var isIdleStop = false
+    /// It was ready when it was retired: what waits for it has come since, and starts it
+    /// again where it is started on demand.
+    var wasRetiredReady = false
     /// `launcher/start` was asked and has not been answered.
     var isWanted = false
     /// In milliseconds since 1970.

@@ -20,6 +20,7 @@ extension Broker {
         module.uid = peer.credentials.uid
         module.isRetired = false
         module.isIdleStop = false
+        module.wasRetiredReady = false
         module.diedForGood = false
         beginAnew(module, resumed: hello.resumed)
         module.events = Set(hello.events)

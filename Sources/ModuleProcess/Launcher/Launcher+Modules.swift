@@ -45,14 +45,17 @@ extension Launcher {
         sayWhenAllReady()
     }
 
+    func stopped(_ supervisor: Supervisor) {
+        for id in waiters.stopped(supervisor.name) { link.reply(id) }
+    }
+
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled) {
         switch settled {
         case .absent(let reason): console.say(of: supervisor.name, "stopped: \(reason)")
         case .failed(let reason): console.say(of: supervisor.name, "failed: \(reason)")
         }
-        let (stopped, disappointed) = waiters.settled(supervisor.name)
-        for id in stopped { link.reply(id) }
-        for id in disappointed { link.fail(id, Self.error(of: supervisor.name, settled)) }
+        stopped(supervisor)
+        for id in waiters.settled(supervisor.name) { link.fail(id, Self.error(of: supervisor.name, settled)) }
         proceed(order.passed(supervisor.name, at: loop.now))
         sayWhenAllReady()
         supervisorSettled()

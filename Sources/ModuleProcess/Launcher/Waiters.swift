@@ -19,14 +19,11 @@ struct Waiters {
     /// The module's place is lent: those who wanted that.
     mutating func lent(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .lent } }
 
-    /// The module has no process: those who wanted that, and those who wanted
-    /// the contrary.
-    mutating func settled(_ module: String) -> (stopped: [UInt64], disappointed: [UInt64]) {
-        (
-            take { $0.module == module && $0.wanted == .stopped },
-            take { $0.module == module && $0.wanted != .stopped }
-        )
-    }
+    /// The module's process has ended: those who wanted that.
+    mutating func stopped(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .stopped } }
+
+    /// The module has no process and gets none: those who wanted one.
+    mutating func settled(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted != .stopped } }
 
     private mutating func take(_ belongs: ((id: UInt64, wanted: Wanted, module: String)) -> Bool) -> [UInt64] {
         let taken = open.filter(belongs).map(\.id)

@@ -118,6 +118,33 @@ struct LauncherTests {
         try app.end()
     }
 
+    /// A request of the bus's comes between the stop and the process's end.
+    @Test func stopIsAnsweredThoughTheModuleIsWantedMeanwhile() throws {
+        let app = try LauncherFixture()
+        try app.module("Export") { row, _ in row.start = .onDemand }
+        try app.start()
+        try app.until { app.broker.calls.contains { $0.action == "watch" } }
+        var (stopped, started): (Result<JSON, BusError>?, Result<JSON, BusError>?)
+        app.broker.ask("start", ["module": "Export"], from: "bus") { _ in }
+        try app.getReady("Export")
+        let first = app.broker.pid(of: "Export")
+        app.broker.answersRetire = false
+        app.broker.ask("stop", ["module": "Export"]) { stopped = $0 }
+        try app.until { app.broker.calls.contains { $0.action == "retire" } }
+        app.broker.ask("start", ["module": "Export"], from: "bus") { started = $0 }
+        #expect(throws: Never.self) { try app.ask("why", ["module": "Export"]).get() }
+        #expect(stopped == nil && started == nil)
+        app.broker.answersRetire = true
+        try app.until { stopped != nil }
+        #expect(throws: Never.self) { try stopped?.get() }
+        #expect(kill(Int32(first ?? 0), 0) != 0)
+        try app.until { app.broker.pid(of: "Export") != first }
+        try app.getReady("Export")
+        try app.until { started != nil }
+        #expect(throws: Never.self) { try started?.get() }
+        try app.end()
+    }
+
     @Test func restartEndsTheOldProcessFirst() throws {
         let app = try LauncherFixture()
         try app.module("Store")

@@ -38,7 +38,7 @@ struct ModuleLoanTests {
         #expect(machine.lend(to: 50, isWanted: true, at: 100) == [.retire])
         #expect(machine.isLent)
         #expect(machine.retired(at: 110) == [.signal(15)])
-        #expect(machine.exited(.code(0), lastLines: [], at: 120) == Self.lent)
+        #expect(machine.exited(.code(0), lastLines: [], at: 120) == [.stopped] + Self.lent)
         #expect(machine.pid == 50 && machine.deadline == nil)
         let reason = "process 50, which was run by hand, has ended"
         #expect(
@@ -90,7 +90,7 @@ struct ModuleLoanTests {
         _ = machine.lend(to: 50, isWanted: true, at: 100)
         #expect(machine.start(at: 101, reason: "test").isEmpty)
         _ = machine.retired(at: 110)
-        #expect(machine.exited(.code(0), lastLines: [], at: 120) == Self.lent)
+        #expect(machine.exited(.code(0), lastLines: [], at: 120) == [.stopped] + Self.lent)
     }
 
     @Test func whatHadNoProcessHasNoneAfterwards() {

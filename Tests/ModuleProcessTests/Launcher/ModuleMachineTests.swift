@@ -281,6 +281,19 @@ struct ModuleMachineTests {
         #expect(machine.exited(.code(0), lastLines: [], at: 10_002).last == .spawn)
     }
 
+    /// Whoever asked for the stop hears of the end, whatever comes after it.
+    @Test func stopIsAnsweredWhateverComesAfterIt() {
+        for isLent in [false, true] {
+            var machine = ready()
+            _ = machine.stop(at: 10_000, reason: "by hand")
+            _ = isLent ? machine.lend(to: 9, isWanted: true, at: 10_001) : machine.start(at: 10_001, reason: "wanted")
+            #expect(machine.retired(at: 10_002) == [.signal(SIGTERM)])
+            let actions = machine.exited(.code(0), lastLines: [], at: 10_003)
+            #expect(actions.contains(.stopped), "\(actions)")
+            #expect(actions.contains(isLent ? .lent : .spawn), "\(actions)")
+        }
+    }
+
     @Test func stopDuringABackoffIsAtOnce() {
         var machine = started()
         _ = machine.exited(.code(1), lastLines: [], at: 2_000)

@@ -36,6 +36,23 @@ struct SteeredAppTests {
         try app.end()
     }
 
+    /// Each stop is answered, and no request is lost by it.
+    @Test func stopsOfAModuleThatIsWantedAllTheTimeAreAnswered() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        for _ in 0..<5 {
+            try tool.expectReply(to: try tool.call("Lazy/echo"), within: .seconds(30))
+            let stop = try tool.call("launcher/stop", ["module": "Lazy"])
+            repeat {
+                try tool.expectReply(to: try tool.call("Lazy/echo"), within: .seconds(30))
+            } while !tool.inbox.contains { $0.id == stop }
+            try tool.expectReply(to: stop)
+        }
+        try app.end()
+    }
+
     @Test func startThatTakesTooLongIsLeftToGoOn() throws {
         let app = try FixtureApp("  Slow: {start: manual, run: [MODULE], env: {FIXTURE: hangs in setUp}, stop: 100ms}")
         defer { app.cleanUp() }

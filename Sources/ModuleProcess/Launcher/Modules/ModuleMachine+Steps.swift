@@ -34,10 +34,10 @@ extension ModuleMachine {
         case .start:
             state = .pending(at: now, reason: stopping.reason)
             let report = ModuleReport(state: .restarting, reason: stopping.reason, exit: exit?.description)
-            return [.tell(report)] + spawnIfDue(now)
+            return [.tell(report), .stopped] + spawnIfDue(now)
         case .lend(var loan):
             loan.follows = stopping.pid
-            return lend(loan, at: now)
+            return [.stopped] + lend(loan, at: now)
         }
     }
 

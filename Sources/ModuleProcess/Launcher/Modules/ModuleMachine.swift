@@ -30,6 +30,8 @@ struct ModuleMachine {
         case passedSetUp
         /// It is ready, for the first time in this process.
         case becameReady(pid: Int32, milliseconds: UInt64)
+        /// The process that was to end has ended, and what comes next begins.
+        case stopped
         /// There is no process, and none will be started unless somebody asks.
         case settled(Settled)
         /// The broker is to take the process for it that the loan names.

@@ -26,6 +26,8 @@ protocol SupervisorOwner: AnyObject {
     func retire(_ supervisor: Supervisor)
     func passedSetUp(_ supervisor: Supervisor)
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64)
+    /// The process that was to end has ended; it may start again.
+    func stopped(_ supervisor: Supervisor)
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled)
     /// A process that another took the place of has ended: where its row is gone,
     /// it may have been the last.
@@ -199,6 +201,7 @@ final class Supervisor {
         case .signal(let signal): current?.send(signal)
         case .passedSetUp: owner.passedSetUp(self)
         case .becameReady(_, let milliseconds): owner.becameReady(self, milliseconds: milliseconds)
+        case .stopped: owner.stopped(self)
         case .settled(let settled): owner.settled(self, settled)
         case .lent:
             // It becomes the module's process by the answer.

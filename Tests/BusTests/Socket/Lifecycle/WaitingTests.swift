@@ -218,6 +218,38 @@ struct WaitingTests {
         }
     }
 
+    /// A person stops it. What comes while it is stopped starts it again; what waited for
+    /// its start does not.
+    @Test(arguments: [true, false])
+    func aRequestToWhatIsBeingStoppedStartsItAgain(isReady: Bool) throws {
+        try TestBus.run(table { $0.start = .onDemand }) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.connect("Login", answersLifecycle: isReady)
+            try login.hello("Login", ["token": .string(token), "interfaces": ["Login": [:]]])
+            if isReady { try login.becomeReady() } else { try login.expectCall("module/setUp") }
+            login.answersLifecycle = false
+            let retire = try launcher.call("bus/retire", ["module": "Login"])
+            let tearDown = try login.expectCall("module/tearDown")
+            let id = try caller.call("Login/act")
+            try caller.settle()
+            try login.reply(to: tearDown)
+            try launcher.expectReply(to: retire)
+            login.close()
+            try launcher.asked("bus/moduleState", ["module": "Login", "state": "absent", "reason": "by a person"])
+            if isReady {
+                try launcher.expectCall("launcher/start", ["module": "Login"])
+                let next = try arrive(bus)
+                try next.reply(to: try next.expectCall("Login/act"))
+                try caller.expectReply(to: id)
+            } else {
+                try caller.expectError(to: id, "unavailable", ran: "no")
+                try launcher.expectNothing()
+            }
+        }
+    }
+
     /// An interface that no row provides goes with the session that registered it.
     @Test func whatWaitsForAnUndeclaredInterfaceGoesToTheNextSessionsOwn() throws {
         try TestBus.run(table()) { bus in
