@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -196,6 +197,22 @@ static inline int strata_pipe(int ends[2]) { return syscall(SYS_pipe2, ends, O_C
 /// A descriptor that can be read when a process has ended (Linux 5.3's pidfd_open);
 /// closed where a program is executed. -1 and errno on failure.
 static inline int strata_process_descriptor(int pid) { return (int)syscall(434, pid, 0); }
+
+/// The same for the process that connected a socket, whoever has its number now (Linux
+/// 6.5's SO_PEERPIDFD). -1 and errno on failure: ENOPROTOOPT before that.
+static inline int strata_peer_descriptor(int fd) {
+    int descriptor = -1;
+    socklen_t length = sizeof descriptor;
+    return getsockopt(fd, SOL_SOCKET, 77, &descriptor, &length) == 0 ? descriptor : -1;
+}
+
+/// The clock that processes' starts are told by, in its ticks since the machine's start.
+static inline uint64_t strata_boot_ticks(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    uint64_t rate = (uint64_t)sysconf(_SC_CLK_TCK);
+    return (uint64_t)time.tv_sec * rate + (uint64_t)time.tv_nsec / (1000000000 / rate);
+}
 
 /// Every descriptor from `first` on is closed where a program is executed (Linux
 /// 5.11's close_range). Returns 0, or an errno.

@@ -8,7 +8,7 @@ extension Broker {
             ("own calls", ownCalls.count), ("watches", watches.count), ("monitors", monitors.count),
             ("unfinished frames", assembling.count), ("connections without hello", greeting),
             ("seats", commonSeats), ("leaving sessions", leaving.count), ("reloads", reloads.count),
-            ("unwritten peers", dirty.count), ("broken peers", broken.count), ("gone peers", gone.count),
+            ("unwritten peers", dirty.count), ("peers heard out", heardOut.count), ("gone peers", gone.count),
             ("departures", departures.count),
             ("orphans", orphans.count),
             ("fan-outs", fanOut == nil ? 0 : 1), ("peers that wait for one", awaitingFanOut.count),

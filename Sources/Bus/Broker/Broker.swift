@@ -60,8 +60,9 @@ public final class Broker {
     var awaitingFanOut: [Peer] = []
     /// Closed peers whose requests end in pieces, longest gone first.
     var departures: [Peer] = []
-    /// Peers whose socket takes nothing any more.
-    var broken: [Peer] = []
+    /// Peers whose socket takes nothing any more, and those with a farewell: what they
+    /// have sent is handled yet.
+    var heardOut: [Peer] = []
     /// Closed peers. What handles a frame doesn't retain those that it finds: each lives
     /// until its round's end, at least.
     var gone: [Peer] = []
@@ -78,7 +79,8 @@ public final class Broker {
     /// Connections of the seats that are not kept.
     var commonSeats = 0
     var launcher: Peer?
-    var launcherPID: Int32 = 0
+    /// The launcher's process, also when its connection has ended.
+    var launcherProcess: ProcessIdentity?
     /// Runs while the launcher that started this broker has not said hello.
     var launcherTimer: LoopTimer?
     var assembling: [Peer] = []
@@ -238,7 +240,7 @@ public final class Broker {
         if !isShared || !hasOthers {
             reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
         }
-        if fanOut == nil, awaitingFanOut.isEmpty, awaitingTurn.isEmpty, departures.isEmpty, broken.isEmpty,
+        if fanOut == nil, awaitingFanOut.isEmpty, awaitingTurn.isEmpty, departures.isEmpty, heardOut.isEmpty,
             gone.isEmpty, reclaimer.isEmpty
         {
             pieces.stop()

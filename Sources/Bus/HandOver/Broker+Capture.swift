@@ -14,7 +14,7 @@ extension Broker {
         state.peers = peers.values.sorted { $0.number < $1.number }.map(capture)
         state.nextPeer = nextPeer
         state.launcher = launcher?.number ?? 0
-        state.launcherPID = launcherPID
+        state.launcherProcess = launcherProcess.map(ProcessState.init)
         state.launcherTimer = TimerState(launcherTimer, now: loop.now)
         state.leaving = leaving.map(\.number)
         captureCalls(into: &state)
@@ -112,7 +112,7 @@ extension Broker {
         state.vouch = module.vouch.map { vouch in
             var state = VouchState()
             state.token = vouch.token
-            state.pid = vouch.pid
+            state.process = ProcessState(vouch.process)
             state.isByHand = vouch.isByHand
             state.spawnedAt = vouch.spawnedAt
             return state
@@ -167,6 +167,9 @@ extension Broker {
         state.pid = peer.credentials.pid
         state.uid = peer.credentials.uid
         state.gid = peer.credentials.gid
+        state.seenAt = peer.credentials.seenAt
+        state.vouched = peer.vouched.map(ProcessState.init)
+        state.farewell = peer.farewell?.message
         state.phase = peer.phase
         state.role = peer.role
         state.module = peer.module?.number ?? -1

@@ -28,7 +28,7 @@ struct BrokerState: StatePart {
     var nextPeer: UInt64 = 0
     /// The launcher's peer; 0 for none.
     var launcher: UInt64 = 0
-    var launcherPID: Int32 = 0
+    var launcherProcess: ProcessState?
     var launcherTimer = TimerState()
     /// Peers whose place another session took, until they are done.
     var leaving: [UInt64] = []
@@ -69,7 +69,7 @@ struct BrokerState: StatePart {
         try file(&peers)
         try file(&nextPeer)
         try file(&launcher)
-        try file(&launcherPID)
+        try file(&launcherProcess)
         try file(&launcherTimer)
         try file(&leaving)
         try file(&calls)
@@ -85,6 +85,26 @@ struct BrokerState: StatePart {
         try file(&durations)
         try file(&handOvers)
         try file(&begunAt)
+    }
+}
+
+/// `ProcessIdentity`.
+struct ProcessState: StatePart {
+    var pid: Int32 = 0
+    var startTicks: UInt64 = 0
+
+    init() {}
+
+    init(_ process: ProcessIdentity) {
+        pid = process.pid
+        startTicks = process.startTicks
+    }
+
+    var process: ProcessIdentity { ProcessIdentity(pid: pid, startTicks: startTicks) }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&pid)
+        try file(&startTicks)
     }
 }
 

@@ -99,13 +99,13 @@ struct SuccessorState: StatePart {
 /// `ModuleRecord.Vouch`.
 struct VouchState: StatePart {
     var token = ""
-    var pid: Int32 = 0
+    var process = ProcessState()
     var isByHand = false
     var spawnedAt: UInt64?
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&token)
-        try file(&pid)
+        try file(&process)
         try file(&isByHand)
         try file(&spawnedAt)
     }

@@ -7,6 +7,10 @@ struct PeerState: StatePart {
     var pid: Int32 = 0
     var uid: UInt32 = 0
     var gid: UInt32 = 0
+    var seenAt: UInt64 = 0
+    var vouched: ProcessState?
+    /// The message of its `shutting-down`.
+    var farewell: String?
     var phase = Peer.Phase.greeting
     var role = Peer.Role.none
     /// Its module's number; -1 for none.
@@ -43,6 +47,9 @@ struct PeerState: StatePart {
         try file(&pid)
         try file(&uid)
         try file(&gid)
+        try file(&seenAt)
+        try file(&vouched)
+        try file(&farewell)
         try file(&phase)
         try file(&role)
         try file(&module)

@@ -19,10 +19,15 @@ struct Resumption {
         broker.declareInterfaces()
         broker.declareURLs()
         broker.appTimes = try state.appTimes.times()
+        broker.launcherProcess = state.launcherProcess?.process
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
         broker.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
-        for peer in state.peers { try observe(peer) }
+        for peer in state.peers {
+            try observe(peer)
+            guard let farewell = peer.farewell else { continue }
+            broker.end(try self.peer(peer.number), onceHeardOut: BusError(.shuttingDown, farewell))
+        }
         try resumeCalls()
         for instance in state.instances {
             broker.instances.resume(
@@ -58,7 +63,6 @@ struct Resumption {
         let now = broker.loop.now
         broker.timedTurn = broker.order.turn
         if let end = state.launcherTimer.dueAt {
-            broker.launcherPID = state.launcherPID
             broker.awaitLauncher(for: end - min(end, now))
         }
         if let end = state.turnEnd { broker.turnTimer.start(after: end - min(end, now)) }
@@ -75,7 +79,7 @@ struct Resumption {
         }
         let peer = Peer(
             number: state.number, socket: socket,
-            credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid),
+            credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid, seenAt: state.seenAt),
             limits: state.role == .none ? broker.helloLimits : broker.frameLimits, pool: broker.pool,
             output: state.output)
         peer.assembler.keep(state.kept)
@@ -83,6 +87,7 @@ struct Resumption {
         peer.role = state.role
         peer.module = modules[state.module]
         peer.rank = state.rank
+        peer.vouched = state.vouched?.process
         switch state.role {
         case .none: break
         case .operator: peer.setFrom("operator")
@@ -105,7 +110,6 @@ struct Resumption {
         resumeTimers(of: peer, state)
         if peer.number == self.state.launcher {
             broker.launcher = peer
-            broker.launcherPID = self.state.launcherPID
         }
     }
 
@@ -175,7 +179,8 @@ struct Resumption {
         module.deaths = ActionDeaths(state.deaths.map(\.entry))
         module.lastDeath = state.lastDeath?.death
         module.vouch = state.vouch.map {
-            ModuleRecord.Vouch(token: $0.token, pid: $0.pid, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
+            ModuleRecord.Vouch(
+                token: $0.token, process: $0.process.process, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
         }
         module.diedForGood = state.diedForGood
         module.isRetired = state.isRetired

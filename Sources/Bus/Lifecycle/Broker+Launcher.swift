@@ -2,8 +2,9 @@ import StrataCore
 
 /// What only the launcher may ask, and what is asked of it.
 extension Broker {
-    /// `vouch {"module", "token", "pid", "pending"?, "byHand"?, "spawnedAt"?}`,
-    /// replacing what stood. `pending` are keys of the row that take effect at the
+    /// `vouch {"module", "token", "pid", "startTicks"?, "pending"?, "byHand"?,
+    /// "spawnedAt"?}`, replacing what stood. `startTicks` tells the process from others
+    /// that have had its number; `pending` are keys of the row that take effect at the
     /// next process's start; `byHand` says that a person had this process started.
     /// With `pid` 0, and no token, nobody is the module any more.
     func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
@@ -17,19 +18,20 @@ extension Broker {
             return .object([])
         }
         let token = try reader.required("token")
+        let process = try Self.process(pid, &reader)
         module.pending = try reader.strings("pending")
         let old = module.vouch
         let isByHand = try reader.bool("byHand") ?? false
         module.vouch = ModuleRecord.Vouch(
-            token: token, pid: pid, isByHand: old?.pid == pid ? old?.isByHand == true : isByHand,
+            token: token, process: process, isByHand: old?.process == process ? old?.isByHand == true : isByHand,
             spawnedAt: try Self.time(&reader, "spawnedAt"))
-        if let successor = module.successor, !isOf(successor.peer, pid) {
+        if let successor = module.successor, successor.peer.vouched != process {
             end(
                 successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
             )
         }
         // One that was to take over may have been given up for the one that serves.
-        if let old, old.pid != pid, let peer = module.peer, module.row?.replace != .overlap, !isOf(peer, pid) {
+        if let peer = module.peer, let former = peer.vouched, former != process, module.row?.replace != .overlap {
             end(
                 peer,
                 BusError(
@@ -37,7 +39,7 @@ extension Broker {
                     "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"
                 ))
         }
-        if let old, old.pid == pid, old.token == token { return .object([]) }
+        if let old, old.process == process, old.token == token { return .object([]) }
         for peer in peers.values where peer.phase == .waitingForVouch {
             if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }
         }
@@ -52,22 +54,21 @@ extension Broker {
         if let peer = module.peer { end(peer, error) }
     }
 
-    /// Whether a peer is a process, or descends from it.
-    func isOf(_ peer: Peer, _ pid: Int32) -> Bool {
-        peer.credentials.pid == pid || Ancestors.descends(peer.credentials.pid, from: pid)
+    /// The process that a vouch is for. Without its start it is the one that has the
+    /// number now.
+    private static func process(_ pid: Int32, _ reader: inout MemberReader) throws(BusError) -> ProcessIdentity {
+        guard let ticks = try reader.integer("startTicks") else { return ProcessIdentity(pid: pid) ?? .ended(pid) }
+        guard ticks >= 0 else {
+            throw BusError(.badParams, "bus/vouch has \"startTicks\" \(ticks): say field 22 of /proc/\(pid)/stat")
+        }
+        return ProcessIdentity(pid: pid, startTicks: UInt64(ticks))
     }
 
     /// A hello that waited: this vouch is for it, or refuses it.
     private func vouched(_ hello: Hello, _ module: ModuleRecord, of peer: Peer) {
         guard let vouch = module.vouch else { return }
-        let pid = peer.credentials.pid
-        guard isOf(peer, vouch.pid) else {
-            end(
-                peer,
-                BusError(
-                    .forbidden,
-                    "process \(pid) said it is \(module.name), and the launcher vouched for process \(vouch.pid)"),
-                id: peer.helloID)
+        guard isOf(peer, vouch.process) else {
+            end(peer, isNotVouched(peer, module, vouch.process), id: peer.helloID)
             return
         }
         goOn(hello, of: peer)
@@ -136,6 +137,7 @@ extension Broker {
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
         module.verdictReason = reason
+        if state != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
         if let spawnedAt, state == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {
             if state != .starting { noteEnd(of: module) }
@@ -147,6 +149,23 @@ extension Broker {
             turnMayHaveChanged()
         }
         return .object([])
+    }
+
+    /// The launcher has no process of a module: what it vouched for has ended, and so do the
+    /// sessions that rested on that. What the process wrote last is handled first; the
+    /// session is there after that where something that it has started holds it.
+    private func endVouched(_ module: ModuleRecord, _ word: String) {
+        module.vouch = nil
+        if let successor = module.successor?.peer { end(successor, isOver(successor, module, word)) }
+        guard let peer = module.peer, peer.vouched != nil else { return }
+        end(peer, onceHeardOut: isOver(peer, module, word))
+    }
+
+    private func isOver(_ peer: Peer, _ module: ModuleRecord, _ word: String) -> BusError {
+        BusError(
+            .shuttingDown,
+            "the launcher says that \(module.name) \(word): what its process \(peer.vouched?.pid ?? 0) has started "
+                + "ends with it")
     }
 
     /// The launcher said `failed` or `absent`, and the session has ended: in

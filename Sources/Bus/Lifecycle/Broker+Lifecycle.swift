@@ -29,7 +29,7 @@ extension Broker {
     /// hello, for which it has as long as any peer, requests wait for modules as if it
     /// was there. After a broker's death others are often faster than it.
     public func awaitLauncher(_ pid: Int32) {
-        launcherPID = pid
+        launcherProcess = ProcessIdentity(pid: pid)
         awaitLauncher(for: table.hello)
     }
 
@@ -234,10 +234,9 @@ extension Broker {
             case .absent: .absent
             case .none: canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent
             }
-        // The launcher may have told of the process's end before its connection did.
-        let isTold = reason == "closed" && !module.verdictReason.isEmpty
-        setState(module, state, module.withDeath(isTold ? module.verdictReason : reason))
+        setState(module, state, module.withDeath(reason))
         if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
+        if module.verdict == .failed || module.verdict == .absent { order.leave(module.number) }
         if module.verdict == .absent { launcherGaveUp(module) }
         turnMayHaveChanged()
     }

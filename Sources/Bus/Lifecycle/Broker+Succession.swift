@@ -8,7 +8,7 @@ extension Broker {
         guard module.row?.replace == .overlap, module.successor == nil, !module.isRetired, hello.token != nil,
             let vouch = module.vouch
         else { return false }
-        return !isOf(serving, vouch.pid)
+        return serving.vouched != vouch.process
     }
 
     func joinBeside(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {

@@ -32,7 +32,7 @@ final class ModuleRecord {
     /// What the launcher vouched for.
     struct Vouch {
         var token: String
-        var pid: Int32
+        var process: ProcessIdentity
         /// A person had it started, and it has not said hello yet.
         var isByHand = false
         /// When the process was started, in microseconds since 1970; where told.

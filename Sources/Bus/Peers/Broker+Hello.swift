@@ -44,10 +44,10 @@ extension Broker {
             register(peer, as: .operator, from: "operator")
             answerHello(peer, id, module: nil, subscriptions: [])
         case .launcher:
-            try admitLauncher(peer)
+            let process = try admitLauncher(peer)
             register(peer, as: .launcher, from: "launcher")
             launcher = peer
-            launcherPID = peer.credentials.pid
+            launcherProcess = process
             answerHello(peer, id, module: nil, subscriptions: [])
             launcherArrived()
         case .module(let name):
@@ -71,25 +71,18 @@ extension Broker {
     /// Whether a user may say which processes the modules are.
     func mayLaunch(_ uid: UInt32) -> Bool { uid == user || uid == 0 }
 
-    private func admitLauncher(_ peer: Peer) throws(BusError) {
+    private func admitLauncher(_ peer: Peer) throws(BusError) -> ProcessIdentity {
         let uid = peer.credentials.uid
         guard mayLaunch(uid) else {
             throw BusError(.forbidden, "user \(uid) can't be the launcher: the broker's user (\(user)) or root can")
         }
         try refuseDescendant(peer, "a launcher")
         guard launcher == nil else {
-            throw BusError(.nameTaken, "a launcher is connected already (pid \(launcherPID)): there is one at a time")
+            throw BusError(
+                .nameTaken,
+                "a launcher is connected already (pid \(launcherProcess?.pid ?? 0)): there is one at a time")
         }
-    }
-
-    /// A process below the launcher is the module that was vouched for, and
-    /// nobody else.
-    private func refuseDescendant(_ peer: Peer, _ role: String) throws(BusError) {
-        guard hasLauncher, Ancestors.descends(peer.credentials.pid, from: launcherPID) else { return }
-        throw BusError(
-            .forbidden,
-            "process \(peer.credentials.pid) was started by the app's launcher, so it can't be \(role): run it from "
-                + "outside the app")
+        return try identify(launcher: peer)
     }
 
     // MARK: modules
@@ -176,7 +169,6 @@ extension Broker {
             try refuseDescendant(peer, "a guest")
             return true
         }
-        let pid = peer.credentials.pid
         guard let token = hello.token else {
             guard row.start == .manual else {
                 throw BusError(
@@ -192,17 +184,28 @@ extension Broker {
             try refuseDescendant(peer, "a module started by hand")
             return true
         }
-        if let vouch = row.vouch, Ancestors.isAlive(vouch.pid) {
-            let isVouched = pid == vouch.pid || Ancestors.descends(pid, from: vouch.pid)
-            if isVouched && token == vouch.token { return true }
+        if let vouch = row.vouch, vouch.process.isAlive {
+            let isVouched = isOf(peer, vouch.process)
+            if isVouched && token == vouch.token {
+                peer.vouched = vouch.process
+                return true
+            }
             guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(hello, row, id, of: peer) }
+            guard isVouched else { throw isNotVouched(peer, row, vouch.process) }
             throw BusError(
                 .forbidden,
-                isVouched
-                    ? "the token of \(row.name) is not the one that the launcher gave to process \(vouch.pid)"
-                    : "process \(pid) said it is \(row.name), and the launcher vouched for process \(vouch.pid)")
+                "the token of \(row.name) is not the one that the launcher gave to process \(vouch.process.pid)")
         }
         return try waitForVouch(hello, row, id, of: peer)
+    }
+
+    /// A hello with a token, of another process than the launcher's word was for.
+    func isNotVouched(_ peer: Peer, _ row: ModuleRecord, _ vouched: ProcessIdentity) -> BusError {
+        let pid = peer.credentials.pid
+        return BusError(
+            .forbidden,
+            "process \(pid) said it is \(row.name), and the launcher vouched for "
+                + (pid == vouched.pid ? "another one that had its number" : "process \(vouched.pid)"))
     }
 
     /// - Returns: false.

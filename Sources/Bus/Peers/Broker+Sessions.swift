@@ -73,7 +73,9 @@ extension Broker {
             module.successor = nil
             goOn(successor, as: module)
         } else {
-            rowEnded(module, reason: reason)
+            // The launcher may have told of the process's end before its connection did.
+            let isTold = (reason == "closed" || peer.farewell != nil) && !module.verdictReason.isEmpty
+            rowEnded(module, reason: isTold ? module.verdictReason : reason)
         }
         if stage == .running { emitModuleLost(module, reason: reason) }
     }

@@ -3,7 +3,7 @@ import StrataCore
 /// Writing to connections: all that a round has queued at its end, and less of it
 /// where that would keep others waiting.
 extension Broker {
-    /// How much a peer is still heard that takes no output any more, in bytes.
+    /// How much is still heard of a peer that is heard out, in bytes.
     static let mostLastBytes = 16 * ReadBuffer.turn
 
     /// Notes that a peer has something to write at the end of the round.
@@ -24,19 +24,19 @@ extension Broker {
             if !peer.isBlocked, !peer.isCutShort { flushShare(peer) }
         }
         dirty.removeAll(keepingCapacity: true)
-        if !broken.isEmpty { closeBroken() }
+        if !heardOut.isEmpty { hearOut() }
     }
 
-    /// Handles what peers that take nothing any more have sent, and closes them. While
-    /// others wait for their turns, one of them has one in a round.
-    private func closeBroken() {
-        let gone = broken
-        broken = []
+    /// Handles what peers have sent that are to go, and lets them go. While others wait for
+    /// their turns, one of them has one in a round.
+    private func hearOut() {
+        let gone = heardOut
+        heardOut = []
         var hasRead = false
         for peer in gone {
             let isShared = shares.isShared(at: turnTime)
             if peer.awaitsFanOut || isShared && hasRead {
-                broken.append(peer)
+                heardOut.append(peer)
                 continue
             }
             var isDone = false
@@ -46,9 +46,27 @@ extension Broker {
                 isDone = count == 0
             } while !isDone && !isShared && !peer.awaitsFanOut
             hasRead = true
-            if isDone, !peer.awaitsFanOut { close(peer, reason: "closed") } else { broken.append(peer) }
+            guard isDone, !peer.awaitsFanOut else {
+                heardOut.append(peer)
+                continue
+            }
+            if let farewell = peer.farewell, !peer.isBroken {
+                end(peer, farewell)
+            } else {
+                close(peer, reason: "closed")
+            }
         }
-        if !broken.isEmpty { pieces.start() }
+        if !heardOut.isEmpty { pieces.start() }
+    }
+
+    /// Ends a connection when what it has sent is handled; where its other side closes
+    /// meanwhile, it ends as any that is closed.
+    func end(_ peer: Peer, onceHeardOut farewell: BusError) {
+        guard peer.phase == .open, peer.farewell == nil else { return }
+        peer.farewell = farewell
+        guard !peer.isBroken else { return }
+        heardOut.append(peer)
+        pieces.start()
     }
 
     /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
@@ -97,7 +115,7 @@ extension Broker {
                     peer.isBlocked = true
                     peer.isBroken = true
                     watch(peer)
-                    broken.append(peer)
+                    if peer.farewell == nil || peer.phase != .open { heardOut.append(peer) }
                     return
                 }
             }

@@ -49,6 +49,9 @@ final class Peer {
     var role = Role.none
     /// Set where the role is `module`.
     var module: ModuleRecord?
+    /// The process that the launcher had vouched for when its hello was taken; nil where
+    /// nobody had.
+    var vouched: ProcessIdentity?
     /// A module's; an operator and the launcher have none.
     var rank = 0
     /// What `from` says of it; empty before hello.
@@ -85,8 +88,10 @@ final class Peer {
     /// Its input is not read for now.
     @exclusivity(unchecked)  // the same
     var isPaused = false
-    /// Its socket takes nothing any more; what it has sent is still handled.
+    /// Its socket takes nothing any more.
     var isBroken = false
+    /// What it has sent is still handled, and then it is closed or, with this, ended.
+    var farewell: BusError?
     /// Bytes that were read of it since.
     var lastBytes = 0
     /// It is paused because of a fan-out: its own, or one that its next broadcast

@@ -130,7 +130,7 @@ extension Broker {
             return
         }
         if module.isRetired { return }
-        if let vouch = module.vouch, Ancestors.isAlive(vouch.pid) { return }
+        if let vouch = module.vouch, vouch.process.isAlive { return }
         retire(module, peer, .removed)
     }
 

@@ -8,12 +8,18 @@ public final class ProcessEndWatcher: WatchedDescriptor {
 
     /// Begins to watch.
     /// - Parameter onEnd: called once, on the loop's thread; the handle is closed then.
-    /// - Throws: ESRCH where there is no such process, ENOSYS before Linux 5.3.
-    public init(_ loop: Loop, pid: Int32, onEnd: @escaping () -> Void) throws(SystemError) {
-        let descriptor = strata_process_descriptor(pid)
-        guard descriptor >= 0 else { throw SystemError(errno, "watch process \(pid)") }
+    /// - Throws: ESRCH where there is no such process any more, ENOSYS before Linux 5.3.
+    public init(_ loop: Loop, _ process: ProcessIdentity, onEnd: @escaping () -> Void) throws(SystemError) {
+        let operation = "watch process \(process.pid)"
+        let descriptor = strata_process_descriptor(process.pid)
+        guard descriptor >= 0 else { throw SystemError(errno, operation) }
+        // Where the number is that process's now, the descriptor is.
+        guard ProcessIdentity(pid: process.pid) == process else {
+            Glibc.close(descriptor)
+            throw SystemError(ESRCH, operation)
+        }
         self.onEnd = onEnd
-        try super.init(loop, descriptor, "watch process \(pid)")
+        try super.init(loop, descriptor, operation)
     }
 
     override func becameReadable() {

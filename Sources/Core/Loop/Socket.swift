@@ -155,7 +155,7 @@ public final class Socket: Handle {
         var gid: UInt32 = 0
         let status = strata_peer_credentials(descriptor, &pid, &uid, &gid)
         guard status == 0 else { throw SystemError(status, "ask who connected") }
-        return PeerCredentials(pid: pid, uid: uid, gid: gid)
+        return PeerCredentials(pid: pid, uid: uid, gid: gid, seenAt: strata_boot_ticks())
     }
 
     /// Says that nothing more will be written; reading goes on.
@@ -181,9 +181,13 @@ public struct PeerCredentials: Sendable, Equatable {
     public var pid: Int32
     public var uid: UInt32
     public var gid: UInt32
-    public init(pid: Int32, uid: UInt32, gid: UInt32) {
+    /// When they were asked for, in clock ticks since the machine's start.
+    public var seenAt: UInt64
+
+    public init(pid: Int32, uid: UInt32, gid: UInt32, seenAt: UInt64) {
         self.pid = pid
         self.uid = uid
         self.gid = gid
+        self.seenAt = seenAt
     }
 }

@@ -1,53 +1,49 @@
-internal import Glibc
-
 /// Whose child a process is, from the kernel's process table.
 public enum Ancestors {
-    /// A chain is followed so far; a longer one counts as descending.
+    /// How one process is related to another.
+    public enum Descent: Sendable, Equatable {
+        case itself, descends, unrelated
+        /// The chain of parents could not be followed to its end.
+        case unknown
+    }
+
+    /// A chain is followed so far; what a longer one leads to isn't known.
     private static let mostGenerations = 256
+    /// How often a walk begins in which a step vanished.
+    private static let mostWalks = 3
 
-    /// Whether `pid` is a descendant of `ancestor` (and not that process itself).
-    public static func descends(_ pid: Int32, from ancestor: Int32) -> Bool {
-        guard pid != ancestor else { return false }
-        var current = pid
+    /// How a process is related to an ancestor that lives. One that adopts what its
+    /// descendants leave behind is never missed: a process gets no parent beyond it.
+    public static func descent(of process: ProcessIdentity, from ancestor: ProcessIdentity) -> Descent {
+        descent(of: process, from: ancestor, status: ProcessStatus.init(of:))
+    }
+
+    /// - Parameter status: what the process table says of a number now.
+    package static func descent(
+        of process: ProcessIdentity, from ancestor: ProcessIdentity, status: (Int32) -> ProcessStatus?
+    ) -> Descent {
+        guard process != ancestor else { return .itself }
+        for _ in 0..<mostWalks {
+            if let found = walk(from: process, to: ancestor, status) { return found }
+        }
+        return .unknown
+    }
+
+    /// One walk up; nil where a step vanished.
+    private static func walk(
+        from process: ProcessIdentity, to ancestor: ProcessIdentity, _ status: (Int32) -> ProcessStatus?
+    ) -> Descent? {
+        var pid = process.pid
+        guard var own = status(pid), own.startTicks == process.startTicks else { return nil }
         for _ in 0..<mostGenerations {
-            guard let parent = parent(of: current) else {
-                // Where it lives and can't be looked at, it may descend.
-                return kill(current, 0) == 0 || errno == EPERM
-            }
-            guard parent > 0 else { return false }
-            if parent == ancestor { return true }
-            current = parent
+            guard own.parent > 0 else { return .unrelated }
+            // A process whose parent ends gets another parent, and never one of the same
+            // number: where the number is the same before and after, it was its parent
+            // that was read in between.
+            guard let parent = status(own.parent), status(pid) == own else { return nil }
+            guard own.parent != ancestor.pid || parent.startTicks != ancestor.startTicks else { return .descends }
+            (pid, own) = (own.parent, parent)
         }
-        return true
-    }
-
-    /// Whether there is such a process that has not ended.
-    public static func isAlive(_ pid: Int32) -> Bool {
-        guard pid > 0 else { return false }
-        guard kill(pid, 0) == 0 || errno == EPERM else { return false }
-        return state(of: pid)?.state != UInt8(ascii: "Z")
-    }
-
-    private static func parent(of pid: Int32) -> Int32? { state(of: pid)?.parent }
-
-    /// The third and fourth field of `/proc/PID/stat`; the second, the name in
-    /// parentheses, may hold anything.
-    private static func state(of pid: Int32) -> (state: UInt8, parent: Int32)? {
-        let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 8) { space in
-            let count = read(descriptor, space.baseAddress, space.count)
-            guard count > 0 else { return nil }
-            let text = space[..<count]
-            guard let nameEnd = text.lastIndex(of: UInt8(ascii: ")")), nameEnd + 4 < count else { return nil }
-            var parent: Int32 = 0
-            var index = nameEnd + 4
-            while index < count, let digit = Optional(text[index] &- 0x30), digit < 10 {
-                parent = parent &* 10 &+ Int32(digit)
-                index += 1
-            }
-            return (text[nameEnd + 2], parent)
-        }
+        return .unknown
     }
 }

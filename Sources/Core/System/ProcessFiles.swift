@@ -34,6 +34,17 @@ public enum ProcessFiles {
         return sum
     }
 
+    /// The user that a process runs as (its effective one); nil where the process is gone.
+    /// The owner of its folder in `/proc` may be root instead.
+    public static func user(of pid: Int32) -> UInt32? {
+        guard let text = text(of: "/proc/\(pid)/status") else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix("Uid:") {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+            return words.count > 2 ? UInt32(words[2]) : nil
+        }
+        return nil
+    }
+
     /// Waits for a child that has ended, without blocking.
     /// - Returns: false where it goes on, or is no child of this process.
     @discardableResult

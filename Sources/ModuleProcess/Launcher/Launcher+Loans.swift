@@ -9,7 +9,7 @@ extension Launcher {
     /// must have one that can be executed.
     func lend(_ supervisor: Supervisor, _ params: JSON, _ call: RequestChannel.Incoming) {
         do throws(BusError) {
-            let pid = try borrower(params)
+            let process = try borrower(params)
             if let loan = supervisor.loan {
                 throw BusError(
                     .unavailable, "process \(loan.pid) is run by hand as \(supervisor.name) already: end it before")
@@ -17,9 +17,9 @@ extension Launcher {
             if params["needsProgram"]?.bool == true { try checkProgram(of: supervisor) }
             // It may be lent at once, which answers.
             waiters.add(call.id, until: .lent, of: supervisor.name)
-            do throws(SystemError) { try supervisor.lend(to: pid) } catch {
+            do throws(SystemError) { try supervisor.lend(to: process) } catch {
                 waiters.drop(call.id)
-                throw BusError(.unavailable, "process \(pid) can't be watched: \(error)")
+                throw BusError(.unavailable, "process \(process.pid) can't be watched: \(error)")
             }
         } catch {
             link.fail(call.id, error)
@@ -28,24 +28,29 @@ extension Launcher {
 
     /// The process that is to be the module: one of this user's, from outside of the
     /// app. So nobody can lend a place to what isn't theirs to command.
-    private func borrower(_ params: JSON) throws(BusError) -> Int32 {
+    private func borrower(_ params: JSON) throws(BusError) -> ProcessIdentity {
         guard let pid = params["pid"]?.integer.flatMap({ Int32(exactly: $0) }), pid > 0 else {
             throw BusError(.badParams, "launcher/lend expects {\"module\": NAME, \"pid\": PROCESS}; use strata run")
         }
-        var status = stat()
-        guard stat("/proc/\(pid)", &status) == 0 else {
+        guard let process = ProcessIdentity(pid: pid), let user = ProcessFiles.user(of: pid) else {
             throw BusError(.badParams, "there is no process \(pid)")
         }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+        guard user == geteuid() || user == 0 else {
             throw BusError(
                 .forbidden,
-                "process \(pid) is user \(status.st_uid)'s: only user \(geteuid()), whose app this is, runs a module by "
+                "process \(pid) is user \(user)'s: only user \(geteuid()), whose app this is, runs a module by "
                     + "hand, or root")
         }
-        guard pid != getpid(), !Ancestors.descends(pid, from: getpid()) else {
+        switch Ancestors.descent(of: process, from: .own) {
+        case .unrelated: return process
+        case .itself, .descends:
             throw BusError(.forbidden, "process \(pid) is the app's own: a module is run by hand from outside of it")
+        case .unknown:
+            throw BusError(
+                .forbidden,
+                "the parents of process \(pid) changed while they were looked at, so it may be the app's own: try again"
+            )
         }
-        return pid
     }
 
     private func checkProgram(of supervisor: Supervisor) throws(BusError) {

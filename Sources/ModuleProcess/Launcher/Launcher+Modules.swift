@@ -4,12 +4,13 @@ import StrataCore
 extension Launcher {
     func vouch(for supervisor: Supervisor) {
         // A broker that comes is told of all there are.
-        guard link.isUp, let process = supervisor.vouched else { return }
+        guard link.isUp, let vouch = supervisor.vouched else { return }
         let body: JSON = [
-            "module": .string(supervisor.name), "token": .string(process.token),
-            "pid": .integer(Int64(process.pid)), "byHand": .bool(process.isByHand),
+            "module": .string(supervisor.name), "token": .string(vouch.token),
+            "pid": .integer(Int64(vouch.process.pid)),
+            "startTicks": .integer(Int64(vouch.process.startTicks)), "byHand": .bool(vouch.isByHand),
             "pending": .array(supervisor.pending.map { .string($0) }),
-            "spawnedAt": .integer(Int64(process.spawnedAt)),
+            "spawnedAt": .integer(Int64(vouch.spawnedAt)),
         ]
         link.call("vouch", body) { [weak self] answer in
             guard case .failure(let error) = answer, error.code != .died else { return }

@@ -29,6 +29,9 @@ final class OtherProcess {
         peer = bus.connect(descriptor: descriptor, label, answersLifecycle: answersLifecycle)
     }
 
+    /// Ends the process. The test holds its connection, as a descendant of it might.
+    func end() { program.kill() }
+
     /// Ends the process, and with it the connection.
     func die() {
         peer.close()

@@ -36,6 +36,24 @@ struct SteeredAppTests {
         try app.end()
     }
 
+    /// A process that the module's own has started, in a session of its own, is connected.
+    @Test func whatAStoppedModuleHasStartedLosesTheBus() throws {
+        let app = try FixtureApp(
+            "  Left: {start: manual, run: [/bin/sh, -c, 'setsid MODULE & exec cat <&3'], provides: [Left]}")
+        defer { app.cleanUp() }
+        try app.start()
+        let tool = try app.tool()
+        #expect(try strata(app, "start", "Left") == (.exit(0), "{}\n"))
+        let holder = try app.pid(of: "Left", tool)
+        #expect(!app.running.children().contains(holder))
+        #expect(try strata(app, "stop", "Left") == (.exit(0), "{}\n"))
+        try app.running.until { !RunningApp.lives(holder) || RunningApp.state(of: holder) == "Z" }
+        let row = try tool.asked("bus/modules")["modules"]?.array?.first { $0["name"] == "Left" }
+        #expect(row?["state"] == "absent" && row?["pid"] == .null, "\(row ?? .null)")
+        _ = try tool.refused("Left/echo", with: "unavailable")
+        try app.end()
+    }
+
     /// Each stop is answered, and no request is lost by it.
     @Test func stopsOfAModuleThatIsWantedAllTheTimeAreAnswered() throws {
         let app = try FixtureApp()

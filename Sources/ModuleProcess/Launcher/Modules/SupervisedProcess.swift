@@ -5,7 +5,7 @@ import StrataManifest
 /// One process of a module, from its start to its end: the child, its output,
 /// its token, its limits.
 final class SupervisedProcess {
-    let pid: Int32
+    let identity: ProcessIdentity
     /// What it shows to the broker, and what the broker was told.
     let token: String
     /// What it was started with.
@@ -54,8 +54,9 @@ final class SupervisedProcess {
                 process.ended()
                 onExit(process, exit)
             })
-        pid = child.pid
-        relay.pid = pid
+        // A child that was not waited for keeps its number.
+        identity = ProcessIdentity(pid: child.pid) ?? .ended(child.pid)
+        relay.pid = child.pid
         spawnedAt = Loop.wallMicroseconds
         // Starting took a moment: what follows is measured from here.
         owner.loop.updateTime()
@@ -68,6 +69,8 @@ final class SupervisedProcess {
         }
         if !Self.isAnothers(row) { limit(as: process) }
     }
+
+    var pid: Int32 { identity.pid }
 
     /// What the child's callbacks know it by; they are made before it is.
     private final class Relay {

@@ -37,7 +37,8 @@ extension Supervisor {
     }
 
     private func isOf(_ process: SupervisedProcess, _ pid: Int32) -> Bool {
-        pid > 0 && (pid == process.pid || Ancestors.descends(pid, from: process.pid))
+        guard pid != process.pid else { return true }
+        return ProcessIdentity(pid: pid).map { Ancestors.descent(of: $0, from: process.identity) } == .descends
     }
 
     private func takeOver(_ next: SupervisedProcess) {

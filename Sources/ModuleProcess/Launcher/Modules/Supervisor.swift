@@ -123,17 +123,17 @@ final class Supervisor {
     var vouched: Vouch? {
         // Until the process that was there has ended the loan is only a promise.
         if let loan, machine.pid == loan.pid {
-            return Vouch(token: loan.token, pid: loan.pid, isByHand: true, spawnedAt: spawnedAt)
+            return Vouch(token: loan.token, process: loan.process, isByHand: true, spawnedAt: spawnedAt)
         }
         return (replacement ?? current).map {
-            Vouch(token: $0.token, pid: $0.pid, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
+            Vouch(token: $0.token, process: $0.identity, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
         }
     }
 
     /// What the broker is told of a process.
     struct Vouch {
         var token: String
-        var pid: Int32
+        var process: ProcessIdentity
         /// A person had it started.
         var isByHand: Bool
         /// In microseconds since 1970.
@@ -175,13 +175,13 @@ final class Supervisor {
 
     /// Lets a process have the module's place that a person runs, until it has ended.
     /// - Throws: where there is no such process.
-    func lend(to pid: Int32) throws(SystemError) {
+    func lend(to process: ProcessIdentity) throws(SystemError) {
         precondition(loan == nil, "\(name) is lent to process \(loan?.pid ?? 0) already")
-        loan = try Loan(pid, owner.loop) { [unowned self] in
+        loan = try Loan(process, owner.loop) { [unowned self] in
             change { $0.loanEnded(at: owner.loop.now) }
         }
         let isWanted = row.start == .eager || row.start == .async
-        change { $0.lend(to: pid, isWanted: isWanted, at: owner.loop.now) }
+        change { $0.lend(to: process.pid, isWanted: isWanted, at: owner.loop.now) }
     }
 
     private func arm() {

@@ -180,9 +180,9 @@ struct HandOverTests {
     @Test func theLaunchersWordsStand() throws {
         try run(.testing(.eager("Ant"))) { bus in
             let launcher = try bus.launcher()
-            let token = try bus.vouch(for: "Ant", token: "secret")
             try launcher.asked(
                 "bus/moduleState", ["module": "Ant", "state": "restarting", "reason": "it fell over"])
+            let token = try bus.vouch(for: "Ant", token: "secret")
             try launcher.asked("bus/handOver")
             let row = try bus.operator().asked("bus/modules")["modules"]?.array?.first
             #expect(row?["state"] == "restarting")
