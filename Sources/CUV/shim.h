@@ -177,12 +177,12 @@ static inline int strata_limit_processes(int pid, unsigned long most) {
 }
 
 /// Lets this process have as many descriptors as its hard limit allows;
-/// returns how many that are.
-static inline unsigned long strata_raise_descriptor_limit(unsigned long wanted) {
+/// returns how many those are.
+static inline unsigned long strata_raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-    if (limit.rlim_cur < wanted) {
-        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
         getrlimit(RLIMIT_NOFILE, &limit);
     }

@@ -38,9 +38,7 @@ extension Broker {
                 ))
         }
         if let old, old.pid == pid, old.token == token { return .object([]) }
-        for peer in peers.values where peer.phase == .waitingForVouch {
-            if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }
-        }
+        for peer in module.awaitingVouch.compactMap({ peers[$0] }) { vouched(module, pid, for: peer) }
         return .object([])
     }
 
@@ -57,20 +55,20 @@ extension Broker {
         peer.credentials.pid == pid || Ancestors.descends(peer.credentials.pid, from: pid)
     }
 
-    /// A hello that waited: this vouch is for it, or refuses it.
-    private func vouched(_ hello: Hello, _ module: ModuleRecord, of peer: Peer) {
-        guard let vouch = module.vouch else { return }
+    /// The hello of a peer that waited is judged again, now that there is a vouch.
+    private func vouched(_ module: ModuleRecord, _ vouched: Int32, for peer: Peer) {
         let pid = peer.credentials.pid
-        guard isOf(peer, vouch.pid) else {
+        guard isOf(peer, vouched) else {
             end(
                 peer,
                 BusError(
                     .forbidden,
-                    "process \(pid) said it is \(module.name), and the launcher vouched for process \(vouch.pid)"),
+                    "process \(pid) said it is \(module.name), and the launcher vouched for process \(vouched)"),
                 id: peer.helloID)
             return
         }
-        goOn(hello, of: peer)
+        move(peer, to: .greeting)
+        resume(peer)
     }
 
     /// `retire {"module"}`: answered when its tearDown is done.
