@@ -211,7 +211,7 @@ extension Broker {
         }
         switch peer.phase {
         case .greeting, .waitingForVouch, .open:
-            peer.assembler.keepRest()
+            peer.assembler.keepRest(forLong: peer.phase == .waitingForVouch)
             timeAssembly(peer)
         case .ending, .closed:
             peer.assembler.drop()
