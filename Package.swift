@@ -106,7 +106,9 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand", "TestSupport",
+                "StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand",
+                "StrataConnector",
+                "TestSupport",
             ],
             swiftSettings: settings),
     ],

@@ -49,6 +49,20 @@ static inline int strata_unix_connect(int fd, const char *path) {
     return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
 }
 
+/// Connects a socket that doesn't block, and waits up to so many milliseconds where the
+/// listener's backlog is full: then the kernel lets those who wait in one after another.
+/// Returns 0, or an errno; EAGAIN where the time has passed.
+static inline int strata_unix_connect_waiting(int fd, const char *path, long milliseconds) {
+    struct timeval most = {milliseconds / 1000, milliseconds % 1000 * 1000}, none = {0, 0};
+    int flags = fcntl(fd, F_GETFL);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+    fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+    int status = strata_unix_connect(fd, path);
+    fcntl(fd, F_SETFL, flags);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
+    return status;
+}
+
 /// Sends one datagram, without waiting, to a socket of the file system, or, where
 /// the path begins with @, to one without a file. Returns 0, or an errno.
 static inline int strata_unix_datagram(const char *path, const void *bytes, size_t count) {
@@ -178,12 +192,12 @@ static inline int strata_limit_processes(int pid, unsigned long most) {
 }
 
 /// Lets this process have as many descriptors as its hard limit allows;
-/// returns how many that are.
-static inline unsigned long strata_raise_descriptor_limit(unsigned long wanted) {
+/// returns how many those are.
+static inline unsigned long strata_raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-    if (limit.rlim_cur < wanted) {
-        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
         getrlimit(RLIMIT_NOFILE, &limit);
     }

@@ -1,18 +1,64 @@
 import Glibc
 
-// Connects descriptor 3, a socket that is shared with the test, to the path that
-// is given: the connection is this process's then, as the kernel tells the
-// broker, and the test speaks on it. Stays until it is killed or the test ends.
+// Connections of a process of its own, as the user whose number may be given: the
+// kernel tells the broker of this process then. It stays until it is killed or the test
+// ends.
+//
+// StrataConnector PATH [USER]           connects descriptor 3, a socket that is shared with
+//                                       the test, and the test speaks on it
+// StrataConnector --flood PATH USER N   holds N connections that say nothing, and opens each
+//                                       anew as it is closed
 
-var address = sockaddr_un()
-address.sun_family = sa_family_t(AF_UNIX)
-withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: CommandLine.arguments[1].utf8) }
-let status = withUnsafePointer(to: &address) { address in
-    address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(3, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+func connect(_ descriptor: Int32, to path: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: &address) { address in
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
     }
 }
-close(3)
-write(1, status == 0 ? "yes\n" : "no!\n", 4)
-var output = pollfd(fd: 1, events: 0, revents: 0)
-while status == 0, poll(&output, 1, -1) < 0 {}
+
+func become(_ user: String) {
+    guard let user = UInt32(user), geteuid() == user || setgid(user) == 0 && setuid(user) == 0 else { exit(1) }
+}
+
+func say(_ isDone: Bool) { write(1, isDone ? "yes\n" : "no!\n", 4) }
+
+/// Descriptor 1 tells of the test's end.
+let output = pollfd(fd: 1, events: 0, revents: 0)
+
+func flood(_ path: String, _ count: Int) {
+    func open() -> pollfd? {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        return connect(descriptor, to: path) ? pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0) : nil
+    }
+    let opened = (0..<count).compactMap { _ in open() }
+    say(opened.count == count)
+    var watched = [output] + opened
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while watched.count == count + 1 {
+        _ = poll(&watched, nfds_t(watched.count), -1)
+        if watched[0].revents != 0 { return }
+        for index in watched.indices.dropFirst() where watched[index].revents != 0 {
+            guard read(watched[index].fd, &buffer, buffer.count) <= 0 else { continue }
+            close(watched[index].fd)
+            guard let next = open() else { return }
+            watched[index] = next
+        }
+    }
+}
+
+let words = CommandLine.arguments
+if words[1] == "--flood" {
+    become(words[3])
+    flood(words[2], Int(words[4])!)  // because a test gives a number
+} else {
+    if words.count > 2 { become(words[2]) }
+    let isDone = connect(3, to: words[1])
+    close(3)
+    say(isDone)
+    var watched = output
+    while isDone, poll(&watched, 1, -1) < 0 {}
+}

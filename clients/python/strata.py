@@ -39,6 +39,7 @@ import os
 import random
 import re
 import signal
+import socket
 import struct
 import sys
 import threading
@@ -116,6 +117,8 @@ CREDIT = 16
 """Partial replies that are read ahead, where `credit` says nothing else."""
 FIRST_DELAY, MOST_DELAY, PATIENCE = 0.010, 1.0, 30.0
 """Seconds: the first pause before connecting again, the longest, and all together."""
+BACKLOG = 2
+"""Seconds that connecting waits for a place in the broker's backlog."""
 HELLO = 30.0
 """Seconds for hello's answer: the broker itself gives up before."""
 LAST = 2.0
@@ -1727,7 +1730,17 @@ class Bus:
     async def _dial(self, path: str, hello: Dict[str, Any]) -> _Connection:
         """Connects and says hello. Raises OSError, or hello's refusal as BusError."""
         loop = asyncio.get_running_loop()
-        _, connection = await loop.create_unix_connection(lambda: _Connection(self, hello), path)
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            # Where others have filled the listener's backlog the kernel lets those in who wait;
+            # asyncio would take the socket for connected.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", BACKLOG, 0))
+            client.connect(path)
+            client.setblocking(False)
+            _, connection = await loop.create_unix_connection(lambda: _Connection(self, hello), sock=client)
+        except BaseException:
+            client.close()
+            raise
         try:
             await asyncio.shield(connection.welcome)
         except asyncio.CancelledError:

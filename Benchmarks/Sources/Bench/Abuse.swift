@@ -58,5 +58,8 @@ struct Abuse {
             isNamedBy: ("too-large", "4294967295 bytes")),
         Abuse(
             name: "bad-hellos", title: "hellos that are refused, at once again", isNamedBy: ("bad-params", "hello's")),
+        Abuse(
+            name: "silent", title: "70 that say no hello, opened anew as they are closed", connections: 70,
+            isNamedBy: ("overloaded", "(limits.unregistered)")),
     ]
 }

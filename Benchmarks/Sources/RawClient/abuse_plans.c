@@ -123,6 +123,7 @@ static const struct part
     idle = {.hello = hello_flooder},
     stormer = {.hello = hello_flooder, .life = 1e-9, .returns = true},
     bad_framer = {.hello = hello_flooder, .produce = bad_frame, .gap = 1, .returns = true},
+    silent = {.returns = true},
     bad_greeter = {.hello = hello_bad, .returns = true},
     hundred = {.hello = hello_sender, .produce = broadcast_hundred, .gap = 0.001},
     seldom = {.hello = hello_sender, .produce = broadcast_one, .gap = 0.1},
@@ -148,6 +149,7 @@ static const struct plan plans[] = {
     {"large-frames", {{&sink, 1}, {&flooder_largest, 1}}},
     {"bad-frames", {{&bad_framer, 1}}},
     {"bad-hellos", {{&bad_greeter, 1}}},
+    {"silent", {{&silent, 70}}},
 };
 
 const struct plan *find_plan(const char *name) {

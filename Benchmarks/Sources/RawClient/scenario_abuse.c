@@ -103,6 +103,7 @@ static void handle_input(struct party *p) {
 
 // Connects, says hello, and gets through the start; false where it is refused.
 static bool get_in(struct party *p) {
+    if (p->part->hello == NULL) return true;
     char *hello = malloc(64 << 10);
     p->part->hello(hello, 64 << 10, p->index);
     uint8_t header[64];

@@ -129,6 +129,8 @@ extension Broker {
                 .overloaded,
                 "\(module.name) has \(table.limits.observations) observations (limits.observations): unobserve some")
         }
+        let (bytes, most) = (peer.observedBytes + observed.cost, Texts.most(table.limits.observations))
+        guard bytes <= most else { throw Texts.tooLong("\(module.name) would have", "observations", bytes, most) }
         return .object([.init("subscription", .integer(Int64(addObservation(observed, peer))))])
     }
 

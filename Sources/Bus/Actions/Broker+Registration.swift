@@ -104,6 +104,7 @@ extension Broker {
                 "\(module.name) would have \(count) \(what), and may have \(limit) (limits.\(what.lowercased())): "
                     + "unregister some")
         }
+        try checkTexts(part, urls, module, peer)
         let isSuccessor = urls != nil
         let (events, requires) =
             isSuccessor
@@ -112,6 +113,36 @@ extension Broker {
         try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         try Hello.checkCount("events", events + part.events.count)
         try Hello.checkCount("requires", requires + part.requires.count)
+    }
+
+    /// The bytes of all that the session has with this part, the row's among them; what it
+    /// maps again is counted once.
+    private func checkTexts(_ part: Hello, _ urls: [Hello.URL]?, _ module: ModuleRecord, _ peer: Peer) throws(BusError)
+    {
+        var urlBytes = (module.row?.urls ?? []).reduce(0) { $0 + $1.cost }
+        if let urls {
+            for url in urls where !isOfRow(url, module) { urlBytes += url.cost }
+        } else {
+            for url in module.urls where !url.isDeclared { urlBytes += url.cost }
+            for url in part.offer.urls where routes.urls.value(of: url.pattern, host: url.host)?.owner !== module {
+                urlBytes += url.cost
+            }
+        }
+        var observedBytes = peer.observedBytes + part.observes.reduce(0) { $0 + $1.cost }
+        if !part.more, peer.offering != .over {
+            for own in module.row?.observes ?? [] where !peer.observations.contains(where: { $0.isOf(own) }) {
+                observedBytes += own.cost
+            }
+        }
+        let events = urls != nil ? module.successor?.events ?? [] : Array(module.events)
+        let texts = [
+            ("URLs", urlBytes, Texts.most(table.limits.urls)),
+            ("observations", observedBytes, Texts.most(table.limits.observations)),
+            ("events", (events + part.events).reduce(0) { $0 + $1.utf8.count }, Texts.most(0)),
+        ]
+        for (what, bytes, most) in texts where bytes > most {
+            throw Texts.tooLong("\(module.name) would have", what, bytes, most)
+        }
     }
 
     /// Whether a module's row maps the same URL.

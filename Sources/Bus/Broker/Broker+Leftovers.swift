@@ -6,8 +6,10 @@ extension Broker {
         let counts: [(String, Int)] = [
             ("peers", peers.count), ("calls", calls.count), ("held bytes", heldTotal),
             ("own calls", ownCalls.count), ("watches", watches.count), ("monitors", monitors.count),
-            ("unfinished frames", assembling.count), ("connections without hello", greeting),
-            ("seats", commonSeats), ("leaving sessions", leaving.count), ("reloads", reloads.count),
+            ("unfinished frames", assembling.count),
+            ("connections without hello", pools.known.count + pools.others.count),
+            ("ended connections", pools.lingering.count), ("modules' sessions", pools.modules),
+            ("leaving sessions", leaving.count), ("reloads", reloads.count),
             ("unwritten peers", dirty.count), ("peers heard out", heardOut.count), ("gone peers", gone.count),
             ("departures", departures.count),
             ("orphans", orphans.count),

@@ -74,10 +74,9 @@ public final class Broker {
     var appTimes = StartTimes()
     var peers: [UInt64: Peer] = [:]
     var nextPeer: UInt64 = 1
-    /// Connections that have not said hello.
-    var greeting = 0
-    /// Connections of the seats that are not kept.
-    var commonSeats = 0
+    var pools = ConnectionPools()
+    /// How many descriptors this process may have.
+    var mostDescriptors = Int.max
     var launcher: Peer?
     /// The launcher's process, also when its connection has ended.
     var launcherProcess: ProcessIdentity?
@@ -222,6 +221,7 @@ public final class Broker {
     }
 
     private func startTimers() {
+        listener?.onRefusal = { [unowned self] socket in self.refused(socket) }
         assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
         turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
         spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }

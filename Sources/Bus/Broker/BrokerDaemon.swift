@@ -27,8 +27,8 @@ public enum BrokerDaemon {
             case .begin(let descriptor, let path, let listening):
                 let table = try readTable(descriptor)
                 let loop = try Loop()
-                raiseLimit(table)
                 let broker = try Broker(loop, table: table, path: path, listening: listening)
+                limitDescriptors(of: broker)
                 // Who holds the lifeline's other end has started this process.
                 if getenv("STRATA_LIFELINE") != nil { broker.awaitLauncher(getppid()) }
                 try run(broker, on: loop)
@@ -37,7 +37,7 @@ public enum BrokerDaemon {
                 let broker = try Broker(loop, resuming: state)
                 close(state)
                 if let resumed = broker.resumed { say(resumed) }
-                raiseLimit(broker.table)
+                limitDescriptors(of: broker)
                 try run(broker, on: loop)
             }
             exit(0)
@@ -52,14 +52,9 @@ public enum BrokerDaemon {
     }
 
     /// One descriptor for each connection, and some for the broker's own.
-    private static func raiseLimit(_ table: AppTable) {
-        let wanted = UInt(table.limits.connections) + 64
-        let most = Descriptors.raiseLimit(to: wanted)
-        if most < wanted {
-            say(
-                "only \(most) descriptors may be open, and \(wanted) are needed for limits.connections: raise ulimit -n"
-            )
-        }
+    private static func limitDescriptors(of broker: Broker) {
+        broker.mostDescriptors = Descriptors.raiseLimit()
+        if let problem = broker.descriptorProblem { say(problem) }
     }
 
     /// Runs until a signal, or the end of the launcher, has ended it in order.

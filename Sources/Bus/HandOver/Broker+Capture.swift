@@ -179,7 +179,6 @@ extension Broker {
         state.observations = peer.observations.map(capture)
         state.nextSubscription = peer.nextSubscription
         state.isPaused = peer.isPaused
-        state.hasCommonSeat = peer.hasCommonSeat
         state.owesCredit = peer.owesCredit
         state.openReleases = peer.openReleases
         state.assemblyDeadline = peer.assemblyDeadline
@@ -189,7 +188,7 @@ extension Broker {
         state.timer = TimerState(peer.timer, now: loop.now)
         state.idleTimer = TimerState(peer.idleTimer, now: loop.now)
         state.pingTimer = TimerState(peer.pingTimer, now: loop.now)
-        state.hello = peer.hello.flatMap(HelloState.init)
+        state.awaitedRow = peer.awaitedRow?.number ?? -1
         state.helloID = peer.helloID
         state.offering = peer.offering
         var call = peer.firstMade

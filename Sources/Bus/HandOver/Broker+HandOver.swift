@@ -84,8 +84,6 @@ extension Broker {
     func admit(resumed peer: Peer) {
         peers[peer.number] = peer
         nextPeer = max(nextPeer, peer.number + 1)
-        if peer.phase == .greeting { greeting += 1 }
-        if peer.hasCommonSeat { commonSeats += 1 }
         attend(peer)
         watch(peer)
         if peer.assemblyDeadline != 0 {

@@ -124,43 +124,6 @@ struct ReadyWaiterState: StatePart {
     }
 }
 
-/// `Hello`.
-struct HelloState: StatePart {
-    var module = ""
-    var token: String?
-    var level: String?
-    var offer = OfferState()
-    var observes: [ObservedState] = []
-    var requires: [String] = []
-    var events: [String] = []
-    var resumed = false
-    var more = false
-
-    struct ObservedState: StatePart {
-        var name = ""
-        var object: String?
-        var keepsLatest = false
-
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&name)
-            try file(&object)
-            try file(&keepsLatest)
-        }
-    }
-
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&module)
-        try file(&token)
-        try file(&level)
-        try file(&offer)
-        try file(&observes)
-        try file(&requires)
-        try file(&events)
-        try file(&resumed)
-        try file(&more)
-    }
-}
-
 /// `Hello.Offer`.
 struct OfferState: StatePart {
     var interfaces: [Interface] = []

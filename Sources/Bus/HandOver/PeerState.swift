@@ -23,7 +23,6 @@ struct PeerState: StatePart {
     var observations: [ObservationState] = []
     var nextSubscription: UInt64 = 0
     var isPaused = false
-    var hasCommonSeat = false
     var owesCredit = false
     var openReleases = 0
     var assemblyDeadline: UInt64 = 0
@@ -33,8 +32,8 @@ struct PeerState: StatePart {
     var timer = TimerState()
     var idleTimer = TimerState()
     var pingTimer = TimerState()
-    /// A hello that waits for a vouch.
-    var hello: HelloState?
+    /// The number of the module whose vouch its hello waits for; -1 for none.
+    var awaitedRow = -1
     var helloID: UInt64 = 0
     var offering = Peer.Offering.over
     /// The slots of its requests and of those that it serves, newest first.
@@ -59,7 +58,6 @@ struct PeerState: StatePart {
         try file(&observations)
         try file(&nextSubscription)
         try file(&isPaused)
-        try file(&hasCommonSeat)
         try file(&owesCredit)
         try file(&openReleases)
         try file(&assemblyDeadline)
@@ -69,7 +67,7 @@ struct PeerState: StatePart {
         try file(&timer)
         try file(&idleTimer)
         try file(&pingTimer)
-        try file(&hello)
+        try file(&awaitedRow)
         try file(&helloID)
         try file(&offering)
         try file(&made)

@@ -22,6 +22,8 @@ struct Resumption {
         broker.launcherProcess = state.launcherProcess?.process
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
+        // Whose process was vouched for is known from here on.
+        for state in state.peers { broker.count(try peer(state.number)) }
         broker.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
         for peer in state.peers {
             try observe(peer)
@@ -96,14 +98,13 @@ struct Resumption {
         }
         peer.nextSubscription = state.nextSubscription
         peer.isPaused = state.isPaused
-        peer.hasCommonSeat = state.hasCommonSeat
         peer.owesCredit = state.owesCredit
         peer.openReleases = state.openReleases
         peer.assemblyDeadline = state.assemblyDeadline
         peer.assemblyLeft = state.assemblyLeft
         peer.lastRequest = state.lastRequest
         peer.stopAttempts = state.stopAttempts
-        peer.hello = try state.hello?.hello()
+        if peer.phase == .waitingForVouch, let row = modules[state.awaitedRow] { peer.waits(for: row) }
         peer.helloID = state.helloID
         peer.offering = state.offering
         broker.admit(resumed: peer)
@@ -155,6 +156,7 @@ struct Resumption {
                 peer.hasDeferred = true
             }
             peer.observations.append(observation)
+            peer.observedBytes += observation.cost
             // Of a session that serves; one that is to take over, or has been
             // taken over from, gets none.
             if peer.module?.peer === peer { broker.observations.add(observation) }

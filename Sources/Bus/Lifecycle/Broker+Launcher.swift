@@ -40,9 +40,7 @@ extension Broker {
                 ))
         }
         if let old, old.process == process, old.token == token { return .object([]) }
-        for peer in peers.values where peer.phase == .waitingForVouch {
-            if let hello = peer.hello, hello.role == .module(module.name) { vouched(hello, module, of: peer) }
-        }
+        for peer in module.awaitingVouch.compactMap({ peers[$0] }) { vouched(module, process, for: peer) }
         return .object([])
     }
 
@@ -64,14 +62,14 @@ extension Broker {
         return ProcessIdentity(pid: pid, startTicks: UInt64(ticks))
     }
 
-    /// A hello that waited: this vouch is for it, or refuses it.
-    private func vouched(_ hello: Hello, _ module: ModuleRecord, of peer: Peer) {
-        guard let vouch = module.vouch else { return }
-        guard isOf(peer, vouch.process) else {
-            end(peer, isNotVouched(peer, module, vouch.process), id: peer.helloID)
+    /// The hello of a peer that waited is judged again, now that there is a vouch.
+    private func vouched(_ module: ModuleRecord, _ process: ProcessIdentity, for peer: Peer) {
+        guard isOf(peer, process) else {
+            end(peer, isNotVouched(peer, module, process), id: peer.helloID)
             return
         }
-        goOn(hello, of: peer)
+        move(peer, to: .greeting)
+        resume(peer)
     }
 
     /// `retire {"module"}`: answered when its tearDown is done.

@@ -69,6 +69,8 @@ final class ModuleRecord {
     /// What the launcher said with it; empty again from the next hello on.
     var verdictReason = ""
     var vouch: Vouch?
+    /// Connections whose hello waits for it, oldest first.
+    var awaitingVouch: [UInt64] = []
     /// Which of its actions it died of.
     var deaths = ActionDeaths()
     /// The last time that its session ended by itself.

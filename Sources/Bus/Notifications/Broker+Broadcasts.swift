@@ -182,6 +182,7 @@ extension Broker {
         dropDeferred(observation)
         observations.remove(observation)
         observation.peer.observations.removeAll { $0 === observation }
+        observation.peer.observedBytes -= observation.cost
     }
 
     private func dropDeferred(_ observation: Observation) {

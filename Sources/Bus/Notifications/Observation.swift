@@ -41,6 +41,9 @@ final class Observation {
         name.elementsEqual(observed.name.utf8) && object == observed.object.map { Array($0.utf8) }
     }
 
+    /// What it counts towards the bytes that its observer may have it keep.
+    var cost: Int { name.count + (object?.count ?? 0) }
+
     func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
         guard let wanted = self.object else { return true }
         guard let object else { return false }

@@ -2,48 +2,10 @@ import StrataCore
 
 /// Connections: taking, reading and ending them.
 extension Broker {
-    /// The last so many connections are for operators and the launcher alone.
-    static let keptConnections = 16
     /// How long the last bytes of an ended connection may take, in milliseconds.
     static let lingering: UInt64 = 2_000
-
-    func accepted(_ socket: Socket) {
-        if shares.isShared(at: turnTime) { listener?.endTurn() }
-        guard stage != .stopped, let credentials = try? socket.credentials() else {
-            socket.close()
-            return
-        }
-        let peer = Peer(
-            number: nextPeer, socket: socket, credentials: credentials, limits: helloLimits, pool: pool)
-        nextPeer += 1
-        peers[peer.number] = peer
-        greeting += 1
-        attend(peer)
-        socket.watch(.readable)
-        if peers.count > table.limits.connections {
-            end(
-                peer,
-                BusError(
-                    .overloaded,
-                    "the broker has its \(table.limits.connections) connections (limits.connections): "
-                        + "close some, or raise it in the manifest"))
-            return
-        }
-        if greeting > table.limits.unregistered {
-            end(
-                peer,
-                BusError(
-                    .overloaded,
-                    "\(table.limits.unregistered) connections have not said hello (limits.unregistered): "
-                        + "say hello at once after connecting"))
-            return
-        }
-        _ = takeCommonSeat(peer)
-        let timer = helloTimer(of: peer)
-        loop.updateTime()
-        timer.start(after: table.hello)
-        peer.timer = timer
-    }
+    /// So many ended connections may wait for their last bytes to be read, at a time.
+    static let mostLingering = 64
 
     /// Lets what happens to a connection come here.
     func attend(_ peer: Peer) {
@@ -62,23 +24,13 @@ extension Broker {
         LoopTimer(loop) { [unowned self, unowned peer] in self.close(peer, reason: "") }
     }
 
-    /// Gives a connection one of the seats that are not kept for operators and
-    /// the launcher; false where all are taken.
-    func takeCommonSeat(_ peer: Peer) -> Bool {
-        guard !peer.hasCommonSeat else { return true }
-        guard commonSeats < table.limits.connections - Self.keptConnections else { return false }
-        peer.hasCommonSeat = true
-        commonSeats += 1
-        return true
-    }
-
     private func helloTimePassed(_ peer: Peer) {
         if peer.phase == .waitingForVouch {
             end(
                 peer,
                 BusError(
                     .forbidden,
-                    "nobody vouched for the token of \(peer.displayName) within \(table.hello) ms: start the "
+                    "nobody vouched for the token of \(peer.awaitedRow?.name ?? peer.displayName) within \(table.hello) ms: start the "
                         + "module through the launcher, or give its row start: manual"),
                 id: peer.helloID)
         } else {
@@ -137,11 +89,15 @@ extension Broker {
     /// may have, where nobody light is there.
     func giveTurns() {
         let isShared = shares.isShared(at: turnTime)
-        var index = 0
-        repeat {
-            giveTurn(awaitingTurn[index])
+        var (index, hasTurn) = (0, false)
+        while index < awaitingTurn.count, !hasTurn || !isShared && readOfHeavy < TurnShares.mostRead {
+            // One that has closed takes no turn: where connections come and go the list would grow.
+            if awaitingTurn[index].phase != .closed {
+                giveTurn(awaitingTurn[index])
+                hasTurn = true
+            }
             index += 1
-        } while !isShared && index < awaitingTurn.count && readOfHeavy < TurnShares.mostRead
+        }
         awaitingTurn.removeFirst(index)
         if !awaitingTurn.isEmpty { pieces.start() }
     }
@@ -240,6 +196,8 @@ extension Broker {
                     if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
                 } else {
                     greet(header, frame.body, of: peer)
+                    // It is judged anew when the launcher has vouched, from the same bytes.
+                    if peer.phase == .waitingForVouch { peer.assembler.putBack(frame) }
                 }
             }
         } catch let error as FrameError {
@@ -253,7 +211,7 @@ extension Broker {
         }
         switch peer.phase {
         case .greeting, .waitingForVouch, .open:
-            peer.assembler.keepRest()
+            peer.assembler.keepRest(forLong: peer.phase == .waitingForVouch)
             timeAssembly(peer)
         case .ending, .closed:
             peer.assembler.drop()
@@ -316,6 +274,7 @@ extension Broker {
         loop.updateTime()
         timer.start(after: Self.lingering)
         peer.timer = timer
+        if stage == .running, pools.lingering.count > Self.mostLingering { closeLingering() }
     }
 
     /// Closes a connection now.
@@ -329,7 +288,6 @@ extension Broker {
         if phase != .ending { endSession(peer, was: phase, reason: reason) }
         gone.append(peer)
         peers[peer.number] = nil
-        if peer.hasCommonSeat { commonSeats -= 1 }
         if peer.isInAssemblyList { assembling.removeAll { $0 === peer } }
         peer.isInAssemblyList = false
         if stage == .goodbye, peers.isEmpty { finish() }

@@ -108,12 +108,7 @@ extension Broker {
         if let guests = table.guests, row == nil, modules.guests.count >= guests.most {
             throw BusError(.overloaded, "\(guests.most) guests are connected (guests.most): close one first")
         }
-        guard takeCommonSeat(peer) else {
-            throw BusError(
-                .overloaded,
-                "the last \(Self.keptConnections) of \(table.limits.connections) connections (limits.connections) are "
-                    + "kept for operators and the launcher")
-        }
+        try checkPlace(row)
         let rank = row?.rank ?? table.guests!.rank  // because a guest is allowed here
         if let level = hello.level, level != levels.names[rank] {
             throw BusError(
@@ -142,23 +137,6 @@ extension Broker {
         try checkFree(hello.offer, of: nil)
         let module = row ?? modules.addGuest(name, rank: rank)
         join(joining, module, hello, id)
-    }
-
-    /// Goes on with a hello whose token has been vouched for.
-    func goOn(_ hello: Hello, of peer: Peer) {
-        guard case .module(let name) = hello.role, let row = modules.find(name) else {
-            preconditionFailure("only a row's hello waits, not \(hello.role)")
-        }
-        move(peer, to: .greeting)
-        peer.hello = nil
-        do {
-            if try admitModule(hello, row, peer.helloID, of: peer) {
-                try admitted(hello, row, row.rank, peer.helloID, of: peer)
-                resume(peer)
-            }
-        } catch {
-            end(peer, error, id: peer.helloID)
-        }
     }
 
     /// Whether a peer may be the module that it says it is.
@@ -190,13 +168,13 @@ extension Broker {
                 peer.vouched = vouch.process
                 return true
             }
-            guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(hello, row, id, of: peer) }
+            guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(row, id, of: peer) }
             guard isVouched else { throw isNotVouched(peer, row, vouch.process) }
             throw BusError(
                 .forbidden,
                 "the token of \(row.name) is not the one that the launcher gave to process \(vouch.process.pid)")
         }
-        return try waitForVouch(hello, row, id, of: peer)
+        return try waitForVouch(row, id, of: peer)
     }
 
     /// A hello with a token, of another process than the launcher's word was for.
@@ -208,19 +186,34 @@ extension Broker {
                 + (pid == vouched.pid ? "another one that had its number" : "process \(vouched.pid)"))
     }
 
+    /// So many hellos of one user wait for one row's vouch at a time.
+    private static let mostAwaitingVouch = 2
+
+    /// Leaves hello unread until the launcher vouches: then it is judged anew.
     /// - Returns: false.
-    private func waitForVouch(_ hello: Hello, _ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool
-    {
-        let pid = peer.credentials.pid
-        let waits = peers.values.contains {
-            $0.phase == .waitingForVouch && $0.hello?.role == hello.role && $0.credentials.pid == pid
+    private func waitForVouch(_ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool {
+        let (pid, uid) = (peer.credentials.pid, peer.credentials.uid)
+        // The launcher starts a row as its `user`, else as its own, and lends a place to no other.
+        guard uid == row.row?.user || mayLaunch(uid) else {
+            throw BusError(
+                .forbidden,
+                "process \(pid) of user \(uid) said it is \(row.name), which runs as user \(row.row?.user ?? user): the "
+                    + "launcher starts it")
         }
-        guard !waits else {
+        let waiting = row.awaitingVouch.compactMap { peers[$0]?.credentials }
+        guard !waiting.contains(where: { $0.pid == pid }) else {
             throw BusError(.nameTaken, "a hello of \(row.name) from process \(pid) waits for the launcher already")
         }
+        guard waiting.count(where: { $0.uid == uid }) < Self.mostAwaitingVouch else {
+            throw BusError(
+                .overloaded,
+                "\(Self.mostAwaitingVouch) hellos of \(row.name) from user \(uid) wait for the launcher already: start it "
+                    + "with strata start \(row.name)")
+        }
         move(peer, to: .waitingForVouch)
-        peer.hello = hello
+        peer.waits(for: row)
         peer.helloID = id
+        statistics.calls -= 1
         pause(peer)
         return false
     }

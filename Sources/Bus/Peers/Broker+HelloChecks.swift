@@ -5,15 +5,22 @@ extension Broker {
     func checkQuotas(_ hello: Hello, _ row: ModuleRecord?) throws(BusError) {
         let limits = table.limits
         var (urls, observed) = (hello.offer.urls.count, hello.observes.count)
+        var urlBytes = hello.offer.urls.reduce(0) { $0 + $1.cost }
+        var observedBytes = hello.observes.reduce(0) { $0 + $1.cost }
         // What the row names too is one; it is compared where hello's alone fits.
         if let row, let own = row.row, urls <= limits.urls, observed <= limits.observations {
             urls += own.urls.count
+            urlBytes += own.urls.reduce(0) { $0 + $1.cost }
             for url in hello.offer.urls {
                 let mapped = routes.urls.value(of: url.pattern, host: url.host)
-                if mapped?.isDeclared == true, mapped?.owner === row { urls -= 1 }
+                guard mapped?.isDeclared == true, mapped?.owner === row else { continue }
+                urls -= 1
+                urlBytes -= url.cost
             }
-            observed += own.observes.count { mapped in
-                !hello.observes.contains { $0.name == mapped.name && $0.object == mapped.object }
+            for mapped in own.observes
+            where !hello.observes.contains(where: { $0.name == mapped.name && $0.object == mapped.object }) {
+                observed += 1
+                observedBytes += mapped.cost
             }
         }
         let quotas = [
@@ -25,6 +32,11 @@ extension Broker {
                 .overloaded,
                 "hello brings \(count) \(what), and one module may have \(limit) (limits.\(what.lowercased()))")
         }
+        let texts = [
+            ("URLs", urlBytes, Texts.most(limits.urls)),
+            ("observations", observedBytes, Texts.most(limits.observations)),
+        ]
+        for (what, bytes, most) in texts where bytes > most { throw Texts.tooLong("hello brings", what, bytes, most) }
     }
 
     /// A URL leads to an interface of the same module, which has one instance.

@@ -3,9 +3,10 @@ import StrataCore
 /// How a peer that was admitted joins: its role, its observations, hello's answer.
 extension Broker {
     func register(_ peer: Peer, as role: Peer.Role, from: String) {
-        move(peer, to: .open)
         peer.assembler.limits = frameLimits
+        // Modules' sessions are counted by their role.
         peer.role = role
+        move(peer, to: .open)
         peer.setFrom(from)
         peer.timer?.close()
         peer.timer = nil
@@ -66,6 +67,7 @@ extension Broker {
             keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
         peer.nextSubscription += 1
         peer.observations.append(observation)
+        peer.observedBytes += observation.cost
         // A successor's are in force when it takes over.
         if peer.module?.peer === peer { observations.add(observation) }
         return observation.id

@@ -4,16 +4,19 @@ import StrataCore
 extension Broker {
     /// Puts a peer into another phase of its life.
     func move(_ peer: Peer, to phase: Peer.Phase) {
-        if peer.phase == .greeting { greeting -= 1 }
-        if phase == .greeting { greeting += 1 }
+        pools.left(peer)
+        if let row = peer.awaitedRow {
+            row.awaitingVouch.removeAll { $0 == peer.number }
+            peer.awaitedRow = nil
+        }
         peer.phase = phase
+        pools.entered(peer)
     }
 
     /// - Parameters:
     ///   - phase: where the peer was.
     ///   - reason: `closed`, or the code that the broker ended it with.
     func endSession(_ peer: Peer, was phase: Peer.Phase, reason: String) {
-        peer.hello = nil
         guard phase == .open else { return }
         // Ended by itself, and not as the last act of a stop or a replacement.
         var death: ModuleDeath?
@@ -28,6 +31,7 @@ extension Broker {
         observations.removeAll(of: peer)
         for observation in peer.observations { observation.deferred?.body.letGo() }
         peer.observations = []
+        peer.observedBytes = 0
         watches.removeAll { $0.peer === peer }
         if peer === launcher {
             launcher = nil

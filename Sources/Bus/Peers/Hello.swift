@@ -41,9 +41,6 @@ struct Hello {
         var action: String
     }
 
-    /// Of a module, with nothing else said yet.
-    init(module: String) { role = .module(module) }
-
     /// Reads a hello's body.
     init(_ body: UnsafeRawBufferPointer) throws(BusError) {
         var reader = try MemberReader(body: body, of: "hello")

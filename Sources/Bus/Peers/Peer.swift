@@ -57,6 +57,8 @@ final class Peer {
     /// What `from` says of it; empty before hello.
     private(set) var from = UnsafeRawBufferPointer.none
     var observations: [Observation] = []
+    /// Bytes of their names and objects.
+    var observedBytes = 0
     var nextSubscription: UInt64 = 1
     /// Instances that it has created and that live.
     var instanceCount = 0
@@ -97,8 +99,8 @@ final class Peer {
     /// It is paused because of a fan-out: its own, or one that its next broadcast
     /// must not overtake.
     var awaitsFanOut = false
-    /// Counts against the connections that anyone may have.
-    var hasCommonSeat = false
+    /// Where it is counted until its hello is answered.
+    var pool = ConnectionPools.Pool.others
     /// Credit for calls that it serves waits for room in its outbox.
     var owesCredit = false
     /// Bytes of notices that wait outside of its outbox.
@@ -121,8 +123,8 @@ final class Peer {
     /// For hello, then for the last bytes after an end; in between for the time
     /// that it has to say what it brings, or to finish after a successor took over.
     var timer: LoopTimer?
-    /// The hello that waits for a vouch.
-    var hello: Hello?
+    /// The row whose vouch its hello waits for.
+    var awaitedRow: ModuleRecord?
     var helloID: UInt64 = 0
 
     init(
@@ -156,4 +158,10 @@ final class Peer {
     }
 
     var isOpen: Bool { phase == .open }
+
+    /// Its hello waits for the row's vouch, until its phase changes.
+    func waits(for row: ModuleRecord) {
+        awaitedRow = row
+        row.awaitingVouch.append(number)
+    }
 }

@@ -59,6 +59,9 @@ struct RouteTable: ~Copyable {
 
     /// Routes that are remembered; when as many are, all are forgotten.
     private static let mostRoutes = 4_096
+    /// So long is a `to` with the longest names and number, in bytes: what is longer leads to
+    /// no instance.
+    private static let longestKept = 160
 
     private var routes = ByteTable<Route>()
     private var interfaces = ByteTable<InterfaceRecord>()
@@ -106,6 +109,10 @@ struct RouteTable: ~Copyable {
     }
 
     private mutating func remember(_ route: Route, for to: UnsafeRawBufferPointer) {
+        guard to.count <= Self.longestKept else {
+            spent.append(route)
+            return
+        }
         if routes.count >= Self.mostRoutes { forgetRoutes() }
         routes.set(to, route)
     }

@@ -133,8 +133,13 @@ public struct FrameAssembler: ~Copyable {
     /// Takes back the frame that `next` gave last: it is given again later.
     public mutating func putBack(_ frame: Frame) { position -= frame.count }
 
+    /// From this size on bytes that wait for long are kept in pages of their own.
+    private static let leastApart = 4 << 10
+
     /// Ends a turn: keeps what `next` has not given.
-    public mutating func keepRest() {
+    /// - Parameter forLong: it isn't read on for a while, so what it has goes into pages that
+    ///   are the system's again afterwards, whatever is allocated meanwhile.
+    public mutating func keepRest(forLong: Bool = false) {
         let left = end - position
         defer {
             region = nil
@@ -147,16 +152,18 @@ public struct FrameAssembler: ~Copyable {
         }
         let start = region! + position
         let needed = max(left, announced(start, left))
-        if region == rest, position == 0, restCapacity > left || restCapacity >= needed {
+        let isApart = forLong && left >= Self.leastApart && restCapacity < LargeBlocks.least
+        if !isApart, region == rest, position == 0, restCapacity > left || restCapacity >= needed {
             restCount = left
             return
         }
         // What was announced is believed as it arrives: a frame's memory grows
         // with its bytes. From a size on it has a place for all of them, since
         // growing copies; pages that nothing has come into are no memory yet.
-        let capacity =
+        var capacity =
             needed > ReadBuffer.longestRest
             ? left >= Self.trusted ? needed : min(needed, max(left * 2, 2 * ReadBuffer.turn)) : Self.rounded(left)
+        if isApart { capacity = max(capacity, LargeBlocks.least) }
         let kept = reclaimer.allocate(capacity + ReadBuffer.slack)
         kept.copyMemory(from: start, byteCount: left)
         // Words are loaded from behind a frame's end, and their bytes ignored.

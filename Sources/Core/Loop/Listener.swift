@@ -5,6 +5,9 @@ internal import Glibc
 public final class Listener: Handle {
     /// How many connections one turn takes before others have theirs.
     private static let acceptedPerTurn = 64
+    /// How long it listens to nobody where there is not even the spare descriptor, in
+    /// milliseconds: else the loop would report the waiting connection without end.
+    private static let rest: UInt64 = 100
     private var isTurnOver = false
 
     public let path: String
@@ -13,9 +16,14 @@ public final class Listener: Handle {
     /// Given up for a moment where the process has no descriptor left, so that
     /// a waiting connection can be taken and closed instead of spinning on it.
     private var spare: Int32
+    /// Runs while it rests.
+    private var timer: LoopTimer?
     /// Whether the socket's file is its own.
     public let removesFile: Bool
     private var onConnection: (Socket) -> Void
+    /// Gets a connection for which the process has no descriptor, and may write to it: the
+    /// connection is closed right after.
+    public var onRefusal: (Socket) -> Void = { _ in }
 
     /// Binds and listens. The path is free, or this throws; see
     /// `SocketAddress.occupant`.
@@ -60,6 +68,10 @@ public final class Listener: Handle {
         try super.init(UV_POLL, "poll \(path)") { memory in
             uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
         }
+        watch()
+    }
+
+    private func watch() {
         uv_poll_start(memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue)) {
             handle, _, _ in
             let object = Unmanaged<Listener>.fromOpaque(handle!.pointee.data)
@@ -79,16 +91,46 @@ public final class Listener: Handle {
             }
             switch errno {
             case EINTR, ECONNABORTED: continue
-            case EMFILE, ENFILE:
-                guard spare >= 0 else { return }
-                Glibc.close(spare)
-                let refused = strata_accept(descriptor)
-                if refused >= 0 { Glibc.close(refused) }
-                spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
-                if refused < 0 { return }
+            case EMFILE, ENFILE: guard refuse() else { return }
             default: return
             }
         }
+    }
+
+    /// Takes a connection in the place of the spare descriptor, and closes it.
+    /// - Returns: false where there is none to take, or no spare descriptor.
+    private func refuse() -> Bool {
+        guard takeSpare() else {
+            pause()
+            return false
+        }
+        Glibc.close(spare)
+        spare = -1
+        let refused = strata_accept(descriptor)
+        if refused >= 0, let socket = try? Socket(loop, descriptor: refused) {
+            onRefusal(socket)
+            socket.close()
+        }
+        if !isClosed { _ = takeSpare() }
+        return refused >= 0
+    }
+
+    private func takeSpare() -> Bool {
+        if spare < 0 { spare = open("/dev/null", O_RDONLY | O_CLOEXEC) }
+        return spare >= 0
+    }
+
+    /// Listens to nobody for a while.
+    private func pause() {
+        uv_poll_stop(memory.assumingMemoryBound(to: uv_poll_t.self))
+        let timer =
+            timer
+            ?? LoopTimer(loop) { [unowned self] in
+                guard !isClosed else { return }
+                watch()
+            }
+        timer.start(after: Self.rest)
+        self.timer = timer
     }
 
     /// Leaves what else waits to the loop's next round; for the handler of a connection.
@@ -106,7 +148,9 @@ public final class Listener: Handle {
     public func letGo() {
         guard !isClosed else { return }
         super.close()
+        timer?.close()
         onConnection = { _ in }
+        onRefusal = { _ in }
         if spare >= 0 { Glibc.close(spare) }
     }
 }

@@ -55,15 +55,19 @@ public final class Socket: Handle {
         }
     }
 
-    /// Connects to a socket of the file system. Never waits: a listener whose
-    /// backlog is full is EAGAIN.
+    /// How long connecting waits for a place in a full backlog, in milliseconds.
+    private static let longestWait = 2_000
+
+    /// Connects to a socket of the file system. Where others have filled the listener's
+    /// backlog it waits for a place there, in the kernel, which lets each in who waits:
+    /// to try again would lose against whoever tries more often.
     public static func connect(_ loop: Loop, path: String) throws(SystemError) -> Socket {
         guard path.utf8.count <= SocketAddress.longestPath else {
             throw SystemError(ENAMETOOLONG, SocketAddress.tooLong(path))
         }
         let descriptor = strata_unix_socket()
         guard descriptor >= 0 else { throw SystemError(errno, "make a socket") }
-        let status = strata_unix_connect(descriptor, path)
+        let status = strata_unix_connect_waiting(descriptor, path, longestWait)
         guard status == 0 else {
             Glibc.close(descriptor)
             throw SystemError(status, "connect to \(path)")

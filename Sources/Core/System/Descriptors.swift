@@ -2,9 +2,9 @@ internal import CUV
 
 /// The descriptors of this process.
 public enum Descriptors {
-    /// Lets this process open as many as it wants, up to its hard limit.
-    /// - Returns: how many it may open now.
-    public static func raiseLimit(to wanted: UInt) -> UInt { strata_raise_descriptor_limit(wanted) }
+    /// Lets this process open as many as its hard limit (RLIMIT_NOFILE) allows.
+    /// - Returns: how many those are.
+    public static func raiseLimit() -> Int { Int(clamping: strata_raise_descriptor_limit()) }
 
     /// Whether a program that this process becomes, or starts, has a descriptor too.
     public static func hand(_ descriptor: Int32, on isHandedOn: Bool) throws(SystemError) {

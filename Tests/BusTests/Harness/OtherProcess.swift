@@ -10,13 +10,15 @@ final class OtherProcess {
 
     var pid: Int32 { program.pid }
 
-    init(_ bus: TestBus, _ label: String, answersLifecycle: Bool = true) throws {
+    /// - Parameter user: as whom it connects; nil is the test's own user. See `openToOthers`.
+    init(_ bus: TestBus, _ label: String, user: UInt32? = nil, answersLifecycle: Bool = true) throws {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw TestFailure("no socket: error \(errno)", file: #fileID, line: #line) }
         do {
             program = try ChildProgram(
-                try BuiltExecutable.path("StrataConnector"), [bus.path], third: descriptor, label: label)
+                try BuiltExecutable.path("StrataConnector"), [bus.path] + (user.map { ["\($0)"] } ?? []),
+                third: descriptor, label: label)
             let answer = program.firstLine()
             guard answer == "yes" else {
                 throw TestFailure("\(label) could not connect: \(answer)", file: #fileID, line: #line)
@@ -42,6 +44,27 @@ final class OtherProcess {
 }
 
 extension TestBus {
+    /// Users of this system that are not the test's, who runs as root.
+    static let others: (UInt32, UInt32) = (65_534, 1)
+
+    /// Lets every user reach the socket.
+    func openToOthers() {
+        chmod(folder, 0o711)
+        chmod(path, 0o666)
+    }
+
+    /// A process of another user that holds so many connections without hello, and opens each
+    /// anew as it is closed.
+    func flood(_ count: Int) throws -> ChildProgram {
+        openToOthers()
+        let words = ["--flood", path, "\(Self.others.0)", "\(count)"]
+        let flood = try ChildProgram(try BuiltExecutable.path("StrataConnector"), words)
+        guard flood.firstLine() == "yes" else {
+            throw TestFailure("the flood could not connect: \(flood.outputText)", file: #fileID, line: #line)
+        }
+        return flood
+    }
+
     /// A row's process that the launcher has started and vouched for, and whose
     /// hello was answered.
     func process(

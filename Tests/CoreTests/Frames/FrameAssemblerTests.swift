@@ -255,4 +255,26 @@ struct FrameAssemblerTests {
         assembler.keepRest()
         #expect(assembler.keptCount == 0)
     }
+
+    /// A frame that isn't read on for a while stands in pages of its own, which go back.
+    @Test(arguments: [(60_000, false, 0), (60_000, true, 80 << 10), (1_000, true, 0)])
+    func whatWaitsForLongHasPagesOfItsOwn(count: Int, forLong: Bool, spare: Int) throws {
+        let reclaimer = Reclaimer()
+        var assembler = FrameAssembler(limits: FrameLimits(frame: 16 << 20, header: 16 << 10), reclaimer)
+        let buffer = ReadBuffer()
+        let plain = Plain(header: [1], body: [UInt8](repeating: 7, count: count))
+        // Part of it is kept as ever before the rest has come.
+        let parts = [plain.bytes.prefix(count / 2), plain.bytes.dropFirst(count / 2)]
+        for part in parts {
+            assembler.space(in: buffer).copyBytes(from: part)
+            assembler.received(part.count)
+            if let frame = try assembler.next() { assembler.putBack(frame) }
+            assembler.keepRest(forLong: forLong && part.startIndex > 0)
+        }
+        #expect(Array(assembler.kept) == plain.bytes)
+        assembler.resume()
+        #expect(try assembler.next()?.body.elementsEqual(plain.body) == true)
+        assembler.keepRest()
+        #expect(reclaimer.spareCount == spare)
+    }
 }

@@ -60,7 +60,7 @@ final class UserApp {
         chmod(running.folder, 0o755)
         mkdir(programs, 0o755)
         chmod(programs, 0o755)
-        for program in ["StrataFixture", "strata", "strata-broker"] {
+        for program in ["StrataFixture", "StrataConnector", "strata", "strata-broker"] {
             // By a process of its own: what a test starts meanwhile would inherit
             // the file while it is written, and nobody can run it then.
             let copy = try ChildProgram(
@@ -75,13 +75,20 @@ final class UserApp {
     func run(as user: User?, inGroup: Bool, _ words: [String], environment: [String: String] = [:]) throws
         -> (end: ChildProgram.End, output: String)
     {
-        let user = try #require(user)
-        let group = inGroup ? getgrnam(Self.group).pointee.gr_gid : user.gid
-        let program = try ChildProgram(
-            Self.setpriv, ["--reuid", "\(user.uid)", "--regid", "\(group)", "--clear-groups"] + words,
-            environment: environment.merging(["STRATA_SOCKET": running.socket]) { given, _ in given })
+        let program = try begin(as: user, inGroup: inGroup, words, environment: environment)
         let end = try program.wait(within: .seconds(30))
         return (end, program.outputText)
+    }
+
+    /// The same, and it goes on.
+    func begin(as user: User?, inGroup: Bool = true, _ words: [String], environment: [String: String] = [:]) throws
+        -> ChildProgram
+    {
+        let user = try #require(user)
+        let group = inGroup ? getgrnam(Self.group).pointee.gr_gid : user.gid
+        return try ChildProgram(
+            Self.setpriv, ["--reuid", "\(user.uid)", "--regid", "\(group)", "--clear-groups"] + words,
+            environment: environment.merging(["STRATA_SOCKET": running.socket]) { given, _ in given })
     }
 
     /// `strata …` as a user.

@@ -87,6 +87,33 @@ extension SharedFolderTests {
             }
         }
 
+        /// A hostile process of the module's own user, in the socket's group.
+        @Test func floodOfItsOwnUserKeepsNoVouchedModuleOut() throws {
+            let row = "  Sand: {user: nobody, run: [FIXTURE], provides: [Sand], backoff: {first: 10ms, most: 10ms}}"
+            try run("flood", row) { app in
+                try app.awaitReady("Sand")
+                let user = try #require(UserApp.module)
+                let flood = try app.begin(
+                    as: user, ["\(app.programs)/StrataConnector", "--flood", app.running.socket, "\(user.uid)", "70"])
+                defer { flood.kill() }
+                #expect(flood.firstLine() == "yes")
+                for _ in 0..<5 {
+                    let tool = try tool(app)
+                    let before = try sand(tool)
+                    kill(before.pid, SIGKILL)
+                    try app.running.until {
+                        (try? sand(tool)).map { $0.state == "ready" && $0.pid != before.pid } == true
+                    }
+                }
+            }
+        }
+
+        /// What the bus says of the only module.
+        private func sand(_ tool: RawPeer) throws -> (pid: Int32, state: String) {
+            let row = try tool.asked("bus/modules")["modules"]?.array?.first
+            return (Int32(row?["pid"]?.integer ?? 0), row?["state"]?.string ?? "")
+        }
+
         @Test func operatorIsNoLauncherAndNobodyElsesModule() throws {
             try run("roles", "  A: {run: [FIXTURE]}\n  Hand: {start: manual, provides: [Hand]}") { app in
                 try app.awaitReady("A")

@@ -135,14 +135,6 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func connectionsWithoutHello() throws {
-        try TestBus.run(.sixModules { $0.limits.unregistered = 1 }) { bus in
-            _ = try bus.connect("silent")
-            let error = try bus.connect("one more").expectEnd("overloaded")
-            expect(error, names: "limits.unregistered", of: "1 connections")
-        }
-    }
-
     @Test func theLastSixteenConnectionsAreForOperatorsAndTheLauncher() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 18 }) { bus in
             let modules = try [bus.module("Ant"), bus.module("Bee")]
@@ -158,6 +150,38 @@ struct NumberLimitTests {
             try bus.waitUntil("Ant", is: "absent")
             _ = try bus.module("Cat")
             expect(try bus.connect("one more").expectEnd("overloaded"), names: "limits.connections", of: "18")
+        }
+    }
+
+    /// A row's module finds a place however many guests there are.
+    @Test func guestsLeaveAPlaceForEachRow() throws {
+        let table = AppTable.sixModules {
+            $0.guests = .init(rank: 2, most: 100)
+            $0.limits.connections = 16 + 6 + 1
+        }
+        try TestBus.run(table) { bus in
+            _ = try bus.module("Visitor")
+            let second = try bus.connect()
+            let refusal = try second.expectRefusal(of: try second.sendHello("Other"), "overloaded")
+            expect(refusal, names: "limits.connections", of: "22 of 23")
+            for name in firstOfLevel + secondOfLevel { _ = try bus.module(name) }
+        }
+    }
+
+    /// Ended connections whose last bytes nobody reads take no places.
+    @Test func endedConnectionsThatNobodyReadsGiveWay() throws {
+        try TestBus.run(.sixModules { $0.limits.connections = 18 }) { bus in
+            let tool = try bus.operator()
+            for _ in 0..<40 {
+                let deaf = try bus.module("Ant")
+                deaf.isPaused = true
+                // More than its socket takes; then a frame that is none.
+                for _ in 0..<400 { try deaf.call("bus/interfaces", nil, ["meta": ["x": .filler(3_000)]]) }
+                try deaf.send(bytes: [0, 0, 0, 0])
+                try bus.waitUntil("Ant", is: "absent")
+            }
+            try tool.settle()
+            _ = try bus.module("Bee")
         }
     }
 

@@ -209,16 +209,6 @@ struct HelloTests {
         }
     }
 
-    @Test func oneMoreConnectionWithoutHelloThanAllowedIsOverloaded() throws {
-        try TestBus.run(.sixModules { $0.limits.unregistered = 3 }) { bus in
-            let waiting = try (0..<3).map { try bus.connect("\($0)") }
-            try bus.connect("one more").expectEnd("overloaded")
-            try waiting[0].hello("Ant")
-            let now = try bus.connect("now")
-            try now.hello("Bee")
-        }
-    }
-
     @Test func thereIsOneLauncherAtATime() throws {
         try TestBus.run(.sixModules()) { bus in
             let first = try bus.launcher()

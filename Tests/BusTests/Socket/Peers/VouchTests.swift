@@ -93,6 +93,63 @@ struct VouchTests {
         }
     }
 
+    @Test func twoHellosOfOneUserWaitForARow() throws {
+        try TestBus.run(table()) { bus in
+            let processes = try (0..<3).map { try OtherProcess(bus, "\($0)") }
+            let waiting = processes.prefix(2)
+            let hellos = try waiting.map { try $0.peer.sendHello("Login", ["token": "right"]) }
+            let third = processes[2].peer
+            try bus.operator().settle()
+            let refusal = try third.expectRefusal(of: try third.sendHello("Login", ["token": "right"]), "overloaded")
+            #expect(refusal.message.contains("2 hellos of Login from user \(geteuid())"), "\(refusal)")
+            // What ends waits no more.
+            processes[0].die()
+            let fourth = try OtherProcess(bus, "fourth")
+            let last = try fourth.peer.sendHello("Login", ["token": "right"])
+            try bus.vouch(for: "Login", pid: processes[1].pid, token: "right")
+            try waiting[1].peer.expectReply(to: hellos[1])
+            try fourth.peer.expectRefusal(of: last, "forbidden")
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func aHelloOfAUserThatIsNotTheRowsWaitsForNobody() throws {
+        let table = table { $0.modules.append(.eager("Sand") { $0.user = TestBus.others.0 }) }
+        try TestBus.run(table) { bus in
+            bus.openToOthers()
+            for (row, user) in [("Login", 0), ("Sand", TestBus.others.0)] {
+                let stranger = try OtherProcess(bus, row, user: TestBus.others.1)
+                let peer = stranger.peer
+                let refusal = try peer.expectRefusal(of: try peer.sendHello(row, ["token": "t"]), "forbidden")
+                #expect(refusal.message.contains("\(row), which runs as user \(user)"), "\(refusal)")
+                stranger.die()
+            }
+            // The row's own user waits, and whoever may be the launcher.
+            let own = try OtherProcess(bus, "Sand", user: TestBus.others.0)
+            let hello = try own.peer.sendHello("Sand", ["token": "t"])
+            let root = try bus.connect("root")
+            let refused = try root.sendHello("Sand", ["token": "t"])
+            try bus.operator().settle()
+            #expect(own.peer.inbox.isEmpty && root.inbox.isEmpty)
+            try bus.vouch(for: "Sand", pid: own.pid, token: "t")
+            try own.peer.expectReply(to: hello)
+            try root.expectRefusal(of: refused, "forbidden")
+        }
+    }
+
+    @Test func aHelloThatWaitsIsCountedAmongThoseWithoutHello() throws {
+        try TestBus.run(table { $0.limits.unregistered = 2 }) { bus in
+            let tool = try bus.operator()
+            let waiting = try bus.connect("waiting")
+            let hello = try waiting.sendHello("Login", ["token": "right"])
+            try tool.settle()
+            let silent = try (0..<2).map { try bus.connect("silent \($0)") }
+            let refusal = try waiting.expectRefusal(of: hello, "overloaded")
+            #expect(refusal.message.contains("(limits.unregistered)"), "\(refusal)")
+            for peer in silent { try peer.hello(role: "operator") }
+        }
+    }
+
     @Test func aVouchForANewProcessEndsTheOldSession() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
