@@ -42,6 +42,24 @@ struct TextLimitTests {
         }
     }
 
+    @Test func namesOfEventsThatAreSaidInParts() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let module = try bus.connect("Ant", answersLifecycle: true)
+            try module.hello("Ant", ["more": true])
+            // 61,440 bytes of names in each part.
+            func events(_ part: Int) -> JSON {
+                .array(
+                    (0..<240).map {
+                        .string(
+                            "\(1_000 * (part + 1) + $0)" + String(repeating: "x", count: 256 - 4 - (part > 8 ? 1 : 0)))
+                    })
+            }
+            for part in 0..<17 { try module.asked("bus/register", ["events": events(part), "more": true]) }
+            let error = try module.refused("bus/register", ["events": events(17), "more": true], with: "overloaded")
+            #expect(error.message.contains("Ant would have events whose texts have 110"), "\(error)")
+        }
+    }
+
     @Test func patternsOfURLs() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Test")
