@@ -104,7 +104,6 @@ extension Broker {
                 "\(module.name) would have \(count) \(what), and may have \(limit) (limits.\(what.lowercased())): "
                     + "unregister some")
         }
-        try checkTexts(part, urls, module, peer)
         let isSuccessor = urls != nil
         let (events, requires) =
             isSuccessor
@@ -113,6 +112,7 @@ extension Broker {
         try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         try Hello.checkCount("events", events + part.events.count)
         try Hello.checkCount("requires", requires + part.requires.count)
+        try checkTexts(part, urls, module, peer)
     }
 
     /// The bytes of all that the session has with this part, the row's among them; what it
