@@ -1,4 +1,5 @@
 import StrataCore
+import TestSupport
 import Testing
 
 @Suite struct NamesTests {
@@ -109,5 +110,52 @@ import Testing
         ] as [(String, [String])])
     func namesNearAMistakeAreSuggested(_ name: String, _ near: [String]) {
         #expect(nearestNames(to: name, in: ["Itemd", "Itemc", "Login", "Itemb", "Alert", "Itema", "Login"]) == near)
+    }
+
+    /// The distance that is meant, without a thought of speed.
+    private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
+        var rows = Array(repeating: Array(0...other.count), count: one.count + 1)
+        for i in 0...one.count { rows[i][0] = i }
+        for i in one.indices {
+            for j in other.indices {
+                var best = min(rows[i][j] + (one[i] == other[j] ? 0 : 1), rows[i][j + 1] + 1, rows[i + 1][j] + 1)
+                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] {
+                    best = min(best, rows[i - 1][j - 1] + 1)
+                }
+                rows[i + 1][j + 1] = best
+            }
+        }
+        return rows[one.count][other.count]
+    }
+
+    @Test(arguments: 0..<20)
+    func namesAreNearAsTheirDistanceSays(_ seed: Int) {
+        var random = SeededGenerator(seed)
+        func name(_ count: Int) -> String {
+            String((0..<count).map { _ in "abc".randomElement(using: &random) ?? "a" })
+        }
+        for _ in 0..<200 {
+            let wanted = name(Int.random(in: 1...14, using: &random))
+            let known = Set((0..<20).map { _ in name(Int.random(in: 1...14, using: &random)) })
+            let farthest = min(3, max(1, wanted.utf8.count / 3))
+            let near = known.map { (Self.distance(Array(wanted.utf8), Array($0.utf8)), $0) }
+                .filter { $0.0 <= farthest }.sorted { $0 < $1 }.prefix(3).map(\.1)
+            #expect(nearestNames(to: wanted, in: known) == near, "\(wanted) among \(known)")
+        }
+    }
+
+    /// Names that are as like each other as they can be without being near.
+    @Test(arguments: [16, 64, 255])
+    func aHintCostsTheSameHoweverManyLongNamesThereAre(_ length: Int) {
+        let known = (0..<4_096).lazy.map { String(repeating: "x", count: length - 8) + "\(10_000_000 + $0)" }
+        var comparison = NameComparison(String(repeating: "x", count: length - 8) + "abcdefgh")
+        for name in known where !comparison.look(at: name) { break }
+        #expect(comparison.nearest == [])
+        #expect(comparison.cells <= NameComparison.mostCells + 7 * length, "\(comparison.cells)")
+        // What is nothing like the name costs little: 512 of them are looked at.
+        var other = NameComparison(String(repeating: "y", count: length - 1) + "Z")
+        for name in known.prefix(512) where !other.look(at: name) { Issue.record("\(other.cells)") }
+        _ = other.look(at: String(repeating: "y", count: length))
+        #expect(other.nearest.count == 1, "\(other.cells)")
     }
 }

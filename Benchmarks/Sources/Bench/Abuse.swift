@@ -61,5 +61,11 @@ struct Abuse {
         Abuse(
             name: "silent", title: "70 that say no hello, opened anew as they are closed", connections: 70,
             isNamedBy: ("overloaded", "(limits.unregistered)")),
+        Abuse(
+            name: "opens", title: "URLs that fail at their last segment, beside 1,024 patterns", fullQueues: 1,
+            connections: 9, isNamedBy: ("unknown-path", "the path ")),
+        Abuse(
+            name: "interfaces", title: "bus/interfaces beside 256 interfaces of 56 long names", fullQueues: 2,
+            connections: 17),
     ]
 }

@@ -51,6 +51,35 @@ static void hello_many(char *text, size_t room, unsigned index, bool same) {
 static void hello_many_same(char *text, size_t room, unsigned index) { hello_many(text, room, index, true); }
 static void hello_many_distinct(char *text, size_t room, unsigned index) { hello_many(text, room, index, false); }
 
+// 128 patterns of 64 segments: 32 shapes, each with four literals at its end. Eight such
+// peers have all shapes that one host may have.
+static void hello_patterns(char *text, size_t room, unsigned index) {
+    size_t count = (size_t)snprintf(
+        text, room, "{\"protocol\":1,\"module\":\"Mapped%u\",\"interfaces\":{\"Mapped%u\":{}},\"urls\":[", index, index);
+    for (unsigned i = 0; i < 128; i++) {
+        unsigned shape = index * 32 + i / 4;
+        count += (size_t)snprintf(text + count, room - count, "%s{\"host\":\"h\",\"path\":\"", i > 0 ? "," : "");
+        for (unsigned s = 0; s < 63; s++)
+            count += s < 8 && (shape >> s & 1) != 0 ? (size_t)snprintf(text + count, room - count, "/:b%u", s)
+                                                    : (size_t)snprintf(text + count, room - count, "/a");
+        count += (size_t)snprintf(text + count, room - count, "/%u\",\"to\":\"Mapped%u/act\"}", i % 4, index);
+    }
+    snprintf(text + count, room - count, "]}");
+}
+
+// Sixteen interfaces with long names, of 56 actions with long names each.
+static void hello_interfaces(char *text, size_t room, unsigned index) {
+    size_t count = (size_t)snprintf(text, room, "{\"protocol\":1,\"module\":\"Listed%u\",\"interfaces\":{", index);
+    for (unsigned i = 0; i < 16; i++) {
+        count += (size_t)snprintf(text + count, room - count, "%s\"Listed%055u\":{\"actions\":{", i > 0 ? "," : "",
+                                  index * 16 + i);
+        for (unsigned a = 0; a < 56; a++)
+            count += (size_t)snprintf(text + count, room - count, "%s\"act%055u\":{}", a > 0 ? "," : "", a);
+        count += (size_t)snprintf(text + count, room - count, "}}");
+    }
+    snprintf(text + count, room - count, "}}");
+}
+
 // A string of so many bytes, quotes included; a plan asks for one size alone.
 static const char *filler(size_t count) {
     static char *bytes;
@@ -78,6 +107,21 @@ static void call_sink_larger(struct party *p) { put_calls(p, ",\"to\":\"Sink/act
 static void call_nobody(struct party *p) { put_calls(p, ",\"to\":\"Nobody/act\"}", 256, 64); }
 // The largest frame there may be.
 static void call_sink_largest(struct party *p) { put_calls(p, ",\"to\":\"Sink/act\"}", 1, (16 << 20) - 128); }
+
+// A URL that fails at its last segment.
+static void open_nothing(struct party *p) {
+    for (unsigned i = 0; i < 64; i++) {
+        char header[256];
+        size_t size = (size_t)snprintf(header, sizeof header, "{\"kind\":\"open\",\"id\":%llu,\"url\":\"bench://h",
+                                       (unsigned long long)p->c.next_id++);
+        for (unsigned s = 0; s < 63; s++) size += (size_t)snprintf(header + size, sizeof header - size, "/a");
+        size += (size_t)snprintf(header + size, sizeof header - size, "/none\"}");
+        put_frame(&p->c, (uint32_t)size, header, size, NULL, 0);
+    }
+    tally.sent += 64;
+}
+
+static void list_interfaces(struct party *p) { put_calls(p, ",\"to\":\"bus/interfaces\"}", 16, 2); }
 
 static void put_broadcasts(struct party *p, unsigned count, bool same) {
     for (unsigned i = 0; i < count; i++, p->turn++) {
@@ -125,6 +169,10 @@ static const struct part
     bad_framer = {.hello = hello_flooder, .produce = bad_frame, .gap = 1, .returns = true},
     silent = {.returns = true},
     bad_greeter = {.hello = hello_bad, .returns = true},
+    mapped = {.hello = hello_patterns},
+    opener = {.hello = hello_flooder, .produce = open_nothing},
+    listed = {.hello = hello_interfaces},
+    lister = {.hello = hello_flooder, .produce = list_interfaces},
     hundred = {.hello = hello_sender, .produce = broadcast_hundred, .gap = 0.001},
     seldom = {.hello = hello_sender, .produce = broadcast_one, .gap = 0.1},
     distinct = {.hello = hello_sender, .produce = broadcast_distinct, .gap = 0.001},
@@ -150,6 +198,8 @@ static const struct plan plans[] = {
     {"bad-frames", {{&bad_framer, 1}}},
     {"bad-hellos", {{&bad_greeter, 1}}},
     {"silent", {{&silent, 70}}},
+    {"opens", {{&mapped, 8}, {&opener, 1}}},
+    {"interfaces", {{&listed, 16}, {&lister, 1}}},
 };
 
 const struct plan *find_plan(const char *name) {

@@ -23,6 +23,7 @@ extension Broker {
         } catch {
             refuse(peer, header.id, error)
         }
+        lookAtTurn()
     }
 
     /// The answer of an action; nil where it comes later.
@@ -33,12 +34,10 @@ extension Broker {
         case "ping": return .object([])
         case "hello":
             throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection says it once")
-        case "levels": return levelsAnswer()
-        case "modules": return modulesAnswer()
-        case "interfaces": return interfacesAnswer()
-        case "names": return namesAnswer()
+        case "levels", "modules", "interfaces", "names", "timeline":
+            list(for: peer, id: header.id, try listing(action, for: peer))
+            return nil
         case "stats": return statsAnswer()
-        case "timeline": return try timelineAnswer(to: peer)
         case "metrics":
             try metrics(header, body, from: peer)
             return nil
@@ -64,7 +63,7 @@ extension Broker {
             return nil
         case "release": return try releaseInstance(body, try onlyModules(peer, "creates"), peer)
         case "watch":
-            watchModules(header, from: peer)
+            try watchModules(header, from: peer)
             return nil
         case "monitor":
             try monitor(header, body, from: peer)
@@ -97,6 +96,17 @@ extension Broker {
                 .unknownAction,
                 "bus has no action \(action): \(near.isEmpty ? "it has \(Self.actions.joined(separator: ", "))" : "did you mean \(near.joined(separator: " or "))?")"
             )
+        }
+    }
+
+    /// The answers that grow with what modules bring.
+    private func listing(_ action: String, for peer: Peer) throws(BusError) -> Listing.Part {
+        switch action {
+        case "levels": levelsListing()
+        case "modules": modulesListing()
+        case "interfaces": interfacesListing()
+        case "names": namesListing()
+        default: try timelineListing(for: peer)
         }
     }
 

@@ -2,22 +2,38 @@ import StrataCore
 
 /// What the broker says of itself: levels, modules, interfaces, statistics.
 extension Broker {
-    func levelsAnswer() -> JSON {
+    /// `bus/levels`: of each level its modules, then those of them that report within it.
+    func levelsListing() -> Listing.Part {
         let sorted = modules.inStartOrder
-        return .object([
-            .init(
-                "levels",
-                .array(
-                    levels.names.enumerated().map { rank, name in
-                        let modules = sorted.filter { $0.rank == rank }
-                        let reporters = modules.compactMap(reporter)
-                        return .object(
-                            [
-                                .init("name", .string(name)), .init("rank", .integer(Int64(rank))),
-                                .init("modules", .array(modules.map { .string($0.name) })),
-                            ] + (reporters.isEmpty ? [] : [.init("reporters", .array(reporters))]))
-                    }))
-        ])
+        let byRank = levels.names.indices.map { rank in sorted.filter { $0.rank == rank } }
+        var (rank, index, hasReporters, isDone) = (0, 0, false, false)
+        return { [unowned self] bytes in
+            guard rank < byRank.count else {
+                guard !isDone else { return false }
+                isDone = true
+                bytes.append(contentsOf: "]}".utf8)
+                return true
+            }
+            let modules = byRank[rank]
+            if index == 0 {
+                bytes.append(contentsOf: (rank == 0 ? "{\"levels\":[{" : ",{").utf8)
+                bytes.append(contentsOf: "\"name\":".utf8)
+                JSON.write(levels.names[rank], to: &bytes)
+                bytes.append(contentsOf: ",\"rank\":\(rank),\"modules\":".utf8)
+                JSON.array(modules.map { .string($0.name) }).write(to: &bytes)
+            }
+            if index < modules.count, let reporter = reporter(modules[index]) {
+                bytes.append(contentsOf: (hasReporters ? "," : ",\"reporters\":[").utf8)
+                hasReporters = true
+                reporter.write(to: &bytes)
+            }
+            index += 1
+            if index >= modules.count {
+                bytes.append(contentsOf: (hasReporters ? "]}" : "}").utf8)
+                (rank, index, hasReporters) = (rank + 1, 0, false)
+            }
+            return true
+        }
     }
 
     /// To which modules of its own level one reports; nil where to none.
@@ -31,17 +47,14 @@ extension Broker {
         return .object([.init("module", .string(module.name)), .init("declared", declared), .init("seen", seen)])
     }
 
-    func modulesAnswer() -> JSON {
-        .object([.init("modules", .array(modules.inStartOrder.map(describe)))])
+    func modulesListing() -> Listing.Part {
+        Listing.array("modules", of: modules.inStartOrder) { [unowned self] module in
+            // A guest may be gone since.
+            modules.find(module.name) === module ? describe(module) : nil
+        }
     }
 
     private func describe(_ module: ModuleRecord) -> JSON {
-        var open = 0
-        var call = module.peer?.firstServed
-        while let served = call {
-            open += 1
-            call = served.pointee.served.next
-        }
         var members: [JSON.Member] = [
             .init("name", .string(module.name)),
             .init("level", .string(levels.names[module.rank])),
@@ -51,7 +64,7 @@ extension Broker {
             .init("uid", module.peer == nil ? .null : .integer(Int64(module.uid))),
             .init("since", module.since == 0 ? .null : .integer(Int64(module.since))),
             .init("restarts", .integer(Int64(module.restarts))),
-            .init("open", .integer(Int64(open))),
+            .init("open", .integer(Int64(module.peer?.servedCount ?? 0))),
             .init("waiting", .integer(Int64(module.waiting.count))),
             .init("queued", .integer(Int64(module.peer?.outbox.pending ?? 0))),
             .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
@@ -74,44 +87,9 @@ extension Broker {
         return .object(used.map { .init($0.0, .integer(Int64($0.1))) })
     }
 
-    func interfacesAnswer() -> JSON {
-        var places: [(host: String, path: String, target: URLTarget)] = []
-        routes.urls.forEach { places.append(($0, $1.text, $2)) }
-        places.sort { ($0.host, $0.path) < ($1.host, $1.path) }
-        let urls = Dictionary(grouping: places, by: \.target.interface).mapValues { places in
-            places.map { place -> JSON in
-                .object([
-                    .init("host", .string(place.host)), .init("path", .string(place.path)),
-                    .init("to", .string(place.target.to)),
-                ])
-            }
-        }
-        let all = modules.inStartOrder
-        return .object([
-            .init(
-                "interfaces",
-                .array(
-                    routes.allInterfaces.map { interface in
-                        .object([
-                            .init("name", .string(interface.name)),
-                            .init("module", .string(interface.owner.name)),
-                            .init("instances", .string(interface.instances.rawValue)),
-                            .init(
-                                "actions",
-                                .array(
-                                    (interface.actions ?? []).map {
-                                        .object([
-                                            .init("name", .string($0.name)),
-                                            .init("auth", .bool($0.needsAuthorization)),
-                                        ])
-                                    })),
-                            .init("urls", .array(urls[interface.name] ?? [])),
-                            .init(
-                                "requiredBy",
-                                .array(all.filter { $0.requires(interface.name) }.map { .string($0.name) })),
-                        ])
-                    }))
-        ])
+    func interfacesListing() -> Listing.Part {
+        let listing = InterfaceListing(self)
+        return { listing.appendPart(to: &$0) }
     }
 
     func statsAnswer() -> JSON {
@@ -157,8 +135,8 @@ extension Broker {
             members.append(.init("reason", .string(ErrorCode.unavailable.rawValue)))
             return .object([.init("open", .bool(false))] + members)
         }
-        if let interface = routes.interface(target.interface), interface.isLive, let actions = interface.actions,
-            !actions.contains(where: { $0.name == target.action })
+        if let interface = routes.interface(target.interface), interface.isLive, interface.actions != nil,
+            Array(target.action.utf8).withUnsafeBytes({ interface.action($0) }) == nil
         {
             members.append(.init("reason", .string(ErrorCode.unknownAction.rawValue)))
             return .object([.init("open", .bool(false))] + members)

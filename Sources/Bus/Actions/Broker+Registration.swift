@@ -14,7 +14,10 @@ extension Broker {
         // One that has not taken over yet: what it registers joins what its hello brought.
         let successor = module.successor.flatMap { $0.peer === peer ? $0 : nil }
         let present = successor?.offer.interfaces ?? module.offeredInterfaces
-        part.offer.interfaces = try part.offer.interfaces.map { (own) throws(BusError) in try joined(own, present) }
+        if part.offer.interfaces.contains(where: \.adds) {
+            let byName = Dictionary(present.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            part.offer.interfaces = try part.offer.interfaces.map { (own) throws(BusError) in try joined(own, byName) }
+        }
         let all = successor?.offer.adding(part.offer)
         let names = Set(part.offer.interfaces.map(\.name))
         let interfaces = present.filter { !names.contains($0.name) } + part.offer.interfaces
@@ -54,9 +57,11 @@ extension Broker {
     }
 
     /// An interface that says `add`, together with the actions that it has already.
-    private func joined(_ own: Hello.Interface, _ present: [Hello.Interface]) throws(BusError) -> Hello.Interface {
+    private func joined(_ own: Hello.Interface, _ present: [String: Hello.Interface]) throws(BusError)
+        -> Hello.Interface
+    {
         guard own.adds else { return own }
-        guard var all = present.first(where: { $0.name == own.name }) else {
+        guard var all = present[own.name] else {
             throw BusError(
                 .badParams,
                 "there is no interface \(own.name) yet that actions can be added to: register it without \"add\"")
@@ -86,13 +91,8 @@ extension Broker {
                 module.urls.count { !$0.isDeclared }
                     + part.offer.urls.count { routes.urls.value(of: $0.pattern, host: $0.host)?.owner !== module }
             }
-        var observations = peer.observations.count + part.observes.count
-        if !part.more, peer.offering != .over {
-            observations += (module.row?.observes ?? []).count { own in
-                !peer.observations.contains { $0.isOf(own) }
-                    && !part.observes.contains { $0.name == own.name && $0.object == own.object }
-            }
-        }
+        let ofRow = observedByRowAlone(part, module, peer)
+        let observations = peer.observations.count + part.observes.count + ofRow.count
         let quotas = [
             ("interfaces", interfaces.count, limits.interfaces),
             ("URLs", (module.row?.urls.count ?? 0) + ownURLs, limits.urls),
@@ -112,13 +112,25 @@ extension Broker {
         try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         try Hello.checkCount("events", events + part.events.count)
         try Hello.checkCount("requires", requires + part.requires.count)
-        try checkTexts(part, urls, module, peer)
+        let observedBytes = peer.observedBytes + (part.observes + ofRow).reduce(0) { $0 + $1.cost }
+        try checkTexts(part, urls, module, observedBytes)
+    }
+
+    /// What the module's row observes, and neither the peer nor this part does; nothing
+    /// before the last part.
+    private func observedByRowAlone(_ part: Hello, _ module: ModuleRecord, _ peer: Peer) -> [AppTable.Observed] {
+        guard !part.more, peer.offering != .over, let observes = module.row?.observes, !observes.isEmpty else {
+            return []
+        }
+        let named = Set(peer.observations.map(Observation.Target.init) + part.observes.map(Observation.Target.init))
+        return observes.filter { !named.contains(Observation.Target($0)) }
     }
 
     /// The bytes of all that the session has with this part, the row's among them; what it
     /// maps again is counted once.
-    private func checkTexts(_ part: Hello, _ urls: [Hello.URL]?, _ module: ModuleRecord, _ peer: Peer) throws(BusError)
-    {
+    private func checkTexts(
+        _ part: Hello, _ urls: [Hello.URL]?, _ module: ModuleRecord, _ observedBytes: Int
+    ) throws(BusError) {
         var urlBytes = (module.row?.urls ?? []).reduce(0) { $0 + $1.cost }
         if let urls {
             for url in urls where !isOfRow(url, module) { urlBytes += url.cost }
@@ -126,12 +138,6 @@ extension Broker {
             for url in module.urls where !url.isDeclared { urlBytes += url.cost }
             for url in part.offer.urls where routes.urls.value(of: url.pattern, host: url.host)?.owner !== module {
                 urlBytes += url.cost
-            }
-        }
-        var observedBytes = peer.observedBytes + part.observes.reduce(0) { $0 + $1.cost }
-        if !part.more, peer.offering != .over {
-            for own in module.row?.observes ?? [] where !peer.observations.contains(where: { $0.isOf(own) }) {
-                observedBytes += own.cost
             }
         }
         let events = urls != nil ? module.successor?.events ?? [] : Array(module.events)
@@ -155,7 +161,7 @@ extension Broker {
     /// - Parameter mapped: the interfaces that URLs lead to already.
     private func checkInstances(of offer: Hello.Offer, _ mapped: [String], _ module: ModuleRecord) throws(BusError) {
         guard offer.interfaces.contains(where: { $0.instances == .multiple }) else { return }
-        let mapped = Set(mapped + mappings(of: module).map(\.interface))
+        let mapped = Set(mapped + module.mappings.map(\.interface))
         for interface in offer.interfaces where interface.instances == .multiple && mapped.contains(interface.name) {
             throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
         }
@@ -166,7 +172,7 @@ extension Broker {
         let offer = try Hello.Offer(&reader)
         var interfaces: [InterfaceRecord] = []
         for named in offer.interfaces {
-            guard let own = module.interfaces.first(where: { $0.name == named.name }) else {
+            guard let own = routes.interface(named.name), own.owner === module, own.isLive else {
                 throw BusError(.unknownInterface, "\(module.name) has no interface \(named.name) to unregister")
             }
             guard !own.isDeclared else {
@@ -176,27 +182,22 @@ extension Broker {
         }
         var urls: [URLTarget] = []
         for named in offer.urls {
-            guard let own = routes.urls.value(of: named.pattern, host: named.host), own.owner === module else {
-                throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister")
-            }
+            guard let own = routes.urls.value(of: named.pattern, host: named.host), own.owner === module, own.isLive
+            else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
             guard !own.isDeclared else {
                 throw BusError(
                     .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
             }
-            if !urls.contains(where: { $0 === own }) { urls.append(own) }
+            urls.append(own)
         }
+        for url in urls { url.isLive = false }
         // A URL goes with the interface that it leads to.
-        urls += module.urls.filter { url in
-            interfaces.contains { $0.name == url.interface } && !urls.contains { $0 === url }
-        }
-        for url in urls {
-            remove(url)
-            module.urls.removeAll { $0 === url }
-        }
-        for interface in interfaces {
-            remove(interface)
-            module.interfaces.removeAll { $0 === interface }
-        }
+        let names = Set(interfaces.map(\.name))
+        for url in module.urls where names.contains(url.interface) { url.isLive = false }
+        for url in module.urls where !url.isLive { remove(url) }
+        module.urls.removeAll { !$0.isLive }
+        for interface in interfaces { remove(interface) }
+        module.interfaces.removeAll { !$0.isLive }
         return .object([])
     }
 }

@@ -3,6 +3,11 @@ import StrataCore
 /// One open `bus/watch`: which rows its caller has yet to hear of. States that
 /// wait for credit are merged per module.
 final class Watch {
+    /// One peer may have so many open: each change of a state is a frame to each.
+    static let mostOfPeer = 16
+    /// So many states are told at once, over all watches: some 100 µs' work.
+    static let mostAtOnce = 64
+
     unowned(unsafe) let peer: Peer  // because a peer's watches go before it does
     let asking: CallReference
     var call: CallPointer { asking.call }
@@ -24,7 +29,11 @@ final class Watch {
 
 extension Broker {
     /// `watch`: the present state of every row, then each change.
-    func watchModules(_ header: borrowing Header, from peer: Peer) {
+    func watchModules(_ header: borrowing Header, from peer: Peer) throws(BusError) {
+        guard watches.count(where: { $0.peer === peer && $0.asking.isOpen }) < Watch.mostOfPeer else {
+            throw BusError(
+                .overloaded, "\(peer.displayName) has \(Watch.mostOfPeer) watches open already: cancel one of them")
+        }
         guard let call = openRequest(.served, header, from: peer) else { return }
         // A watch has no deadline.
         wheel.remove(call)
@@ -34,19 +43,23 @@ extension Broker {
         feedWatches()
     }
 
-    /// Sends what watchers have credit for.
+    /// Sends what watchers have credit for; what is more than `mostAtOnce` goes in pieces.
     func feedWatches() {
         watches.removeAll { !$0.asking.isOpen }
+        var left = Watch.mostAtOnce
         for watch in watches {
-            while watch.call.pointee.credit > 0, !watch.changed.isEmpty,
+            while left > 0, watch.call.pointee.credit > 0, !watch.changed.isEmpty,
                 watch.peer.outbox.pending <= table.limits.queue
             {
+                left -= 1
                 watch.call.pointee.credit -= 1
                 writeReply(
                     watch.peer, id: watch.call.pointee.callerID, describeChange(watch.takeFirst()).encoded(), more: true
                 )
             }
         }
+        hasUntoldWatches = left == 0
+        if hasUntoldWatches { pieces.start() }
     }
 
     private func describeChange(_ module: ModuleRecord) -> JSON {

@@ -6,6 +6,7 @@ extension Broker {
     func adaptedParams(_ route: RouteTable.Route, _ id: UInt64, _ body: UnsafeRawBufferPointer, from peer: Peer)
         -> [UInt8]?
     {
+        defer { lookAtTurn() }
         do throws(BusError) {
             return try AdapterTable.Adaptation.apply(
                 route.adaptation?.params ?? [], to: body, limit: table.limits.adapted)
@@ -21,6 +22,7 @@ extension Broker {
         _ call: CallPointer, _ adaptation: AdapterTable.Adaptation, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer, to caller: Peer
     ) {
+        defer { lookAtTurn() }
         do throws(BusError) {
             let renamed = try AdapterTable.Adaptation.apply(
                 adaptation.result, to: body, limit: table.limits.adapted)

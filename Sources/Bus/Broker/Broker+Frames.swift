@@ -199,6 +199,7 @@ extension Broker {
         let count = error.body.withUnsafeBytes { writer.end(body: $0) }
         peer.outbox.commit(inlineCount: count, isAnswer: true)
         wrote(to: peer)
+        lookAtTurn()
     }
 
     /// Queues an answer of the broker's own.
@@ -219,14 +220,17 @@ extension Broker {
         writeFitting(peer, id: id, body.encoded())
     }
 
+    /// No body of the broker's own may be longer, in bytes.
+    var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
+
     /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
     func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8]) {
-        guard bytes.count <= Int(frameLimits.frame) - HeaderWriter.overhead else {
+        guard bytes.count <= mostAnswered else {
             refuse(
                 peer, id,
                 BusError(
                     .overloaded,
-                    "the answer has \(bytes.count) bytes, more than a frame may have: raise limits.frame in the manifest"
+                    "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest"
                 ))
             return
         }

@@ -40,6 +40,9 @@ public final class Broker {
     /// The clock as it was when the present turn began, in nanoseconds.
     @exclusivity(unchecked)  // the same
     var turnTime: UInt64 = 0
+    /// The present turn has used its time: its other frames wait for the next.
+    @exclusivity(unchecked)  // the same
+    var isTurnSpent = false
     /// Whose frames are handled at the moment.
     @exclusivity(unchecked)  // the same
     var reading: Unmanaged<Peer>?
@@ -56,8 +59,11 @@ public final class Broker {
     /// The broadcast that goes out in pieces, if one does.
     @exclusivity(unchecked)  // the same
     var fanOut: FanOut?
-    /// Who isn't read because of one; each of them once, longest wait first.
-    var awaitingFanOut: [Peer] = []
+    /// Peers that go on as soon as no fan-out is under way: they waited for it, or their
+    /// listing is done. Each of them once, longest wait first.
+    var awaitingResumption: [Peer] = []
+    /// Answers that are made in pieces; longest wait first.
+    var listings: [Listing] = []
     /// Closed peers whose requests end in pieces, longest gone first.
     var departures: [Peer] = []
     /// Peers whose socket takes nothing any more, and those with a farewell: what they
@@ -87,6 +93,8 @@ public final class Broker {
     /// What calls of the broker's own are for, by slot.
     var ownCalls: [UInt32: OwnPurpose] = [:]
     var watches: [Watch] = []
+    /// Some of them have more to be told than was told at once.
+    var hasUntoldWatches = false
     /// Sessions that a successor took the place of, until they are done.
     var leaving: [Peer] = []
     /// Somebody monitors: what each frame's way asks before it tells of itself.
@@ -231,17 +239,19 @@ public final class Broker {
 
     /// What takes long is done a piece a round, so that nobody waits for all of it.
     private func doPieces() {
-        let hasOthers = fanOut != nil || !departures.isEmpty
+        let hasOthers = fanOut != nil || !departures.isEmpty || !listings.isEmpty
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDepartures()
+        advanceListings()
+        if hasUntoldWatches { feedWatches() }
         let isShared = shares.isShared(at: Loop.nanoseconds)
         // Where somebody waits, memory goes back in rounds that had nothing else.
         if !isShared || !hasOthers {
             reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
         }
-        if fanOut == nil, awaitingFanOut.isEmpty, awaitingTurn.isEmpty, departures.isEmpty, heardOut.isEmpty,
-            gone.isEmpty, reclaimer.isEmpty
+        if fanOut == nil, awaitingResumption.isEmpty, awaitingTurn.isEmpty, departures.isEmpty, heardOut.isEmpty,
+            gone.isEmpty, listings.isEmpty, !hasUntoldWatches, reclaimer.isEmpty
         {
             pieces.stop()
         }

@@ -39,7 +39,7 @@ extension Broker {
     }
 
     private func unknownAction(_ interface: InterfaceRecord, _ action: String) -> BusError {
-        let names = (interface.actions ?? []).map(\.name)
+        let names = (interface.actions ?? []).lazy.map(\.name)
         let near = nearestNames(to: action, in: names)
         let hint =
             !near.isEmpty

@@ -17,9 +17,11 @@ extension Peer {
         call.pointee.served = Call.Link(previous: nil, next: firstServed)
         firstServed?.pointee.served.previous = call
         firstServed = call
+        servedCount &+= 1
     }
 
     func removeServed(_ call: CallPointer) {
+        servedCount &-= 1
         let link = call.pointee.served
         if let previous = link.previous {
             previous.pointee.served.next = link.next

@@ -178,7 +178,8 @@ extension Broker {
         state.output = peer.outbox.contents()
         state.observations = peer.observations.map(capture)
         state.nextSubscription = peer.nextSubscription
-        state.isPaused = peer.isPaused
+        // It goes on with what was read, as after a pause.
+        state.isPaused = peer.isPaused || peer.hasFramesLeft
         state.owesCredit = peer.owesCredit
         state.openReleases = peer.openReleases
         state.assemblyDeadline = peer.assemblyDeadline

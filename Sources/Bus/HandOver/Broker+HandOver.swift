@@ -23,6 +23,7 @@ extension Broker {
         guard !isTryingNext, !isNextTried else { return }
         isTryingNext = true
         finishDepartures()
+        finishListings()
         do throws(StateError) {
             next.tryOut(try StateFile.write(capture())) { [weak self] problem in self?.tried(problem) }
         } catch {
@@ -48,6 +49,7 @@ extension Broker {
     package func handOver(to next: any NextBroker) -> String? {
         finishFanOut()
         finishDepartures()
+        finishListings()
         do throws(StateError) {
             let state = try StateFile.write(capture())
             let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }

@@ -86,11 +86,9 @@ extension Broker {
         let peer = successor.peer
         for url in module.urls { remove(url) }
         module.urls = []
-        for interface in module.interfaces {
-            guard !successor.offer.interfaces.contains(where: { $0.name == interface.name }) else { continue }
-            remove(interface)
-            module.interfaces.removeAll { $0 === interface }
-        }
+        let kept = Set(successor.offer.interfaces.map(\.name))
+        for interface in module.interfaces where !kept.contains(interface.name) { remove(interface) }
+        module.interfaces.removeAll { !kept.contains($0.name) }
         module.peer = peer
         module.pid = peer.credentials.pid
         module.uid = peer.credentials.uid

@@ -58,7 +58,7 @@ extension Broker {
 
     // MARK: bus/timeline
 
-    func timelineAnswer(to peer: Peer) throws(BusError) -> JSON {
+    func timelineListing(for peer: Peer) throws(BusError) -> Listing.Part {
         guard peer.role == .operator else {
             throw BusError(.forbidden, "bus/timeline is for operators: \(peer.displayName) can't ask for it")
         }
@@ -69,9 +69,10 @@ extension Broker {
         if let all = appTimes.between(.spawned, .ready) {
             app.append(.init("microseconds", .integer(Int64(clamping: all))))
         }
-        return .object([
-            .init("app", .object(app)), .init("modules", .array(modules.inStartOrder.map(timeline))),
-        ])
+        return Listing.array("modules", of: modules.inStartOrder, first: [.init("app", .object(app))]) {
+            [unowned self] module in
+            modules.find(module.name) === module ? timeline(of: module) : nil
+        }
     }
 
     private static let markNames: [(String, StartTimes.Mark)] = [

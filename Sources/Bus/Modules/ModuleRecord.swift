@@ -48,6 +48,8 @@ final class ModuleRecord {
     private(set) var place: Int
     /// Nil for a guest; another one after a reload.
     private(set) var row: AppTable.Row?
+    /// What its row maps; the manifest has judged it.
+    private(set) var mappings: [Hello.URL] = []
     /// The rank that is in force: a session keeps the one that it began with.
     private(set) var rank: Int
     /// A reload took its row away; it is known until its session has ended.
@@ -139,6 +141,12 @@ final class ModuleRecord {
         declaredReports = Dictionary(
             row.reports.map { ($0.module, Set($0.names)) }, uniquingKeysWith: { $0.union($1) })
         emits = Set(row.emits)
+        mappings = row.urls.compactMap { mapping in
+            guard let pattern = try? URLPattern(mapping.path), let target = mapping.target else { return nil }
+            return Hello.URL(
+                host: mapping.host, path: mapping.path, pattern: pattern, interface: target.interface,
+                action: target.action)
+        }
     }
 
     /// Goes on with a session that has a level of its own, in another program.
@@ -154,11 +162,6 @@ final class ModuleRecord {
 
     /// Another session serves it, which has a level of its own.
     func takeLevel(of peer: Peer) { rank = peer.rank }
-
-    /// What it requires: its row's word and hello's.
-    func requires(_ interface: String) -> Bool {
-        row?.requires.contains(interface) == true || helloRequires.contains(interface)
-    }
 
     /// Keys of its row that are not in force yet.
     var pendingKeys: [String] { (row.map { $0.rank != rank } == true ? ["level"] : []) + pending }

@@ -32,9 +32,9 @@ extension Broker {
 
     /// Doesn't read a peer until the fan-out is done.
     func awaitFanOut(_ peer: Peer) {
-        if !peer.awaitsFanOut {
-            peer.awaitsFanOut = true
-            awaitingFanOut.append(peer)
+        if !peer.awaitsIdleWork {
+            peer.awaitsIdleWork = true
+            awaitingResumption.append(peer)
         }
         pause(peer)
         pieces.start()
@@ -82,12 +82,12 @@ extension Broker {
         if done.id != 0 { writeReply(done.sender, id: done.id, Array("{\"recipients\":\(done.recipients)}".utf8)) }
     }
 
-    /// Lets one peer go on that waited for a fan-out: the one that has waited the
-    /// longest. Its next broadcast may be another.
+    /// Lets one peer go on that waited for a fan-out or a listing: the one that has waited
+    /// the longest. Its next broadcast may be another fan-out.
     func resumeAfterFanOut() {
-        guard fanOut == nil, !awaitingFanOut.isEmpty else { return }
-        let peer = awaitingFanOut.removeFirst()
-        peer.awaitsFanOut = false
+        guard fanOut == nil, !awaitingResumption.isEmpty else { return }
+        let peer = awaitingResumption.removeFirst()
+        peer.awaitsIdleWork = false
         if peer.phase == .open, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
     }
 }

@@ -35,7 +35,7 @@ extension Broker {
 
     private func unknownModule(_ header: borrowing Header) -> BusError {
         let name = header.to.text
-        let near = nearestNames(to: name, in: modules.all.map(\.name))
+        let near = nearestNames(to: name, in: [modules.rows, modules.guests].joined().lazy.map(\.name))
         let hint = near.isEmpty ? "strata ps lists those there are" : "did you mean \(near.joined(separator: " or "))?"
         return BusError(
             .unknownModule,

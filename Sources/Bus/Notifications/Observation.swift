@@ -36,9 +36,20 @@ final class Observation {
         self.isOfRow = isOfRow
     }
 
-    /// Whether it is of this name and object.
-    func isOf(_ observed: AppTable.Observed) -> Bool {
-        name.elementsEqual(observed.name.utf8) && object == observed.object.map { Array($0.utf8) }
+    /// What is observed: two observations of one target get the same notices.
+    struct Target: Hashable {
+        var name: [UInt8]
+        var object: [UInt8]?
+
+        init(_ observation: Observation) {
+            name = observation.name
+            object = observation.object
+        }
+
+        init(_ observed: AppTable.Observed) {
+            name = Array(observed.name.utf8)
+            object = observed.object.map { Array($0.utf8) }
+        }
     }
 
     /// What it counts towards the bytes that its observer may have it keep.

@@ -53,7 +53,7 @@ extension Broker {
         }
         if events.contains(.hungUp) {
             // A broadcast that only waits for its turn is sent first.
-            guard !peer.awaitsFanOut else { return }
+            guard !peer.awaitsIdleWork else { return }
             peer.hasHungUp = true
         }
         guard !events.isDisjoint(with: [.readable, .hungUp]) else { return }
@@ -107,7 +107,8 @@ extension Broker {
         peer.turn = .none
         peer.hasMore = false
         takeTurn(peer)
-        guard !wasWatched else { return }
+        // Where it has frames left it waits again.
+        guard !wasWatched, peer.turn == .none else { return }
         if peer.hasMore, !peer.isPaused {
             peer.turn = .awaitedUnwatched
             awaitingTurn.append(peer)
@@ -119,7 +120,7 @@ extension Broker {
     private func takeTurn(_ peer: Peer) {
         if !peer.isPaused {
             read(peer)
-        } else if peer.hasHungUp, !peer.awaitsFanOut {
+        } else if peer.hasHungUp, !peer.awaitsIdleWork {
             // It isn't read for now, so its end is seen here.
             close(peer, reason: "closed")
         }
@@ -151,6 +152,7 @@ extension Broker {
     @discardableResult
     func read(_ peer: Peer) -> Int {
         guard !peer.isPaused, peer.phase != .ending, peer.phase != .closed else { return 0 }
+        if peer.hasFramesLeft { return handleRest(of: peer) }
         let isShared = shares.isShared(at: turnTime)
         let space = peer.assembler.space(in: buffer, most: isShared ? peer.pace.room : ReadBuffer.turn)
         // What is read into fresh memory takes most of a heavy peer's turn.
@@ -165,9 +167,10 @@ extension Broker {
             }
             turnTime = Loop.nanoseconds
             let frames = process(peer)
-            shares.ended(&peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count) {
-                Loop.nanoseconds
-            }
+            shares.ended(
+                &peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count,
+                isSpent: peer.hasFramesLeft
+            ) { Loop.nanoseconds }
             return count
         case .wouldBlock:
             peer.assembler.keepRest()
@@ -183,10 +186,11 @@ extension Broker {
     func process(_ peer: Peer) -> Int {
         var header = Header()
         var frames = 0
+        isTurnSpent = false
         reading = .passUnretained(peer)
         defer { reading = nil }
         do {
-            while !peer.isPaused, peer.phase == .greeting || peer.phase == .open,
+            while !peer.isPaused, !isTurnSpent, peer.phase == .greeting || peer.phase == .open,
                 let frame = try peer.assembler.next()
             {
                 peer.assemblyDeadline = 0
@@ -212,7 +216,7 @@ extension Broker {
         switch peer.phase {
         case .greeting, .waitingForVouch, .open:
             peer.assembler.keepRest(forLong: peer.phase == .waitingForVouch)
-            timeAssembly(peer)
+            if isTurnSpent, !peer.isPaused, !peer.assembler.isEmpty { awaitRest(peer) } else { timeAssembly(peer) }
         case .ending, .closed:
             peer.assembler.drop()
         }
@@ -246,7 +250,7 @@ extension Broker {
     /// within the limit again.
     func resumeIfRoom(_ peer: Peer) {
         guard peer.phase == .open else { return }
-        if peer.isPaused, !peer.awaitsFanOut, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
+        if peer.isPaused, !peer.awaitsIdleWork, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
         if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
         if peer.phase == .open, peer.owesCredit { sendOwedCredit(peer) }
         if !watches.isEmpty { feedWatches() }

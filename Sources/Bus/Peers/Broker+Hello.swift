@@ -99,7 +99,7 @@ extension Broker {
         if let row, !hello.more { try checkProvided(Set(offered.keys), row) }
         try checkQuotas(hello, row)
         guard row != nil || table.guests != nil else {
-            let near = nearestNames(to: name, in: modules.rows.map(\.name))
+            let near = nearestNames(to: name, in: modules.rows.lazy.map(\.name))
             let hint =
                 near.isEmpty
                 ? "add one to the manifest, or allow guests" : "did you mean \(near.joined(separator: " or "))?"

@@ -17,8 +17,8 @@ extension Broker {
                 urls -= 1
                 urlBytes -= url.cost
             }
-            for mapped in own.observes
-            where !hello.observes.contains(where: { $0.name == mapped.name && $0.object == mapped.object }) {
+            let named = Set(hello.observes.map(Observation.Target.init))
+            for mapped in own.observes where !named.contains(Observation.Target(mapped)) {
                 observed += 1
                 observedBytes += mapped.cost
             }
@@ -59,8 +59,8 @@ extension Broker {
     /// The same for what hello brings and for what the row maps.
     func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
         try checkTargets(of: hello.offer.urls, among: hello.offer.interfaces)
-        for mapping in row?.row?.urls ?? [] {
-            if let interface = mapping.target.flatMap({ offered[$0.interface] }), interface.instances != .single {
+        for mapping in row?.mappings ?? [] {
+            if let interface = offered[mapping.interface], interface.instances != .single {
                 throw BusError(
                     .badParams,
                     "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple"
@@ -98,21 +98,8 @@ extension Broker {
                 "the URL \(repeated.host)\(repeated.path) comes twice; the names of bound segments don't tell patterns "
                     + "apart: choose another path")
         }
-        for other in modules.rows where other !== module {
-            guard let coming = other.successor?.offer else { continue }
-            for interface in offer.interfaces where coming.interfaces.contains(where: { $0.name == interface.name }) {
-                throw BusError(
-                    .nameTaken,
-                    "the interface \(interface.name) comes with the process that takes over as \(other.name): choose "
-                        + "another name")
-            }
-            for url in offer.urls where coming.urls.contains(where: { $0.isSame(as: url) }) {
-                throw BusError(
-                    .nameTaken,
-                    "the URL \(url.host)\(url.path) comes with the process that takes over as \(other.name): choose "
-                        + "another path")
-            }
-        }
+        let coming = modules.rows.filter { $0 !== module && $0.successor != nil }
+        if !coming.isEmpty { try checkFree(offer, beside: coming) }
         for interface in offer.interfaces {
             if let taken = routes.interface(interface.name), taken.isLive, taken.owner !== module {
                 throw BusError(
@@ -126,6 +113,40 @@ extension Broker {
                 throw BusError(
                     .nameTaken, "the URL \(url.host)\(url.path) is \(taken.owner.name)'s: choose another path")
             }
+        }
+        try checkShapes(offer, beside: coming)
+    }
+
+    /// What comes with processes that are to take over elsewhere is taken.
+    private func checkFree(_ offer: Hello.Offer, beside coming: [ModuleRecord]) throws(BusError) {
+        let names = Set(offer.interfaces.map(\.name))
+        let places = Set(offer.urls.map(\.place))
+        for other in coming {
+            if let interface = other.successor?.offer.interfaces.first(where: { names.contains($0.name) }) {
+                throw BusError(
+                    .nameTaken,
+                    "the interface \(interface.name) comes with the process that takes over as \(other.name): choose "
+                        + "another name")
+            }
+            if let url = other.successor?.offer.urls.first(where: { places.contains($0.place) }) {
+                throw BusError(
+                    .nameTaken,
+                    "the URL \(url.host)\(url.path) comes with the process that takes over as \(other.name): choose "
+                        + "another path")
+            }
+        }
+    }
+
+    /// A host's patterns have so many shapes, which bounds what opening a URL costs.
+    private func checkShapes(_ offer: Hello.Offer, beside coming: [ModuleRecord]) throws(BusError) {
+        guard !offer.urls.isEmpty else { return }
+        let hosts = Set(offer.urls.map(\.host))
+        let others = coming.flatMap { $0.successor?.offer.urls ?? [] }.filter { hosts.contains($0.host) }
+        if let (host, pattern) = routes.urls.firstBeyondLimit(
+            of: (offer.urls + others).lazy.map { ($0.host, $0.pattern) })
+        {
+            let error = URLTable<URLTarget>.tooManyShapes(host, pattern)
+            throw BusError(.overloaded, error.message)
         }
     }
 }

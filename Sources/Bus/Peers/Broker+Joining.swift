@@ -54,9 +54,10 @@ extension Broker {
 
     /// What the module's row observes and the peer, which has said all, doesn't.
     func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
-        guard peer.offering == .over else { return }
-        for own in module.row?.observes ?? [] {
-            if !peer.observations.contains(where: { $0.isOf(own) }) { addObservation(own, peer, isOfRow: true) }
+        guard peer.offering == .over, let observes = module.row?.observes, !observes.isEmpty else { return }
+        var observed = Set(peer.observations.map(Observation.Target.init))
+        for own in observes where observed.insert(Observation.Target(own)).inserted {
+            addObservation(own, peer, isOfRow: true)
         }
     }
 

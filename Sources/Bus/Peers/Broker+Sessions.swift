@@ -33,6 +33,7 @@ extension Broker {
         peer.observations = []
         peer.observedBytes = 0
         watches.removeAll { $0.peer === peer }
+        listings.removeAll { $0.peer === peer }
         if peer === launcher {
             launcher = nil
             launcherLeft()

@@ -35,7 +35,7 @@ extension Broker {
         var hasRead = false
         for peer in gone {
             let isShared = shares.isShared(at: turnTime)
-            if peer.awaitsFanOut || isShared && hasRead {
+            if peer.awaitsIdleWork || (isShared || isTurnSpent) && hasRead {
                 heardOut.append(peer)
                 continue
             }
@@ -44,9 +44,9 @@ extension Broker {
                 let count = peer.phase == .open && peer.lastBytes < Self.mostLastBytes ? read(peer) : 0
                 peer.lastBytes += count
                 isDone = count == 0
-            } while !isDone && !isShared && !peer.awaitsFanOut
+            } while !isDone && !isShared && !isTurnSpent && !peer.awaitsIdleWork
             hasRead = true
-            guard isDone, !peer.awaitsFanOut else {
+            guard isDone, !peer.awaitsIdleWork else {
                 heardOut.append(peer)
                 continue
             }

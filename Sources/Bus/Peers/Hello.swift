@@ -184,8 +184,8 @@ extension Hello.Offer {
 
     /// A URL that is the same as one before it.
     var repeatedURL: Hello.URL? {
-        var shapes: Set<[DecodedText?]> = []
-        return urls.first { !shapes.insert($0.shape).inserted }
+        var places: Set<Hello.URL.Place> = []
+        return urls.first { !places.insert($0.place).inserted }
     }
 }
 
@@ -253,17 +253,14 @@ extension Hello.URL {
 }
 
 extension Hello.URL {
-    /// What two URLs that match the same have in common: the host, then the
-    /// pattern's segments, nil for a bound one.
-    fileprivate var shape: [DecodedText?] {
-        [DecodedText(host)]
-            + pattern.segments.map { segment in
-                switch segment {
-                case .literal(let text): text
-                case .bound: nil
-                }
-            }
+    /// What two URLs that can't both be mapped have in common: the names of bound
+    /// segments don't count.
+    struct Place: Hashable {
+        var host: String
+        var form: URLForm
     }
+
+    var place: Place { Place(host: host, form: pattern.form) }
 }
 
 extension String {
@@ -280,16 +277,11 @@ extension Hello.Offer {
         let names = Set(further.interfaces.map(\.name))
         all.interfaces.removeAll { names.contains($0.name) }
         all.interfaces += further.interfaces
-        let shapes = Set(further.urls.map(\.shape))
-        all.urls.removeAll { shapes.contains($0.shape) }
+        let places = Set(further.urls.map(\.place))
+        all.urls.removeAll { places.contains($0.place) }
         all.urls += further.urls
         return all
     }
-}
-
-extension Hello.URL {
-    /// Whether both can't be mapped: the names of bound segments don't count.
-    func isSame(as other: Hello.URL) -> Bool { host == other.host && pattern.matchesSame(as: other.pattern) }
 }
 
 extension ModuleRecord {

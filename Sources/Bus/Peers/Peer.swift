@@ -41,6 +41,9 @@ final class Peer {
     var firstMade: CallPointer?
     @exclusivity(unchecked)  // the same
     var firstServed: CallPointer?
+    /// How many calls it serves.
+    @exclusivity(unchecked)  // the same
+    var servedCount = 0
     @exclusivity(unchecked)  // the same
     var phase = Phase.greeting
     /// When a request of somebody's was sent to it last.
@@ -85,6 +88,9 @@ final class Peer {
     /// Its last turn has left something to read, as far as is known.
     @exclusivity(unchecked)  // the same
     var hasMore = false
+    /// Whole frames of it were read that its turn had no time for.
+    @exclusivity(unchecked)  // the same
+    var hasFramesLeft = false
     /// Its other side has closed, which was seen while it wasn't read.
     var hasHungUp = false
     /// Its input is not read for now.
@@ -96,9 +102,9 @@ final class Peer {
     var farewell: BusError?
     /// Bytes that were read of it since.
     var lastBytes = 0
-    /// It is paused because of a fan-out: its own, or one that its next broadcast
-    /// must not overtake.
-    var awaitsFanOut = false
+    /// It is paused because of work that goes in pieces: its own fan-out or listing, or
+    /// a fan-out that its next broadcast must not overtake.
+    var awaitsIdleWork = false
     /// Where it is counted until its hello is answered.
     var pool = ConnectionPools.Pool.others
     /// Credit for calls that it serves waits for room in its outbox.

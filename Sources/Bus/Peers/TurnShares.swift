@@ -26,6 +26,9 @@ struct TurnShares {
     /// What is read of all heavy peers in a round while nobody light is there, in bytes,
     /// but for the end of the last turn.
     static let mostRead = 4 * ReadBuffer.turn
+    /// What a turn's frames may take while nobody light is there: a turn whose frames take
+    /// longer ends there too.
+    static let longestTurn: UInt64 = 1_000_000
     /// What is written to a peer at once, in bytes, while somebody light is there.
     static let mostWritten = 16 << 10
     /// The same where room is needed for a frame.
@@ -55,16 +58,22 @@ struct TurnShares {
     @inline(__always)
     func isShared(at time: UInt64) -> Bool { time < lightUntil }
 
+    /// Whether a turn has taken so long that its other frames have to wait for the next.
+    func isSpent(start: UInt64, now: UInt64) -> Bool {
+        now &- start > (isShared(at: start) ? Self.budget : Self.longestTurn)
+    }
+
     /// A peer's turn is over.
     /// - Parameters:
     ///   - start: when it began.
     ///   - frames: how many it had; `bytes`: how many were read for it.
+    ///   - isSpent: whether it had more frames than time.
     ///   - now: reads the clock; isn't called for a light turn.
     @inline(__always)
     mutating func ended(
-        _ pace: inout Pace, start: UInt64, frames: Int, bytes: Int, now: () -> UInt64
+        _ pace: inout Pace, start: UInt64, frames: Int, bytes: Int, isSpent: Bool = false, now: () -> UInt64
     ) {
-        if frames <= Self.lightFrames, bytes < Self.firstRead {
+        if frames <= Self.lightFrames, !isSpent, bytes < Self.firstRead {
             if pace.starting > 0 {
                 pace.starting -= 1
             } else if start &- pace.lastTurn >= Self.lightGap, !pace.isHeavy {

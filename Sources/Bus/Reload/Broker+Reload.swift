@@ -114,8 +114,9 @@ extension Broker {
 
     /// What the row observes now, and no more what it did before.
     private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
+        let observed = Set((module.row?.observes ?? []).map(Observation.Target.init))
         for observation in peer.observations
-        where observation.isOfRow && module.row?.observes.contains(where: observation.isOf) != true {
+        where observation.isOfRow && !observed.contains(Observation.Target(observation)) {
             endObservation(observation)
         }
         observeForRow(module, peer)

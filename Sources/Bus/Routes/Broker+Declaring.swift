@@ -8,14 +8,18 @@ extension Broker {
         for module in modules.rows where !module.isRemoved {
             for name in module.row?.provides ?? [] { owners[name] = module }
         }
+        var losers: [Int: ModuleRecord] = [:]
         for interface in routes.allInterfaces {
             if let owner = owners[interface.name], owner !== interface.owner {
-                takeAway(interface)
+                routes.remove(interface)
+                interface.isLive = false
+                losers[interface.owner.number] = interface.owner
             } else if interface.isDeclared, owners[interface.name] == nil {
                 interface.isDeclared = false
                 if !interface.isLive { routes.remove(interface) }
             }
         }
+        for loser in losers.values { forgetLost(loser) }
         for (name, owner) in owners {
             if let interface = routes.interface(name) {
                 interface.isDeclared = true
@@ -44,25 +48,26 @@ extension Broker {
         }
     }
 
-    private func takeAway(_ interface: InterfaceRecord) {
-        let module = interface.owner
-        routes.remove(interface)
-        interface.isLive = false
-        module.interfaces.removeAll { $0 === interface }
-        for url in module.urls where url.interface == interface.name {
+    /// Takes from a module what it has no more: interfaces that are another's, and the
+    /// URLs that lead to them.
+    private func forgetLost(_ module: ModuleRecord) {
+        let lost = Set(module.interfaces.lazy.filter { !$0.isLive }.map(\.name))
+        module.interfaces.removeAll { !$0.isLive }
+        for url in module.urls where lost.contains(url.interface) {
             routes.urls.remove(url.pattern, host: url.host)
+            url.isLive = false
         }
-        module.urls.removeAll { $0.interface == interface.name }
+        module.urls.removeAll { !$0.isLive }
     }
 
     /// Takes the rows' own mappings back: what a session registered stays its own.
     func withdrawURLs() {
         for module in modules.rows {
-            for mapping in mappings(of: module) {
+            for mapping in module.mappings {
                 guard let target = routes.urls.value(of: mapping.pattern, host: mapping.host), target.owner === module
                 else { continue }
-                if module.urls.contains(where: { $0 === target }) {
-                    target.isDeclared = false
+                if target.isLive {
+                    target.declared = nil
                 } else {
                     routes.urls.remove(mapping.pattern, host: mapping.host)
                 }
@@ -72,21 +77,22 @@ extension Broker {
 
     /// Puts the rows' mappings in force.
     func declareURLs() {
+        var losers: [Int: ModuleRecord] = [:]
         for module in modules.rows where !module.isRemoved {
-            for mapping in mappings(of: module) {
+            for mapping in module.mappings {
                 if let target = routes.urls.value(of: mapping.pattern, host: mapping.host) {
                     if target.owner === module {
-                        target.isDeclared = true
+                        target.declared = mapping
                         continue
                     }
-                    target.owner.urls.removeAll { $0 === target }
-                    routes.urls.remove(mapping.pattern, host: mapping.host)
+                    target.isLive = false
+                    losers[target.owner.number] = target.owner
                 }
-                let target = URLTarget(
-                    host: mapping.host, pattern: mapping.pattern, interface: mapping.interface,
-                    action: mapping.action, owner: module, isDeclared: true)
-                try? routes.urls.add(mapping.pattern, host: mapping.host, value: target)
+                let target = URLTarget(mapping, owner: module, declared: mapping, isLive: false)
+                // A row's are there whatever others have brought.
+                _ = try? routes.urls.replace(mapping.pattern, host: mapping.host, value: target)
             }
         }
+        for loser in losers.values { loser.urls.removeAll { !$0.isLive } }
     }
 }

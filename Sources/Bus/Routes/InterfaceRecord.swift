@@ -11,7 +11,9 @@ final class InterfaceRecord {
     var isLive = false
     var instances = Instances.single
     /// Nil where none are listed: then all pass, as `auth: false`.
-    var actions: [Action]?
+    var actions: [Action]? { didSet { places = nil } }
+    /// The actions' places by name; made when many are looked through for the first time.
+    private var places: [[UInt8]: Int]?
 
     enum Instances: String { case single, multiple }
 
@@ -28,8 +30,19 @@ final class InterfaceRecord {
         self.isDeclared = isDeclared
     }
 
+    /// More actions than these are found by their places.
+    private static let fewActions = 16
+
     func action(_ name: UnsafeRawBufferPointer) -> Action? {
-        actions?.first { $0.nameBytes.count == name.count && $0.nameBytes.elementsEqual(name) }
+        guard let actions else { return nil }
+        guard actions.count > Self.fewActions else {
+            return actions.first { $0.nameBytes.count == name.count && $0.nameBytes.elementsEqual(name) }
+        }
+        if places == nil {
+            places = Dictionary(
+                actions.enumerated().map { ($1.nameBytes, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        return places?[Array(name)].map { actions[$0] }
     }
 }
 
@@ -40,20 +53,23 @@ final class URLTarget {
     let interface: String
     let action: String
     let owner: ModuleRecord
-    /// Whether the owner's row maps it.
-    var isDeclared: Bool
+    /// What the owner's row maps it to; nil where the row doesn't name it.
+    var declared: Hello.URL?
+    /// Whether the owner's session has brought it.
+    var isLive: Bool
 
-    init(
-        host: String, pattern: URLPattern, interface: String, action: String, owner: ModuleRecord,
-        isDeclared: Bool
-    ) {
-        self.host = host
-        self.pattern = pattern
-        self.interface = interface
-        self.action = action
+    init(_ url: Hello.URL, owner: ModuleRecord, declared: Hello.URL?, isLive: Bool) {
+        host = url.host
+        pattern = url.pattern
+        interface = url.interface
+        action = url.action
         self.owner = owner
-        self.isDeclared = isDeclared
+        self.declared = declared
+        self.isLive = isLive
     }
+
+    /// Whether the owner's row maps it: it is the owner's alone.
+    var isDeclared: Bool { declared != nil }
 
     var to: String { "\(interface)/\(action)" }
 }

@@ -65,6 +65,8 @@ struct RouteTable: ~Copyable {
 
     private var routes = ByteTable<Route>()
     private var interfaces = ByteTable<InterfaceRecord>()
+    /// All interfaces, by name: kept so, since to sort many takes long.
+    private(set) var allInterfaces: [InterfaceRecord] = []
     /// Routes and interfaces that were let go of in this round of the loop.
     private var spent: [AnyObject] = []
     var urls = URLTable<URLTarget>()
@@ -149,13 +151,20 @@ struct RouteTable: ~Copyable {
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
 
     mutating func add(_ interface: InterfaceRecord) {
-        if let replaced = interfaces.find(interface.name) { spent.append(replaced) }
+        let place = place(of: interface.name)
+        if let replaced = interfaces.find(interface.name) {
+            spent.append(replaced)
+            allInterfaces[place] = interface
+        } else {
+            allInterfaces.insert(interface, at: place)
+        }
         interfaces.set(interface.name, interface)
         forgetRoutes()
     }
 
     mutating func remove(_ interface: InterfaceRecord) {
         spent.append(interface)
+        if interfaces.find(interface.name) != nil { allInterfaces.remove(at: place(of: interface.name)) }
         interfaces.remove(interface.name)
         forgetRoutes()
     }
@@ -174,15 +183,16 @@ struct RouteTable: ~Copyable {
 
     /// The names of some interfaces, in no order.
     func someInterfaceNames(_ most: Int) -> [String] {
-        var names: [String] = []
-        interfaces.forEach { if names.count < most { names.append($0.name) } }
-        return names
+        interfaces.first(most).map(\.name)
     }
 
-    /// All interfaces, by name.
-    var allInterfaces: [InterfaceRecord] {
-        var all: [InterfaceRecord] = []
-        interfaces.forEach { all.append($0) }
-        return all.sorted { $0.name < $1.name }
+    /// Where an interface of a name stands, or would.
+    private func place(of name: String) -> Int {
+        var (low, high) = (0, allInterfaces.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if allInterfaces[middle].name < name { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -5,47 +5,98 @@
 /// added, left out, replaced, or swapped with its neighbour as one edit. A name
 /// may be a third of its length away, three edits at most.
 ///
-/// - Parameter known: Looked at for its first 1,024 names only, so that a
-///   mistake in a large app costs the broker no more than one in a small one.
+/// - Parameter known: Looked at for its first 1,024 names only, and compared as
+///   far as `NameComparison.mostCells` reach, so that a mistake costs the broker
+///   little, whatever names others have chosen.
 /// - Returns: At most three names, each once; equally near ones in the order
 ///   of the alphabet.
+@inlinable
 public func nearestNames(to name: String, in known: some Sequence<String>) -> [String] {
-    // No name is as long; a peer may have sent one of any length.
-    guard name.utf8.count <= 256 else { return [] }
-    let wanted = lowercaseBytes(name)
-    let farthest = min(3, max(1, wanted.count / 3))
-    var near: [(name: String, distance: Int)] = []
+    var comparison = NameComparison(name)
     for candidate in known.prefix(1_024) {
-        guard abs(candidate.utf8.count - wanted.count) <= farthest else { continue }
-        let distance = editDistance(wanted, lowercaseBytes(candidate))
-        if distance <= farthest, !near.contains(where: { $0.name == candidate }) {
-            near.append((candidate, distance))
-            near.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
-            if near.count > 3 { near.removeLast() }
-        }
+        guard comparison.look(at: candidate) else { break }
     }
-    return near.map(\.name)
+    return comparison.nearest
 }
 
-private func lowercaseBytes(_ text: String) -> [UInt8] {
-    text.utf8.map { $0 &- UInt8(ascii: "A") < 26 ? $0 | 0x20 : $0 }
-}
+/// Compares names with one that was written, at a cost that has a bound.
+public struct NameComparison {
+    /// So many cells are filled in for all names together: some 50 µs. A name that is
+    /// nothing like the other costs some 25, one of 64 bytes that is very like it 450.
+    public static let mostCells = 16_384
+    /// No name is as long; a peer may have sent one of any length.
+    private static let longest = 256
 
-/// The optimal string alignment distance, in bytes.
-private func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var beforeLast = [Int](repeating: 0, count: b.count + 1)
-    var last = Array(0...b.count)
-    var row = last
-    for i in a.indices {
-        row[0] = i + 1
-        for j in b.indices {
-            let replaced = last[j] + (a[i] == b[j] ? 0 : 1)
-            row[j + 1] = min(replaced, last[j + 1] + 1, row[j] + 1)
-            if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
-                row[j + 1] = min(row[j + 1], beforeLast[j - 1] + 1)
+    private let wanted: [UInt8]
+    /// How many edits a name may be away.
+    private let farthest: Int
+    /// Three rows of the table of distances: the last but one, the last, the present one.
+    private var rows: [Int]
+    private let width: Int
+    private var near: [(name: String, distance: Int)] = []
+    /// Cells of that table that were filled in.
+    public private(set) var cells = 0
+
+    public init(_ name: String) {
+        wanted = name.utf8.count <= Self.longest ? name.utf8.map(Self.lowercase) : []
+        farthest = min(3, max(1, wanted.count / 3))
+        width = wanted.count + farthest + 1
+        rows = Array(repeating: 0, count: 3 * width)
+    }
+
+    /// The nearest names of those that were looked at.
+    public var nearest: [String] { near.map(\.name) }
+
+    /// Compares a name.
+    /// - Returns: false where no further one is to be looked at.
+    public mutating func look(at candidate: String) -> Bool {
+        guard !wanted.isEmpty, cells < Self.mostCells else { return false }
+        guard abs(candidate.utf8.count - wanted.count) <= farthest, !candidate.isEmpty else { return true }
+        var candidate = candidate
+        guard let distance = candidate.withUTF8({ distance(to: $0) }), !near.contains(where: { $0.name == candidate })
+        else { return true }
+        near.append((candidate, distance))
+        near.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
+        if near.count > 3 { near.removeLast() }
+        return true
+    }
+
+    /// The optimal string alignment distance, in bytes; nil where it is over `farthest`.
+    /// Only the cells around the diagonal can lie within that.
+    private mutating func distance(to other: UnsafeBufferPointer<UInt8>) -> Int? {
+        let (wanted, farthest, width, far) = (wanted, farthest, width, farthest + 1)
+        var filled = 0
+        defer { cells += filled }
+        return rows.withUnsafeMutableBufferPointer { rows in
+            var (beforeLast, last, row) = (0, width, 2 * width)
+            for place in 0...min(other.count, far) { rows[last + place] = place }
+            var isNear = true
+            for i in wanted.indices {
+                let first = max(0, i - farthest)
+                let end = min(other.count, i + farthest + 1)
+                let wasNear = isNear
+                isNear = false
+                rows[row + first] = first == 0 ? i + 1 : far
+                for j in first..<max(first, end) {
+                    let byte = Self.lowercase(other[j])
+                    // What lies to the right of the last row's cells is farther away.
+                    let above = j == i + farthest ? far : rows[last + j + 1]
+                    var best = min(rows[last + j] + (wanted[i] == byte ? 0 : 1), above + 1, rows[row + j] + 1)
+                    if i > 0, j > 0, wanted[i] == Self.lowercase(other[j - 1]), wanted[i - 1] == byte {
+                        best = min(best, rows[beforeLast + j - 1] + 1)
+                    }
+                    rows[row + j + 1] = best
+                    isNear = isNear || best <= farthest
+                }
+                filled += end - first
+                // A swap reaches back two rows.
+                guard isNear || wasNear else { return nil }
+                (beforeLast, last, row) = (last, row, beforeLast)
             }
+            let distance = rows[last + other.count]
+            return distance <= farthest ? distance : nil
         }
-        (beforeLast, last, row) = (last, row, beforeLast)
     }
-    return last[b.count]
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }

@@ -14,6 +14,8 @@ public struct BusURLError: Error, Sendable, Equatable, CustomStringConvertible {
         case badParams = "bad-params"
         /// A pattern that is mapped already.
         case nameTaken = "name-taken"
+        /// A pattern that would give its host more shapes than it may have.
+        case overloaded
     }
 
     /// The protocol's code.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A part of a URL or a pattern, its escapes decoded: valid UTF-8.
 ///
 /// Compared byte by byte, which Swift's strings are not: for them the two
@@ -24,7 +26,12 @@ public struct DecodedText: Sendable, Hashable {
     public var isEmpty: Bool { bytes.isEmpty }
 
     public static func == (a: DecodedText, b: DecodedText) -> Bool {
-        a.bytes.elementsEqual(b.bytes)
+        a.bytes.withUnsafeBytes { a in
+            b.bytes.withUnsafeBytes { b in
+                a.count == b.count && (a.count == 0 || memcmp(a.baseAddress!, b.baseAddress!, a.count) == 0)
+                // because one with bytes has an address
+            }
+        }
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -32,10 +32,10 @@ public struct URLMatch<Value> {
         }
 
         var bound: Set<DecodedText> = []
-        for (segment, text) in zip(pattern.segments, url.segments) {
-            guard case .bound(let name) = segment else { continue }
-            bound.insert(name)
-            key(name, &body)
+        let form = pattern.form
+        for (place, text) in url.segments.enumerated() where !form.shape.isLiteral(place) {
+            bound.insert(form.texts[place])
+            key(form.texts[place], &body)
             text.appendJSON(to: &body)
         }
         for chain in chains(without: bound) {

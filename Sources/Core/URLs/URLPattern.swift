@@ -15,8 +15,13 @@ public struct URLPattern: Sendable {
 
     /// As it was written.
     public let text: String
+    /// What it matches. Equal for two patterns that differ in bound names alone.
+    public let form: URLForm
+
     /// None for `/`.
-    public let segments: [Segment]
+    public var segments: [Segment] {
+        form.texts.enumerated().map { form.shape.isLiteral($0) ? .literal($1) : .bound($1) }
+    }
 
     /// The most bytes that a pattern may have.
     public static let longest = 4_096
@@ -34,26 +39,18 @@ public struct URLPattern: Sendable {
     ///   `mostSegments`.
     public init(_ text: String) throws(BusURLError) {
         self.text = text
-        segments = try Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(BusURLError) in
+        form = try Array(text.utf8).withUnsafeBufferPointer { (bytes) throws(BusURLError) in
             try Self.split(UnsafeRawBufferPointer(bytes))
         }
     }
 
     /// Whether both match the same paths: equal but for the names of their
     /// bound segments.
-    public func matchesSame(as other: URLPattern) -> Bool {
-        segments.elementsEqual(other.segments) { a, b in
-            switch (a, b) {
-            case (.literal(let a), .literal(let b)): a == b
-            case (.bound, .bound): true
-            case (.literal, .bound), (.bound, .literal): false
-            }
-        }
-    }
+    public func matchesSame(as other: URLPattern) -> Bool { form == other.form }
 
     private static func split(
         _ bytes: UnsafeRawBufferPointer
-    ) throws(BusURLError) -> [Segment] {
+    ) throws(BusURLError) -> URLForm {
         func bad(_ found: String, _ advice: String) -> BusURLError {
             BusURLError(.badParams, "the URL pattern \(BusURLError.excerpt(bytes)) \(found); \(advice)")
         }
@@ -75,7 +72,8 @@ public struct URLPattern: Sendable {
             }
         }
         var decoder = PercentDecoder(capacity: bytes.count)
-        var parts: [(isBound: Bool, range: Range<Int>)] = []
+        var parts: [Range<Int>] = []
+        var literals: UInt64 = 0
         for part in PathSegments(bytes[...]) {
             guard !part.isEmpty else {
                 throw bad("has an empty segment", "no URL matches it: write one \"/\" between two segments")
@@ -91,20 +89,21 @@ public struct URLPattern: Sendable {
                         + " that starts with a letter or \"_\"; a literal colon is %3A")
             }
             do {
-                parts.append((isBound, try decoder.decode(isBound ? part.dropFirst() : part)))
+                if !isBound { literals |= URLShape.bit(parts.count) }
+                parts.append(try decoder.decode(isBound ? part.dropFirst() : part))
             } catch {
                 throw bad(error.found, error.advice)
             }
         }
-        var names: Set<DecodedText> = []
+        let shape = URLShape(count: parts.count, literals: literals)
         let decoded = decoder.decoded
-        return try parts.map { (isBound, range) throws(BusURLError) in
-            let text = DecodedText(valid: decoded[range])
-            guard isBound else { return .literal(text) }
+        let texts = parts.map { DecodedText(valid: decoded[$0]) }
+        var names = Set<DecodedText>(minimumCapacity: texts.count - literals.nonzeroBitCount)
+        for (place, text) in texts.enumerated() where !shape.isLiteral(place) {
             guard names.insert(text).inserted else {
                 throw bad("binds \(BusURLError.excerpt(text.bytes)) twice", "give each bound segment its own name")
             }
-            return .bound(text)
         }
+        return URLForm(shape, texts)
     }
 }

@@ -2,17 +2,11 @@
 ///
 /// Knows nothing of modules: a mapping's value (an owner and an action, say) is
 /// its user's, and so is who may map what. What other hosts have mapped costs
-/// nothing, whatever is done. A plain value; a copy shares its trees until one
+/// nothing, whatever is done. A plain value; a copy shares its patterns until one
 /// of the two changes.
 public struct URLTable<Value> {
-    fileprivate struct Host {
-        var root = URLNode<Value>()
-        /// Of the patterns in the tree.
-        var count = 0
-    }
-
     /// By lower-case name; none without a mapping.
-    private var hosts: [String: Host] = [:]
+    var hosts: [String: URLHost<Value>] = [:]
 
     /// A table without any mapping.
     public init() {}
@@ -23,24 +17,25 @@ public struct URLTable<Value> {
     /// Maps a pattern for a host.
     ///
     /// - Throws: `bad-params` for a host that no URL can name; `name-taken`
-    ///   where the host has a pattern that is equal but for its bound names.
+    ///   where the host has a pattern that is equal but for its bound names;
+    ///   `overloaded` where the host has too many shapes.
     public mutating func add(
         _ pattern: URLPattern, host: String, value: Value
     ) throws(BusURLError) {
         let host = try Self.judgedHost(host)
-        if let taken = hosts[host]?.root.mapping(at: pattern.segments[...]) {
+        if let taken = hosts[host]?.mapping(pattern.form) {
             throw BusURLError(
                 .nameTaken,
                 "the URL pattern \(excerpt(pattern.text)) was to be mapped for the host \(excerpt(host)), "
                     + "which has \(excerpt(taken.pattern.text)) already; the names of bound segments "
                     + "don't tell patterns apart: map another path or host")
         }
-        hosts[host, default: Host()].count += 1
-        _ = hosts[host]?.root.set(.init(pattern: pattern, value: value), at: pattern.segments[...])
+        if firstBeyondLimit(of: [(host, pattern)]) != nil { throw Self.tooManyShapes(host, pattern) }
+        _ = hosts[host, default: URLHost()].set(.init(pattern: pattern, value: value))
     }
 
     /// Maps a pattern for a host, in place of an equal one, with its bound
-    /// names too; returns what that was mapped to.
+    /// names too; returns what that was mapped to. Knows no limit on shapes.
     ///
     /// - Throws: `bad-params` for a host that no URL can name.
     @discardableResult
@@ -48,15 +43,12 @@ public struct URLTable<Value> {
         _ pattern: URLPattern, host: String, value: Value
     ) throws(BusURLError) -> Value? {
         let host = try Self.judgedHost(host)
-        let replaced = hosts[host, default: Host()].root.set(
-            .init(pattern: pattern, value: value), at: pattern.segments[...])
-        if replaced == nil { hosts[host]?.count += 1 }
-        return replaced?.value
+        return hosts[host, default: URLHost()].set(.init(pattern: pattern, value: value))?.value
     }
 
     /// What a pattern that is equal but for its bound names is mapped to.
     public func value(of pattern: URLPattern, host: String) -> Value? {
-        hosts[Self.lowercase(host)]?.root.mapping(at: pattern.segments[...])?.value
+        hosts[Self.lowercase(host)]?.mapping(pattern.form)?.value
     }
 
     /// Takes away a pattern that is equal but for its bound names; returns what
@@ -65,9 +57,8 @@ public struct URLTable<Value> {
     public mutating func remove(_ pattern: URLPattern, host: String) -> Value? {
         let host = Self.lowercase(host)
         guard let index = hosts.index(forKey: host),
-            let removed = hosts.values[index].root.remove(at: pattern.segments[...])
+            let removed = hosts.values[index].remove(pattern.form)
         else { return nil }
-        hosts.values[index].count -= 1
         if hosts.values[index].count == 0 { hosts.remove(at: index) }
         return removed.value
     }
@@ -83,15 +74,14 @@ public struct URLTable<Value> {
     /// Calls the body with each host, pattern and value, in no order.
     public func forEach(_ body: (_ host: String, _ pattern: URLPattern, _ value: Value) -> Void) {
         for (name, host) in hosts {
-            host.root.forEach { body(name, $0.pattern, $0.value) }
+            host.forEach { body(name, $0.pattern, $0.value) }
         }
     }
 
     /// Where a URL leads.
     ///
-    /// Costs one pass over the URL, and a look-up for each of its segments; at
-    /// worst, where the host's bound and literal patterns share many beginnings,
-    /// a look at each of that host's patterns.
+    /// Costs one pass over the URL, and a look-up for each shape that the host's
+    /// patterns with as many segments have.
     ///
     /// - Parameter schemes: The app's, in any case.
     /// - Throws: The first that applies of `bad-url`, `unknown-scheme`,
@@ -110,12 +100,11 @@ public struct URLTable<Value> {
             throw unknownScheme(url, schemes)
         }
         guard let host = hosts[url.host] else { throw unknownHost(url) }
-        guard let found = host.root.match(url.segments[...]) else { throw unknownPath(url, host) }
+        guard let found = host.match(url.segments).mapping else { throw unknownPath(url, host) }
         return URLMatch(value: found.value, pattern: found.pattern, url: url)
     }
 }
 
-extension URLTable.Host: Sendable where Value: Sendable {}
 extension URLTable: Sendable where Value: Sendable {}
 
 // Hosts.
@@ -171,12 +160,12 @@ extension URLTable {
                     : "did you mean \(near.joined(separator: " or "))?"))
     }
 
-    private func unknownPath(_ url: BusURL, _ host: Host) -> BusURLError {
+    private func unknownPath(_ url: BusURL, _ host: URLHost<Value>) -> BusURLError {
         var path: [UInt8] = url.segments.isEmpty ? [UInt8(ascii: "/")] : []
         for segment in url.segments.prefix(16) { path += [UInt8(ascii: "/")] + segment.bytes }
-        // A host may have very many, and a peer may ask very often.
+        // Patterns may be long, and a peer may ask very often.
         var known: [String] = []
-        if host.count <= 64 { host.root.forEach { known.append($0.pattern.text) } }
+        if host.count <= 16 { host.forEach { known.append($0.pattern.text) } }
         known.sort()
         return BusURLError(
             .unknownPath,

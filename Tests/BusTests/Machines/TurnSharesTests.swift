@@ -37,6 +37,21 @@ struct TurnSharesTests {
         #expect(!shares.isShared(at: Self.start))
     }
 
+    @Test mutating func aTurnIsSpentAfterItsBudget() {
+        let (start, longest) = (Self.start, TurnShares.longestTurn)
+        #expect(!shares.isSpent(start: start, now: start + longest))
+        #expect(shares.isSpent(start: start, now: start + longest + 1))
+        lightTurn(at: start)
+        #expect(!shares.isSpent(start: start, now: start + TurnShares.budget))
+        #expect(shares.isSpent(start: start, now: start + TurnShares.budget + 1))
+        // Few frames may take long too: whoever has more of them is heavy.
+        var other = flood
+        shares.ended(&other, start: start, frames: 1, bytes: 100) { start }
+        #expect(!other.isHeavy)
+        shares.ended(&other, start: start, frames: 1, bytes: 100, isSpent: true) { start }
+        #expect(other.isHeavy)
+    }
+
     @Test mutating func longTurnsFitTheBudgetWhileSomebodyIsLight() {
         lightTurn(at: Self.start)
         #expect(shares.isShared(at: Self.start + 1))

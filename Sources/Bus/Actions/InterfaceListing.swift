@@ -1,0 +1,145 @@
+import StrataCore
+
+/// What `bus/interfaces` answers, part by part. What changes while it is made is told as
+/// it was, or as it is.
+final class InterfaceListing {
+    /// So many entries of one interface, or of one module's requires, are a part.
+    private static let entries = 16
+
+    /// What the next part has.
+    private enum Step {
+        case requires
+        case head
+        case actions
+        case urls
+        case requiredBy
+        case end
+        case done
+    }
+
+    private unowned let broker: Broker
+    private let modules: [ModuleRecord]
+    private let interfaces: [InterfaceRecord]
+    private var step = Step.requires
+    /// Which module or interface is next.
+    private var place = 0
+    /// Which of its entries is.
+    private var entry = 0
+    /// The places of the modules that require an interface, in start order.
+    private var requirers: [String: [Int]] = [:]
+    /// By owner, the URLs that lead to each of its interfaces.
+    private var urlsByOwner: [Int: [String: [URLTarget]]] = [:]
+    private var actions: [InterfaceRecord.Action] = []
+    private var urls: [URLTarget] = []
+    private var requiredBy: [Int] = []
+
+    init(_ broker: Broker) {
+        self.broker = broker
+        modules = broker.modules.inStartOrder
+        interfaces = broker.routes.allInterfaces
+    }
+
+    /// - Returns: false where there was no further part.
+    func appendPart(to bytes: inout [UInt8]) -> Bool {
+        switch step {
+        case .requires: lookThroughRequires(&bytes)
+        case .head: appendHead(to: &bytes)
+        case .actions:
+            append(actions, to: &bytes, before: "],\"urls\":[", next: .urls) { action, bytes in
+                bytes.append(contentsOf: "{\"name\":".utf8)
+                JSON.write(action.name, to: &bytes)
+                bytes.append(contentsOf: (action.needsAuthorization ? ",\"auth\":true}" : ",\"auth\":false}").utf8)
+            }
+        case .urls:
+            append(urls, to: &bytes, before: "],\"requiredBy\":[", next: .requiredBy) { url, bytes in
+                bytes.append(contentsOf: "{\"host\":".utf8)
+                JSON.write(url.host, to: &bytes)
+                bytes.append(contentsOf: ",\"path\":".utf8)
+                JSON.write(url.pattern.text, to: &bytes)
+                bytes.append(contentsOf: ",\"to\":".utf8)
+                JSON.write(url.to, to: &bytes)
+                bytes.append(UInt8(ascii: "}"))
+            }
+        case .requiredBy:
+            append(requiredBy, to: &bytes, before: "]}", next: .head) { [modules] place, bytes in
+                JSON.write(modules[place].name, to: &bytes)
+            }
+        case .end:
+            bytes.append(contentsOf: "]}".utf8)
+            step = .done
+        case .done: return false
+        }
+        return true
+    }
+
+    /// Notes which interfaces a module requires.
+    private func lookThroughRequires(_ bytes: inout [UInt8]) {
+        guard place < modules.count else {
+            bytes.append(contentsOf: "{\"interfaces\":[".utf8)
+            (step, place, entry) = (.head, 0, 0)
+            return
+        }
+        let module = modules[place]
+        let ofRow = module.row?.requires ?? []
+        let count = ofRow.count + module.helloRequires.count
+        let end = min(count, entry + Self.entries)
+        for index in entry..<max(entry, end) {
+            let name = index < ofRow.count ? ofRow[index] : module.helloRequires[index - ofRow.count]
+            guard broker.routes.interface(name) != nil, requirers[name]?.last != place else { continue }
+            requirers[name, default: []].append(place)
+        }
+        entry = end
+        if end == count { (place, entry) = (place + 1, 0) }
+    }
+
+    private func appendHead(to bytes: inout [UInt8]) {
+        guard place < interfaces.count else {
+            step = .end
+            return
+        }
+        let interface = interfaces[place]
+        place += 1
+        // It may be gone since.
+        guard broker.routes.interface(interface.name) === interface else { return }
+        if bytes.last == UInt8(ascii: "}") { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(contentsOf: "{\"name\":".utf8)
+        JSON.write(interface.name, to: &bytes)
+        bytes.append(contentsOf: ",\"module\":".utf8)
+        JSON.write(interface.owner.name, to: &bytes)
+        bytes.append(contentsOf: ",\"instances\":\"\(interface.instances.rawValue)\",\"actions\":[".utf8)
+        actions = interface.actions ?? []
+        urls = urls(of: interface).sorted { ($0.host, $0.pattern.text) < ($1.host, $1.pattern.text) }
+        requiredBy = requirers[interface.name] ?? []
+        step = .actions
+    }
+
+    /// Appends the next entries of a list; behind the last one what comes before the
+    /// next list.
+    private func append<Entry>(
+        _ list: [Entry], to bytes: inout [UInt8], before text: StaticString, next: Step,
+        _ append: (Entry, inout [UInt8]) -> Void
+    ) {
+        let end = min(list.count, entry + Self.entries)
+        for index in entry..<end {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            append(list[index], &bytes)
+        }
+        entry = end
+        guard end == list.count else { return }
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        (step, entry) = (next, 0)
+    }
+
+    /// Those that the owner's session brought, and those that only its row maps.
+    private func urls(of interface: InterfaceRecord) -> [URLTarget] {
+        let owner = interface.owner
+        if urlsByOwner[owner.number] == nil {
+            let declared = owner.mappings.compactMap { mapping -> URLTarget? in
+                let target = broker.routes.urls.value(of: mapping.pattern, host: mapping.host)
+                return target?.owner === owner && target?.isLive == false ? target : nil
+            }
+            urlsByOwner[owner.number] = Dictionary(grouping: owner.urls + declared, by: \.interface)
+        }
+        return urlsByOwner[owner.number]?[interface.name] ?? []
+    }
+}

@@ -1,0 +1,109 @@
+import StrataCore
+
+/// An answer of the broker's own that grows with what modules bring. It is made in parts,
+/// so that others have their turns in between.
+final class Listing {
+    /// Appends the next part, some microseconds' work; false where there was none any more.
+    typealias Part = (inout [UInt8]) -> Bool
+
+    /// So many parts are made between two looks at the clock.
+    private static let partsUnseen = 4
+
+    let peer: Peer
+    let id: UInt64
+    private let nextPart: Part
+    private(set) var bytes: [UInt8] = []
+
+    init(for peer: Peer, id: UInt64, _ nextPart: @escaping Part) {
+        self.peer = peer
+        self.id = id
+        self.nextPart = nextPart
+    }
+
+    /// Makes parts until the time is over, or the answer has more bytes than it may.
+    /// - Returns: whether nothing is left to be made.
+    func advance(most: Int, until end: UInt64) -> Bool {
+        repeat {
+            for _ in 0..<Self.partsUnseen {
+                guard bytes.count <= most, nextPart(&bytes) else { return true }
+            }
+        } while Loop.nanoseconds < end
+        return false
+    }
+
+    /// `{"NAME": [element…]}`, one element a part.
+    /// - Parameter describe: nil leaves an element out.
+    static func array<Element>(
+        _ name: String, of elements: [Element], first: [JSON.Member] = [], _ describe: @escaping (Element) -> JSON?
+    ) -> Part {
+        var index = 0
+        var isFirst = true
+        var isOpen = false
+        return { bytes in
+            if !isOpen {
+                isOpen = true
+                JSON.object(first + [.init(name, .array([]))]).write(to: &bytes)
+                bytes.removeLast(2)
+            } else if index < elements.count {
+                defer { index += 1 }
+                guard let element = describe(elements[index]) else { return true }
+                if !isFirst { bytes.append(UInt8(ascii: ",")) }
+                isFirst = false
+                element.write(to: &bytes)
+            } else if index == elements.count {
+                index += 1
+                bytes.append(contentsOf: "]}".utf8)
+            } else {
+                return false
+            }
+            return true
+        }
+    }
+}
+
+/// Listings go one at a time; who asked is not read until it has its answer.
+extension Broker {
+    /// Begins a listing, and ends it where it is small.
+    func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
+        let listing = Listing(for: peer, id: id, nextPart)
+        if advance(listing, until: endOfPiece) { return }
+        listings.append(listing)
+        peer.awaitsIdleWork = true
+        pause(peer)
+        pieces.start()
+    }
+
+    /// When a piece that begins now is over.
+    private var endOfPiece: UInt64 {
+        let now = Loop.nanoseconds
+        return now + (shares.isShared(at: now) ? TurnShares.budget : TurnShares.longestTurn)
+    }
+
+    /// Makes the next piece of the listing that was asked for first.
+    func advanceListings() {
+        guard let listing = listings.first, advance(listing, until: endOfPiece) else { return }
+        listings.removeFirst()
+        ended(listing)
+    }
+
+    /// Makes all that is left: what comes next must not come before it.
+    func finishListings() {
+        while let listing = listings.first {
+            _ = advance(listing, until: .max)
+            listings.removeFirst()
+            ended(listing)
+        }
+    }
+
+    /// The peer goes on with the next piece of idle work: what it has sent meanwhile may
+    /// begin more of that.
+    private func ended(_ listing: Listing) { awaitingResumption.append(listing.peer) }
+
+    /// - Returns: whether it is answered.
+    private func advance(_ listing: Listing, until end: UInt64) -> Bool {
+        guard listing.peer.phase == .open else { return true }
+        guard listing.advance(most: mostAnswered, until: end) else { return false }
+        writeFitting(listing.peer, id: listing.id, listing.bytes)
+        return true
+    }
+}
