@@ -39,6 +39,7 @@ extension Broker {
     private func sayGoodbye() {
         finishFanOut()
         finishDepartures()
+        finishNotes()
         stage = .goodbye
         stopListening()
         let all = peers.values.sorted { $0.number < $1.number }

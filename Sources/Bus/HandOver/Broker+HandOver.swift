@@ -48,6 +48,7 @@ extension Broker {
     package func handOver(to next: any NextBroker) -> String? {
         finishFanOut()
         finishDepartures()
+        finishNotes()
         do throws(StateError) {
             let state = try StateFile.write(capture())
             let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }

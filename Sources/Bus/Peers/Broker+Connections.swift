@@ -165,8 +165,12 @@ extension Broker {
             }
             turnTime = Loop.nanoseconds
             let frames = process(peer)
-            shares.ended(&peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count) {
-                Loop.nanoseconds
+            if peer.isMonitoring {
+                shares.endedMonitors(&peer.pace, start: turnTime)
+            } else {
+                shares.ended(&peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count) {
+                    Loop.nanoseconds
+                }
             }
             return count
         case .wouldBlock:

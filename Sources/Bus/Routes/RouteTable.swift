@@ -147,6 +147,7 @@ struct RouteTable: ~Copyable {
     }
 
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
+    func interface(_ name: UnsafeRawBufferPointer) -> InterfaceRecord? { interfaces.find(name) }
 
     mutating func add(_ interface: InterfaceRecord) {
         if let replaced = interfaces.find(interface.name) { spent.append(replaced) }
