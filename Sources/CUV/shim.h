@@ -157,6 +157,9 @@ static inline void strata_line_buffer_output(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
+/// What descendants leave behind is init's, or another ancestor's, again.
+static inline int strata_end_subreaping(void) { return prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0 ? 0 : errno; }
+
 /// The calling process adopts what its descendants leave behind.
 static inline int strata_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? 0 : errno; }
 

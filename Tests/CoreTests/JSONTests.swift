@@ -120,6 +120,15 @@ struct JSONTests {
             }
         }
     }
+
+    @Test(arguments: [
+        ("[1,{\"a\":null},3]", 5, true, 5), ("[1,{\"a\":null},3]", 4, false, 4), ("7", 1, true, 1),
+        ("[", 9, false, 2), ("[1,", 9, false, 3), ("", 9, false, 1), ("[[]]", 9, true, 2), ("[[[]]]", 9, false, 3),
+    ])
+    func valuesAreCountedAsFarAsTheyAreRead(_ text: String, _ most: Int, _ isJSON: Bool, _ values: Int) {
+        let check = Array(text.utf8).withUnsafeBytes { JSON.check($0, maximumDepth: 2, maximumValues: most) }
+        #expect(check == (isJSON, values))
+    }
 }
 
 extension JSON {

@@ -6,6 +6,12 @@ final class CountedBroker {
         case calls
         /// 64 broadcasts at once to 16 observers; counted by the notices.
         case broadcasts
+        /// The same calls, and a monitor that gives credit as fast as it can.
+        case monitoredCalls
+        /// The same calls, and a monitor without credit.
+        case missedCalls
+
+        var scenario: String { self == .broadcasts ? "lockstep-broadcasts" : "lockstep-calls" }
     }
 
     struct Result {
@@ -50,13 +56,21 @@ final class CountedBroker {
     }
 
     func count(_ traffic: Traffic) throws -> Result {
+        let monitor =
+            traffic == .monitoredCalls || traffic == .missedCalls
+            ? try Child([
+                places.program("bench-client"), "strata", "monitor", address.text, "--word",
+                traffic == .missedCalls ? "silent" : "",
+            ]) : nil
+        defer { monitor?.kill() }
+        if let monitor, try monitor.line(within: 300) != "ready" { throw Failure("the monitor isn't ready") }
         // Tables and buffers have their size after this.
         _ = try profile(traffic, rounds: Self.rounds.short)
         let short = try profile(traffic, rounds: Self.rounds.short)
         let long = try profile(traffic, rounds: Self.rounds.long)
         let perRound =
             switch traffic {
-            case .calls: 2 * Self.open
+            case .calls, .monitoredCalls, .missedCalls: 2 * Self.open
             case .broadcasts: Self.open * Self.observers
             }
         return Result(profile: long.minus(short), messages: (Self.rounds.long - Self.rounds.short) * perRound)
@@ -65,7 +79,7 @@ final class CountedBroker {
     /// What the broker did since the last time.
     private func profile(_ traffic: Traffic, rounds: Int) throws -> CallgrindProfile {
         let client = try Child([
-            places.program("bench-client"), "strata", "lockstep-" + traffic.rawValue, address.text,
+            places.program("bench-client"), "strata", traffic.scenario, address.text,
             "--open", "\(Self.open)", "--peers", "\(Self.observers)", "--rounds", "\(rounds)",
         ])
         // It stays connected until the broker has written: so the end of its connections

@@ -6,6 +6,7 @@ struct Options {
         case overload(isQuick: Bool, only: String?)
         case instructions(InstructionReport.Use)
         case profile(String?)
+        case monitor(isQuick: Bool)
     }
 
     private(set) var mode = Mode.speed(isQuick: false)
@@ -19,12 +20,14 @@ struct Options {
         var words = Array(words)[...]
         var isProfile = false
         var isOverload = false
+        var isMonitor = false
         var isQuick = false
         var only: String?
         while let word = words.popFirst() {
             switch word {
             case "--quick": isQuick = true
             case "--overload": isOverload = true
+            case "--monitor": isMonitor = true
             case "--only": only = words.popFirst()
             case "--instructions": mode = .instructions(.print)
             case "--check": mode = .instructions(.check)
@@ -41,6 +44,7 @@ struct Options {
         } else if isQuick {
             mode = .speed(isQuick: true)
         }
+        if isMonitor { mode = .monitor(isQuick: isQuick) }
         if isProfile { mode = .profile(file) }
     }
 }

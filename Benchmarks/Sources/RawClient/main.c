@@ -53,6 +53,7 @@ static const struct {
     {"ask", run_ask},
     {"abuse", run_abuse},
     {"crowd", run_crowd},
+    {"monitor", run_monitor},
     {"lockstep-calls", run_lockstep_calls},
     {"lockstep-broadcasts", run_lockstep_broadcasts},
 };

@@ -26,6 +26,8 @@ void run_paced(const struct bus *, const struct options *);
 void run_ask(const struct bus *, const struct options *);
 // Abuses the bus until standard input ends, then prints what that brought: see abuse.h.
 void run_abuse(const struct bus *, const struct options *);
+// Monitors, and gives credit for what it takes at once, or with the word silent none; prints how many frames it was told.
+void run_monitor(const struct bus *, const struct options *);
 // Names that nobody asks for: as many interfaces, URLs and observations as `peers`.
 void run_crowd(const struct bus *, const struct options *);
 // Both ends in one process, batch by batch: each bus reads the same pieces in each run.

@@ -286,8 +286,7 @@ extension Broker {
     /// Lets a payload outlive the frame that it was borrowed from, where an outbox
     /// still has it.
     func keep(_ payload: Payload) {
-        // A monitor may look at the frame once more.
-        if payload.isWaiting, !isMonitored,
+        if payload.isWaiting,
             let memory = reading?._withUnsafeGuaranteedRef({ $0.assembler.giveAway(payload.bytes) })
         {
             payload.own(memory)

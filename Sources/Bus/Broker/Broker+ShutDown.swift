@@ -40,6 +40,7 @@ extension Broker {
         finishFanOut()
         finishDepartures()
         finishListings()
+        finishNotes()
         stage = .goodbye
         stopListening()
         let all = peers.values.sorted { $0.number < $1.number }

@@ -100,8 +100,31 @@ public final class Broker {
     /// Somebody monitors: what each frame's way asks before it tells of itself.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     var isMonitored = false
-    var monitors: [Monitor] = []
+    var monitors: [Monitor] = [] {
+        didSet {
+            firstMonitor = nil
+            for monitor in monitors.reversed() {
+                monitor.next = firstMonitor
+                firstMonitor = .passUnretained(monitor)
+            }
+        }
+    }
+    /// The first of them, which knows the next: each frame walks them.
+    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
+    private(set) var firstMonitor: Unmanaged<Monitor>?
+    @exclusivity(unchecked)  // the same
     var frameInHand: FrameInHand?
+    /// What monitors are still to be sent; there while somebody monitors.
+    var notes: NoteRing? {
+        didSet { noteRing = notes.map { .passUnretained($0) } }
+    }
+    /// The same.
+    @exclusivity(unchecked)  // because it is used for each message, on one thread
+    private(set) var noteRing: Unmanaged<NoteRing>?
+    @exclusivity(unchecked)  // the same
+    var noteTurns = NoteTurns()
+    var noteFormatter: NoteFormatter?
+    var noteTimer: LoopTimer?
     /// `bus/reload` calls that no question to the launcher was asked for yet.
     var reloads: [CallReference] = []
     /// Those that the question that is open was asked for; nil where none is.
@@ -239,11 +262,12 @@ public final class Broker {
 
     /// What takes long is done a piece a round, so that nobody waits for all of it.
     private func doPieces() {
-        let hasOthers = fanOut != nil || !departures.isEmpty || !listings.isEmpty
+        let hasOthers = fanOut != nil || !departures.isEmpty || !listings.isEmpty || noteTurns.isUnderWay
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDepartures()
         advanceListings()
+        advanceNotes()
         if hasUntoldWatches { feedWatches() }
         let isShared = shares.isShared(at: Loop.nanoseconds)
         // Where somebody waits, memory goes back in rounds that had nothing else.
@@ -251,7 +275,7 @@ public final class Broker {
             reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
         }
         if fanOut == nil, awaitingResumption.isEmpty, awaitingTurn.isEmpty, departures.isEmpty, heardOut.isEmpty,
-            gone.isEmpty, listings.isEmpty, !hasUntoldWatches, reclaimer.isEmpty
+            gone.isEmpty, listings.isEmpty, !hasUntoldWatches, !noteTurns.isUnderWay, reclaimer.isEmpty
         {
             pieces.stop()
         }
@@ -355,6 +379,7 @@ public final class Broker {
         assemblyTimer.close()
         turnTimer.close()
         spareTimer.close()
+        noteTimer?.close()
         launcherTimer?.close()
         launcherTimer = nil
     }

@@ -48,13 +48,13 @@ extension Broker {
             overloadedAnswer(call, caller)
             return
         }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         let id = call.pointee.callerID
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
-        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         release(call, "its parent was answered")
     }
 
@@ -92,6 +92,7 @@ extension Broker {
                         + "bytes wait, and \(table.limits.queue) may (limits.queue); give less credit", ran: .maybe))
             return
         }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         call.pointee.credit -= 1
         let id = call.pointee.callerID
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
@@ -100,7 +101,6 @@ extension Broker {
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
-        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         renewDeadline(call)
     }
 
@@ -155,6 +155,7 @@ extension Broker {
             overloadedAnswer(call, caller)
             return
         }
+        if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
         statistics.countError(error.code)
         let id = call.pointee.callerID
         queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
@@ -165,7 +166,6 @@ extension Broker {
             if header.trace.count > 0 { writer.raw("trace", header.trace) }
             if header.meta.count > 0 { writer.raw("meta", header.meta) }
         }
-        if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
         release(call, "its parent failed")
     }
 

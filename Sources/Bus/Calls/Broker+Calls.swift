@@ -163,6 +163,7 @@ extension Broker {
         call.pointee.callee = .passUnretained(callee)
         call.pointee.state = .sent
         callee.addServed(call)
+        if isMonitored { monitorDelivered(call, request, to: callee) }
         let remaining = remaining(call)
         let from = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }  // because a call has a caller
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
@@ -175,7 +176,6 @@ extension Broker {
             if request.trace.count > 0 { writer.raw("trace", request.trace) }
             if request.meta.count > 0 { writer.raw("meta", request.meta) }
         }
-        if isMonitored { monitorDelivered(call, request, to: callee) }
     }
 }
 

@@ -48,10 +48,10 @@ extension Broker {
         state.monitors = monitors.map { monitor in
             var state = MonitorState()
             state.call = CallReferenceState(CallReference(monitor.call))
-            state.module = monitor.wanted.module
-            state.name = monitor.wanted.name
+            state.module = monitor.wanted.module.map { String(decoding: $0, as: UTF8.self) }
+            state.name = monitor.wanted.name.map { String(decoding: $0, as: UTF8.self) }
             state.bodies = monitor.wanted.bodies
-            state.missed = monitor.missed
+            state.missed = monitor.missedBefore + monitor.missed
             return state
         }
         state.reloads = reloads.filter(\.isOpen).map(CallReferenceState.init)

@@ -50,6 +50,7 @@ extension Broker {
         finishFanOut()
         finishDepartures()
         finishListings()
+        finishNotes()
         do throws(StateError) {
             let state = try StateFile.write(capture())
             let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }

@@ -50,12 +50,11 @@ struct Resumption {
         }
         for monitor in state.monitors {
             let call = try reference(monitor.call).call
-            let wanted = Monitor.Wanted(module: monitor.module, name: monitor.name, bodies: monitor.bodies)
-            let resumed = Monitor(peer: try caller(of: call), call: call, wanted: wanted)
-            resumed.missed = monitor.missed
-            broker.monitors.append(resumed)
+            let wanted = Monitor.Wanted(
+                module: monitor.module.map { Array($0.utf8) }, name: monitor.name.map { Array($0.utf8) },
+                bodies: monitor.bodies)
+            broker.addMonitor(of: try caller(of: call), call, wanted, missed: monitor.missed)
         }
-        broker.isMonitored = !broker.monitors.isEmpty
         broker.reloads = try references(state.reloads)
         if let asked = state.askedReloads { broker.askedReloads = try references(asked.asked) }
         broker.handOvers = try references(state.handOvers)

@@ -130,6 +130,7 @@ extension Broker {
             report.pointee.open += 1
             report.pointee.observers += 1
             statistics.notices += 1
+            if isMonitored { monitorNotice(notice, to: observer) }
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.id)
@@ -140,7 +141,6 @@ extension Broker {
                 } else {
                     queue(.notice, to: observer, room: notice.room, body: notice.body, isAnswer: false, write)
                 }
-            if isMonitored { monitorNotice(notice, to: observer) }
         }
     }
 

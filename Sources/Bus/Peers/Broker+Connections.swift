@@ -167,10 +167,14 @@ extension Broker {
             }
             turnTime = Loop.nanoseconds
             let frames = process(peer)
-            shares.ended(
-                &peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count,
-                isSpent: peer.hasFramesLeft
-            ) { Loop.nanoseconds }
+            if peer.isMonitoring {
+                shares.endedMonitors(&peer.pace, start: turnTime)
+            } else {
+                shares.ended(
+                    &peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count,
+                    isSpent: peer.hasFramesLeft
+                ) { Loop.nanoseconds }
+            }
             return count
         case .wouldBlock:
             peer.assembler.keepRest()

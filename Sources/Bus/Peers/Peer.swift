@@ -80,6 +80,9 @@ final class Peer {
     /// written when the loop says that it can be.
     @exclusivity(unchecked)  // the same
     var isCutShort = false
+    /// It has a monitor open.
+    @exclusivity(unchecked)  // the same
+    var isMonitoring = false
     /// What its turns took of the broker's time.
     @exclusivity(unchecked)  // the same
     var pace = TurnShares.Pace()

@@ -90,6 +90,14 @@ struct TurnShares {
         if isShared(at: start) { weigh(&pace, taken: max(1, now() &- start), bytes: bytes) }
     }
 
+    /// A turn of a peer that monitors is over. It counts as a heavy one: a monitor says
+    /// little and often, and changes nothing for others.
+    @inline(__always)
+    func endedMonitors(_ pace: inout Pace, start: UInt64) {
+        pace.lastTurn = start
+        pace.isHeavy = true
+    }
+
     /// Fits a peer's next turn to the budget by what this one took.
     private func weigh(_ pace: inout Pace, taken: UInt64, bytes: Int) {
         if taken > Self.budget {

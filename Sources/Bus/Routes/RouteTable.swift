@@ -149,6 +149,7 @@ struct RouteTable: ~Copyable {
     }
 
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
+    func interface(_ name: UnsafeRawBufferPointer) -> InterfaceRecord? { interfaces.find(name) }
 
     mutating func add(_ interface: InterfaceRecord) {
         let place = place(of: interface.name)

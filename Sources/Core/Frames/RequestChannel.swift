@@ -30,6 +30,10 @@ public final class RequestChannel {
 
     private struct Pending {
         var onPartial: (([UInt8]) -> Void)?
+        /// How many partial replies are taken before credit for them goes back.
+        var batch: UInt64
+        /// Those that were taken since.
+        var owed: UInt64 = 0
         var onAnswer: (Answer) -> Void
     }
 
@@ -52,7 +56,8 @@ public final class RequestChannel {
     /// - Parameters:
     ///   - deadline: milliseconds; nil is the bus's default.
     ///   - credit: how many partial replies may come; nil is the default.
-    ///   - onPartial: gets each partial reply; a credit goes back for each.
+    ///   - onPartial: gets each partial reply. Credit for them goes back when a fourth
+    ///     of what was given is used.
     /// - Returns: the request's id, for `cancel`.
     @discardableResult
     public func request(
@@ -62,7 +67,7 @@ public final class RequestChannel {
     ) -> UInt64 {
         let id = nextID
         nextID += 1
-        pending[id] = Pending(onPartial: onPartial, onAnswer: onAnswer)
+        pending[id] = Pending(onPartial: onPartial, batch: max(1, (credit ?? 16) / 4), onAnswer: onAnswer)
         let texts = members.reduce(0) { $0 + $1.1.utf8.count * 6 + 64 }
         body.withUnsafeBytes { body in
             channel.send(kind, room: to.utf8.count * 6 + 64 + texts + meta.count, body: body) { writer in
@@ -129,10 +134,7 @@ public final class RequestChannel {
         switch header.kind {
         case .reply where header.more:
             guard let onPartial = pending[id]?.onPartial else { return }
-            channel.send(.credit, room: 0) {
-                $0.integer("id", id)
-                $0.integer("credit", 1)
-            }
+            giveCredit(id)
             onPartial(Array(body))
         case .reply:
             pending.removeValue(forKey: id)?.onAnswer(.success(Array(body)))
@@ -155,6 +157,20 @@ public final class RequestChannel {
         case .unknown, .open, .broadcast, .report, .notice:
             break
         }
+    }
+
+    private func giveCredit(_ id: UInt64) {
+        guard var request = pending[id] else { return }
+        request.owed += 1
+        if request.owed >= request.batch {
+            let owed = request.owed
+            channel.send(.credit, room: 0) {
+                $0.integer("id", id)
+                $0.integer("credit", owed)
+            }
+            request.owed = 0
+        }
+        pending[id] = request
     }
 
     private func ended(_ ending: FrameChannel.Ending) {

@@ -31,4 +31,14 @@ extension JSON {
             }
         }.get()
     }
+
+    /// Whether bytes are one JSON value of at most so many values, itself counted, and
+    /// how many of them were read to know it.
+    package static func check(
+        _ bytes: UnsafeRawBufferPointer, maximumDepth: Int, maximumValues: Int
+    ) -> (isJSON: Bool, values: Int) {
+        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
+        let isJSON = (try? parser.document()) != nil
+        return (isJSON, parser.values)
+    }
 }

@@ -8,6 +8,9 @@ public enum ProcessControl {
         try check(strata_become_subreaper(), "adopt descendants")
     }
 
+    /// What its descendants leave behind is init's again.
+    public static func endSubreaping() { _ = strata_end_subreaping() }
+
     /// No program that this thread starts from here on gains privileges by being
     /// executed (setuid files, file capabilities). Can't be taken back. Call it
     /// on the thread that starts children.

@@ -53,6 +53,15 @@ public enum ProcessFiles {
         return waitpid(pid, &status, WNOHANG) == pid
     }
 
+    /// Kills children that nobody here waits for, and reaps those that have ended. Theirs
+    /// become this process's, where it adopts them, and have their turn with the next call.
+    /// - Parameter isKnown: whether a child is somebody's here.
+    /// - Returns: the children that are left, known ones included.
+    public static func killChildren(except isKnown: (Int32) -> Bool) -> [Int32] {
+        for pid in children() where !isKnown(pid) && !reap(pid) { kill(pid, SIGKILL) }
+        return children()
+    }
+
     /// A kernel without the `children` files: every process is looked at.
     private static func childrenByParent() -> [Int32] {
         let own = getpid()

@@ -1,3 +1,5 @@
+import StrataCore
+
 /// Everything that is wrong with a manifest, in the order of its lines.
 public struct ManifestErrors: Error, Equatable, CustomStringConvertible {
     /// Sorted by line; what concerns no line comes first. Never empty.
@@ -40,6 +42,6 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible {
     /// never; found "sometimes"`
     public var description: String {
         let place = line.map { "\(file):\($0)" } ?? file
-        return key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)"
+        return Printable.indented(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")
     }
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 import Glibc
+import StrataCore
 public import StrataPictures
 
 /// How a picture looks, and where it goes.

@@ -27,10 +27,11 @@ struct DescribedApp {
         let results: [(name: String, result: Result<ModuleDescription, ModuleDescriber.Failure>)]
         var progress: Progress?
         do throws(SystemError) {
-            results = try ModuleDescriber(manifest, environment: RunningApp.environment).describe(names) { loop, name in
-                progress?.end()
-                progress = name.map { Progress(loop, "asking \($0) to describe itself") }
-            }
+            results = try ModuleDescriber(manifest, environment: RunningApp.environment, ownsProcess: true)
+                .describe(names) { loop, name in
+                    progress?.end()
+                    progress = name.map { Progress(loop, "asking \($0) to describe itself") }
+                }
         } catch {
             throw Failure(.answer, "the modules can't be asked to describe themselves: \(error)")
         }

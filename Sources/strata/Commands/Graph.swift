@@ -101,7 +101,7 @@ struct Graph: ParsableCommand {
         var request = Request(to: "bus/monitor")
         request.isEndless = true
         request.deadline = 0
-        request.credit = 1_024
+        request.credit = 4_096
         request.lasting = milliseconds
         request.activity = "watching the bus"
         request.onPartial = { body in

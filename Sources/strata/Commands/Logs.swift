@@ -95,7 +95,7 @@ struct Logs: ParsableCommand {
             if let missed = end?["missed"]?.integer, missed > 0 {
                 StandardError.write("strata: \(LineView.missed(missed))")
             }
-            if let reason = end?["ended"]?.string { StandardError.write("strata: \(reason)") }
+            if let reason = end?["ended"]?.string { StandardError.write("strata: \(Printable.line(reason))") }
         case .failure(let error):
             // Ctrl-C is how -f is meant to end; and an app that ends may say so itself.
             if follow, error.code == .cancelled { return }

@@ -35,7 +35,7 @@ struct Monitor: ParsableCommand {
         var request = Request(to: "bus/monitor", body: JSON.object(params).encoded())
         request.isEndless = true
         request.deadline = 0
-        request.credit = 64
+        request.credit = 4_096
         let answer = Answer(output)
         let connection = try bus.connect()
         let modules = answer.isForPrograms && filter.modules.isEmpty ? [] : try names(connection)
@@ -103,7 +103,12 @@ struct Monitor: ParsableCommand {
         if let body = JSONText.member("body", of: body), let shown = JSONText.pretty(body, painter, indent: 2) {
             StandardOutput.write(line: "    \(shown)")
         } else if let reason = frame.json["omitted"]?.string {
-            let why = reason == "size" ? "over the frame's limit" : "not JSON"
+            let why =
+                switch reason {
+                case "size": "over 64 KiB, or over the frame's limit"
+                case "room": "the bus had no room for it"
+                default: "not JSON of at most 4,096 values"
+                }
             StandardOutput.write(line: painter.paint("    the body was left out: \(why)", .dim))
         }
     }

@@ -57,6 +57,6 @@ struct Top: ParsableCommand {
     private static func draw(_ lines: [String], isFirst: Bool) {
         // Home, each line with what stood behind it erased, then all below it.
         let text = lines.map { $0 + "\u{1B}[K\n" }.joined()
-        StandardOutput.write(Array(((isFirst ? "\u{1B}[2J" : "") + "\u{1B}[H" + text + "\u{1B}[J").utf8))
+        StandardOutput.raw(Array(((isFirst ? "\u{1B}[2J" : "") + "\u{1B}[H" + text + "\u{1B}[J").utf8))
     }
 }

@@ -49,11 +49,20 @@ enum LiveNames {
     ) -> CompletionKind {
         .custom { words, _, _ in
             guard let connection = try? BusChoice.connect(socket(in: words), patience: patience) else { return [] }
-            // A shell would read something else into what isn't plain.
-            return ((try? find(connection)) ?? []).filter { name in
-                name.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.steersTerminal }
-            }.map(written)
+            return ((try? find(connection)) ?? []).filter(isPlain).map(written)
         }
+    }
+
+    /// Whether a shell reads nothing into a name. Bash expands words that are offered
+    /// (`compgen -W`): `$(…)` in one would be executed.
+    static func isPlain(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.unicodeScalars.allSatisfy { scalar in
+                switch scalar {
+                case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-", "/", ":", "+", "@", "%", ",": true
+                default: scalar.value >= 0xA0 && scalar.properties.isAlphabetic
+                }
+            }
     }
 
     /// zsh takes a bare colon for the end of a name, and what follows for its description.

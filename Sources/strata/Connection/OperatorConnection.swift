@@ -203,6 +203,6 @@ final class OperatorConnection {
 
     private func checkOpen() throws(Failure) {
         guard let ending else { return }
-        throw Failure(.noBus, "the connection to the bus at \(path) ended: \(ending)")
+        throw Failure(.noBus, "the connection to the bus at \(path) ended: \(Printable.indented(ending))")
     }
 }

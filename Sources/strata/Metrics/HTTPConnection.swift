@@ -37,23 +37,34 @@ final class HTTPConnection {
     private var unsent: ArraySlice<UInt8> = []
     private var dropped = 0
     private var wantsBody = true
+    private let isMeant: (String) -> Bool
     private let onRequest: (HTTPConnection) -> Void
     private let onEnd: (HTTPConnection) -> Void
 
     /// - Parameters:
+    ///   - isMeant: whether a host that a request names is the one here.
     ///   - onRequest: it asks for the metrics, and gets them by `answer`.
     ///   - onEnd: called once.
     init(
-        _ loop: Loop, _ socket: Socket, onRequest: @escaping (HTTPConnection) -> Void,
+        _ loop: Loop, _ socket: Socket, isMeant: @escaping (String) -> Bool,
+        onRequest: @escaping (HTTPConnection) -> Void,
         onEnd: @escaping (HTTPConnection) -> Void
     ) {
         self.socket = socket
+        self.isMeant = isMeant
         self.onRequest = onRequest
         self.onEnd = onEnd
         timer = LoopTimer(loop) { [unowned self] in timePassed() }
         timer?.start(after: Self.patience)
         socket.setEventHandler { [unowned self] _ in ready() }
         socket.watch(.readable)
+    }
+
+    /// Whether it waits for its other side: for a request, or until its answer is taken.
+    /// Reads what is there first.
+    func isIdle() -> Bool {
+        if state == .reading { read() }
+        return state != .waiting
     }
 
     /// Tells one that is beside as many as there may be.
@@ -128,6 +139,12 @@ final class HTTPConnection {
         case .request(let request):
             received = []
             wantsBody = request.method != "HEAD"
+            guard request.hosts.allSatisfy(isMeant) else {
+                return answer(
+                    Response(
+                        "421 Misdirected Request",
+                        "no such host is here: name localhost, 127.0.0.1, [::1], or the address of --listen"))
+            }
             guard request.path == "/metrics" else {
                 return answer(Response("404 Not Found", "there is only /metrics"))
             }

@@ -7,6 +7,9 @@ struct HTTPRequest {
     let method: String
     /// Without the query.
     let path: String
+    /// Whom it means: the header `Host`, and what a whole URL says; none of HTTP/1.0's
+    /// without either.
+    let hosts: [String]
 
     /// How far the bytes of a request are one.
     enum Reading {
@@ -49,28 +52,40 @@ struct HTTPRequest {
         }
         let version = String(decoding: words[2], as: UTF8.self)
         guard version == "HTTP/1.1" || version == "HTTP/1.0" else { return nil }
-        var hosts = 0
+        var hosts: [String] = []
         for header in headers {
             guard let colon = header.firstIndex(of: UInt8(ascii: ":")), Self.isToken(header[..<colon]) else {
                 return nil
             }
-            if String(decoding: header[..<colon], as: UTF8.self).lowercased() == "host" { hosts += 1 }
+            if String(decoding: header[..<colon], as: UTF8.self).lowercased() == "host" {
+                hosts.append(Self.trimmed(header[header.index(after: colon)...]))
+            }
         }
-        guard hosts == 1 || (hosts == 0 && version == "HTTP/1.0") else { return nil }
-        guard let path = Self.path(String(decoding: words[1], as: UTF8.self)) else { return nil }
+        guard hosts.count == 1 || (hosts.isEmpty && version == "HTTP/1.0") else { return nil }
+        guard let (host, path) = Self.parts(String(decoding: words[1], as: UTF8.self)) else { return nil }
         method = String(decoding: words[0], as: UTF8.self)
         self.path = path
+        self.hosts = hosts + (host.map { [$0] } ?? [])
     }
 
     /// Of `/path?query`, or of a whole URL, as to a proxy.
-    private static func path(_ target: String) -> String? {
+    private static func parts(_ target: String) -> (host: String?, path: String)? {
         var rest = target[...]
+        var host: String?
         if target.lowercased().hasPrefix("http://") {
-            rest = rest.dropFirst(7).drop { $0 != "/" }
+            rest = rest.dropFirst(7)
+            host = String(rest.prefix { $0 != "/" })
+            rest = rest.drop { $0 != "/" }
             if rest.isEmpty { rest = "/" }
         }
         guard rest.hasPrefix("/") || rest == "*" else { return nil }
-        return String(rest.prefix { $0 != "?" })
+        return (host, String(rest.prefix { $0 != "?" }))
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let rest = bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        return String(decoding: Array(rest), as: UTF8.self)
     }
 
     private static func isToken(_ bytes: ArraySlice<UInt8>) -> Bool {

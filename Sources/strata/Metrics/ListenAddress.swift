@@ -37,6 +37,21 @@ struct ListenAddress: ExpressibleByArgument {
         place = .port(host: host, port)
     }
 
+    /// Whether a request may name this host: its own name for this machine, or this
+    /// address, with a port or without. A web page that lets its own name lead here (DNS
+    /// rebinding) names another.
+    func isMeant(by host: String) -> Bool {
+        guard case .port(let own, _) = place else { return true }
+        var name = host.lowercased()
+        if let colon = name.lastIndex(of: ":"), name[name.index(after: colon)...].allSatisfy(\.isNumber) {
+            name = String(name[..<colon])
+        }
+        if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
+        if ["localhost", "127.0.0.1", "::1", own.lowercased()].contains(name) { return true }
+        // Every address of this machine was asked for.
+        return ["0.0.0.0", "::"].contains(own) && (Self.isNumeric(name, AF_INET) || Self.isNumeric(name, AF_INET6))
+    }
+
     private static func isNumeric(_ host: String, _ family: Int32) -> Bool {
         var address = in6_addr()  // the larger of the two
         return inet_pton(family, host, &address) == 1

@@ -3,7 +3,8 @@ import StrataCore
 
 /// Serves `GET /metrics`, until it is interrupted.
 final class MetricsServer {
-    /// Connections at once; one more is refused.
+    /// Connections at once. Where one more comes, the oldest idle one goes; it is refused
+    /// where all wait for metrics.
     static let mostConnections = 16
     /// Refused ones that haven't closed yet; where one more comes, the oldest is closed.
     static let mostRefused = 16
@@ -11,6 +12,7 @@ final class MetricsServer {
     private let loop: Loop
     private let reader: BusReader
     private var listener: Listener?
+    private var address: ListenAddress?
     private var connections: [HTTPConnection] = []
     private var refused: [HTTPConnection] = []
     /// Those that wait for the look that is being taken.
@@ -25,6 +27,7 @@ final class MetricsServer {
 
     /// - Parameter onStart: gets how to reach it.
     func run(_ address: ListenAddress, onStart: (String) -> Void) throws(Failure) {
+        self.address = address
         let (listener, name) = try address.listen(loop) { [unowned self] in accept($0) }
         self.listener = listener
         for number in [SIGINT, SIGTERM] {
@@ -48,7 +51,9 @@ final class MetricsServer {
     private func accept(_ socket: Socket) {
         loop.updateTime()
         let connection = HTTPConnection(
-            loop, socket, onRequest: { [unowned self] in requested($0) }, onEnd: { [unowned self] in ended($0) })
+            loop, socket, isMeant: { [unowned self] in address?.isMeant(by: $0) ?? false },
+            onRequest: { [unowned self] in requested($0) }, onEnd: { [unowned self] in ended($0) })
+        if connections.count == Self.mostConnections { connections.first { $0.isIdle() }?.close() }
         if connections.count < Self.mostConnections {
             connections.append(connection)
             return

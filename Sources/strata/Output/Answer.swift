@@ -17,7 +17,8 @@ struct Answer {
         } else {
             throw Failure(
                 .answer,
-                "the answer is no JSON; whoever sent it has a fault:\n\(String(decoding: body.prefix(200), as: UTF8.self))"
+                "the answer is no JSON; whoever sent it has a fault:\n    "
+                    + Printable.line(String(decoding: body.prefix(200), as: UTF8.self))
             )
         }
     }

@@ -32,7 +32,8 @@ struct Failure: Error {
 
     /// An error that the bus or a callee answered.
     init(_ error: BusError) {
-        self.init(.answer, "\(error.code): \(error.message)", code: error.code)
+        self.init(
+            .answer, "\(Printable.line(error.code.rawValue)): \(Printable.indented(error.message))", code: error.code)
         if error.ran == .maybe { message += "\nIt was delivered, and may have been done." }
         if !error.body.isEmpty, let details = JSONText.compact(error.body) {
             message += "\n\(String(decoding: details, as: UTF8.self))"

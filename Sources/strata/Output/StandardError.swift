@@ -1,4 +1,5 @@
 import Glibc
+import StrataCore
 
 /// What is said to a person beside the output.
 enum StandardError {

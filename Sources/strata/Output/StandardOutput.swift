@@ -1,4 +1,5 @@
 import Glibc
+import StrataCore
 
 /// What the command was asked for: tables for a person, lines of JSON for a
 /// program.
@@ -12,8 +13,14 @@ enum StandardOutput {
 
     static func write(line: [UInt8]) { write(line + [UInt8(ascii: "\n")]) }
 
-    /// Writes all, or ends the process: quietly where nobody reads any more.
+    /// Writes all, or ends the process: quietly where nobody reads any more. On a
+    /// terminal nothing steers it; JSON stays the same value.
     static func write(_ bytes: [UInt8]) {
+        raw(isTerminal ? Array(Printable.terminal(String(decoding: bytes, as: UTF8.self)).utf8) : bytes)
+    }
+
+    /// Writes as it is: what steers the terminal on purpose.
+    static func raw(_ bytes: [UInt8]) {
         let code = Descriptor.write(bytes, to: STDOUT_FILENO)
         guard code != 0 else { return }
         if code == EPIPE {

@@ -1,4 +1,5 @@
 import Glibc
+import StrataCore
 
 /// A table for a person: columns as wide as what is in them. Where the
 /// terminal is narrower, the flexible columns give way, and their text goes on

@@ -1,3 +1,4 @@
+import StrataCore
 import StrataPictures
 
 /// A start for a person: a table, with a bar for each module where the terminal is

@@ -125,4 +125,11 @@ struct TurnSharesTests {
         floodTurn(at: Self.start + 2, taking: 20_000, frames: 3)
         #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 4)
     }
+
+    @Test mutating func aMonitorsCreditMakesNobodyLight() {
+        for turn in 0..<20 as Range<UInt64> {
+            shares.endedMonitors(&light, start: Self.start + turn * 1_000_000)
+            #expect(light.isHeavy && !shares.isShared(at: Self.start + turn * 1_000_000))
+        }
+    }
 }

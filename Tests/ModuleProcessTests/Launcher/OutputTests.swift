@@ -56,6 +56,26 @@ struct OutputTests {
         #expect(last.lines == [shown])
     }
 
+    /// Neither what a module wrote nor a message that quotes it steers a terminal, or looks
+    /// like a line of somebody else's.
+    @Test func nothingOnTheConsoleSteersATerminal() {
+        final class Lines: LineSink {
+            var all: [String] = []
+            func write(line: [UInt8]) { all.append(String(decoding: line, as: UTF8.self)) }
+        }
+        let lines = Lines()
+        let console = Console(lines, isColoured: false)
+        console.line(of: "Log", Array("a\u{1B}[31mb\u{1B}[0m\tc\u{1B}[2J\u{9B}2Jé".utf8) + [0xFF])
+        console.say(of: "Log", "failed: x\nLog       ready\u{1B}]0;t\u{7}")
+        console.say("y\rz")
+        console.plain("strata call A/b '\n'")
+        #expect(
+            lines.all == [
+                "Log    | ab    c\\u001b[2J\\u009b2Jé\u{FFFD}", "Log      failed: x",
+                "Log          Log       ready\\u001b]0;t\\u0007", "strata   y\\u000dz", "strata call A/b '\\n'",
+            ])
+    }
+
     @Test func consoleNamesEachLine() {
         final class Lines: LineSink {
             var all: [String] = []
@@ -67,7 +87,7 @@ struct OutputTests {
         console.say("two\nlines")
         console.line(of: "Log", Array("hello".utf8))
         console.say(of: "Storage", "ready")
-        #expect(lines.all == ["strata    two", "strata    lines", "Log     | hello", "Storage   ready"])
+        #expect(lines.all == ["strata    two", "strata        lines", "Log     | hello", "Storage   ready"])
     }
 
     @Test func slowStartIsToldAtGrowingIntervals() {

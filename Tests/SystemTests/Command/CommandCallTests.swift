@@ -178,6 +178,25 @@ struct CommandCallTests {
         #expect(error.error == "strata: A.b: \\u001b[2Jx\n")
     }
 
+    /// JSON for a program that is shown on a terminal stays the same value.
+    @Test func jsonOnATerminalCanNotSteerIt() async throws {
+        let reply = "{\"a\":\"\u{9B}2J\u{202E}é\"}"
+        let (shown, _) = try await strata("call", "A/b", "--json", output: .terminal(columns: 80)) { _ in
+            [.reply(reply)]
+        }
+        #expect(shown.output == "{\"a\":\"\\u009b2J\\u202eé\"}\n")
+        let (piped, _) = try await strata("call", "A/b", "--json") { _ in [.reply(reply)] }
+        #expect(piped.output == reply + "\n")
+    }
+
+    @Test func aModulesMessageForgesNoLine() async throws {
+        let (run, _) = try await strata("call", "A/b") { _ in [.error("A.b", "no\nstrata: all is well\r\n\n{\"ok\":1}")]
+        }
+        #expect(run.error == "strata: A.b: no\n    strata: all is well\\u000d\n    \n    {\"ok\":1}\n")
+        let (body, _) = try await strata("call", "A/b") { _ in [.reply("{\nstrata: all is well")] }
+        #expect(!body.error.split(separator: "\n").contains("strata: all is well"), "\(body.error)")
+    }
+
     @Test func anAnswerThatIsNoJSONIsAnError() async throws {
         let (run, _) = try await strata("call", "A/b") { _ in [.reply("{oops")] }
         #expect(run.output == "")

@@ -1,4 +1,5 @@
 import Glibc
+import StrataCore
 import StrataTesting
 import Testing
 
@@ -75,6 +76,22 @@ struct CommandCompletionTests {
             #expect(try offered("strata", "can-open", "shop", ":", "//notes/s", socket: socket) == ["//notes/show/"])
             #expect(try offered("strata", "open", "shop", ":", socket: socket) == ["//notes/show/", "//notes/all"])
         }
+    }
+
+    /// Bash expands what is offered to it: a name that means something to a shell isn't.
+    @Test(arguments: [
+        "$(touch${IFS}HERE)", "`touch${IFS}HERE`", "'", "\"", "a\ntouch HERE", "*", "~", "a;b", "{a,b}", "$HOME",
+    ])
+    func namesThatAShellWouldReadAreNotOffered(name: String) throws {
+        let folder = try StrataTesting.TemporaryFolder()
+        let mark = "\(folder.path)/mark"
+        let names = JSON.array([.string(name.replacing("HERE", with: mark)), "plain.name"]).description
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") {
+            [.reply($0.to == "bus/names" ? "{\"events\":\(names),\"notifications\":[]}" : "{}")]
+        }
+        defer { bus.close() }
+        #expect(try offered("strata", "emit", "", socket: bus.path) == ["plain.name"])
+        #expect(access(mark, F_OK) != 0, "the name was executed")
     }
 
     /// As the scripts ask; zsh would take a bare colon for a name's end.

@@ -51,6 +51,70 @@ struct CommandDescribeTests {
         #expect(unasked.status == 0)
     }
 
+    /// Its process ids, as the programs wrote them down; gone ones are no process any more.
+    private func left(_ file: String) throws -> [Int32] {
+        let pids = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").compactMap { Int32($0) }
+        #expect(!pids.isEmpty)
+        return pids.filter { kill($0, 0) == 0 }
+    }
+
+    /// Sessions of their own, one generation after another.
+    private func leaving(_ file: String, then: String) -> String {
+        "setsid sh -c 'echo $$ >> \(file); setsid sleep 600 & echo $! >> \(file); exec sleep 600' > /dev/null 2>&1 &\n"
+            + "while [ ! -s \(file) ] || [ $(wc -l < \(file)) -lt 2 ]; do :; done\n" + then
+    }
+
+    @Test(arguments: ["check", "why", "graph"]) func nothingOfAProgramIsLeft(command: String) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file(
+            "strata.yaml", "app: test\nmodules:\n  A: {run: [a], provides: [A]}\n  B: {run: [b], level: topout}\n")
+        let file = "\(folder.path)/pids"
+        chmod(
+            try folder.file("a", "#!/bin/sh\n" + leaving(file, then: "echo '{\"protocol\":1,\"module\":\"A\"}'\n")),
+            0o755)
+        chmod(try folder.file("b", "#!/bin/sh\n" + leaving(file, then: "exit 7\n")), 0o755)
+        let words =
+            switch command {
+            case "why": ["why", "B", "A/x", "--manifest", path]
+            case "graph": ["graph", "--describe", path]
+            default: ["check", path]
+            }
+        let run = try await CommandRun.of(words, environment: ["PATH": "/usr/bin:/bin"])
+        #expect(try left(file) == [], "\(run.error)")
+    }
+
+    @Test func nothingIsLeftWhereASignalEndsIt() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("strata.yaml", "app: test\nmodules:\n  A: {run: [a]}\n")
+        let (file, ready) = ("\(folder.path)/pids", "\(folder.path)/ready")
+        mkfifo(ready, 0o600)
+        let text = "#!/bin/sh\necho $$ > \(file).own\n" + leaving(file, then: "echo > \(ready)\nexec sleep 600\n")
+        chmod(try folder.file("a", text), 0o755)
+        let run = try await CommandRun.of(["check", path], environment: ["PATH": "/usr/bin:/bin"]) { pid in
+            let descriptor = open(ready, O_RDONLY)
+            close(descriptor)
+            kill(pid, SIGINT)
+        }
+        #expect(run.isSignalled && run.status == SIGINT)
+        #expect(try left(file) == [] && left("\(file).own") == [])
+    }
+
+    /// What was there before isn't the command's to kill.
+    @Test func childrenOfAnEarlierProgramStay() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.file("strata.yaml", "app: test\nmodules:\n  A: {run: [a]}\n")
+        chmod(try folder.file("a", "#!/bin/sh\nexit 1\n"), 0o755)
+        let shell = try ChildProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "sleep 600 > /dev/null 2>&1 & echo $!; exec \(CommandRun.executable.path) check \(path) > /dev/null 2>&1",
+            ])
+        #expect(try shell.wait(within: .seconds(60)) == .exit(0))
+        let pid = try #require(Int32(shell.outputText.split(separator: "\n").first ?? ""))
+        #expect(kill(pid, SIGKILL) == 0, "it is gone")
+    }
+
     @Test func levelsInterfacesAndURLsOfOthersAreTold() async throws {
         let run = try await check(
             """

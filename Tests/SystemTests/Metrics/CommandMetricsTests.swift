@@ -49,6 +49,17 @@ struct CommandMetricsTests {
         #expect(run.output.contains("# UNIT strata_broker_memory_bytes bytes\n"))
     }
 
+    /// OpenMetrics lets a label have it raw; a terminal isn't given it.
+    @Test func aLabelCanNotSteerTheTerminal() async throws {
+        let script: FakeBus.Script = {
+            [.reply($0.to == "bus/modules" ? #"{"modules":[{"name":"a\u001b[2Jb","state":"ready"}]}"# : Self.stats())]
+        }
+        let piped = try await strata("metrics", script: script).run
+        #expect(piped.output.contains("module=\"a\u{1B}[2Jb\""))
+        let shown = try await strata("metrics", output: .terminal(columns: 80), script: script).run
+        #expect(shown.output.contains("module=\"a\\u001b[2Jb\"") && !shown.output.contains("\u{1B}"))
+    }
+
     @Test func namesThatNeedItAreEscapedAndNoCallsAreNoNumber() async throws {
         let run = try await strata("metrics") {
             $0.to == "bus/modules"

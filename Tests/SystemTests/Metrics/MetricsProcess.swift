@@ -83,7 +83,7 @@ final class MetricsProcess {
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            address.sin_addr.s_addr = UInt32(place.contains("127.0.0.2") ? 0x7F00_0002 : 0x7F00_0001).bigEndian
             status = withUnsafeBytes(of: &address) { Self.connect(descriptor, $0) }
         } else {
             descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -138,7 +138,7 @@ final class MetricsProcess {
         return poll(&closed, 1, 20_000) == 1 && closed.revents & Int16(POLLHUP) != 0
     }
 
-    static let get = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"
+    static let get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     /// What a good request is answered with.
     func metrics() throws -> OpenMetricsText {

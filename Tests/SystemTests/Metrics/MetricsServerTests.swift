@@ -83,13 +83,72 @@ struct MetricsServerTests {
         #expect(try server.ask("GET /metrics HTTP/1.1\r\n").hasPrefix("HTTP/1.1 408 "))
     }
 
-    @Test func oneConnectionMoreThanThereMayBeIsRefused() throws {
+    /// A bus that says nothing lets all of these wait for it.
+    private func waiting(for server: MetricsProcess, _ count: Int = 16) throws -> [Int32] {
+        try (0..<count).map { _ in
+            let descriptor = try server.connect()
+            MetricsProcess.send(MetricsProcess.get, to: descriptor)
+            return descriptor
+        }
+    }
+
+    @Test(arguments: [nil, "0"]) func silentAndSlowConnectionsGiveWay(place: String?) throws {
+        let server = try MetricsProcess(listening: place)
+        defer { server.cleanUp() }
+        let bus = FakeBus(at: server.bus, script: CommandMetricsTests.script)
+        defer { bus.close() }
+        // Silent ones, ones with half a head, and ones that have an answer and don't close.
+        let silent = try (0..<16).map { _ in try server.connect() }
+        for descriptor in silent.prefix(8) { MetricsProcess.send("GET /metrics HT", to: descriptor) }
+        let answered = try (0..<20).map { _ in
+            let descriptor = try server.connect()
+            MetricsProcess.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", to: descriptor)
+            return descriptor
+        }
+        defer { for descriptor in silent + answered { close(descriptor) } }
+        for _ in 0..<30 { #expect(try server.metrics().value("strata_up") == 1) }
+        // The oldest went first.
+        var byte: UInt8 = 0
+        #expect(recv(silent[0], &byte, 1, 0) == 0)
+    }
+
+    /// A page of the web that lets its own name lead here (DNS rebinding).
+    @Test func aPortAnswersToItsOwnNamesOnly() throws {
+        let server = try MetricsProcess(listening: "127.0.0.2:0")
+        defer { server.cleanUp() }
+        let port = server.place.firstMatch(of: /:(\d+)\//)?.1 ?? ""
+        func status(_ host: String, _ target: String = "/metrics") throws -> String {
+            let answer = try server.ask("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+            return String(answer.dropFirst("HTTP/1.1 ".count).prefix(3))
+        }
+        for host in ["localhost", "LocalHost", "127.0.0.1", "[::1]", "127.0.0.2"] {
+            #expect(try status(host) == "200" && status("\(host):\(port)") == "200" && status("  \(host):1\t") == "200")
+        }
+        for host in [
+            "evil.example", "evil.example:\(port)", "127.0.0.1.evil.example", "localhost.evil", "10.0.0.1", "", "a:b",
+        ] {
+            #expect(try status(host) == "421", "\(host)")
+        }
+        #expect(try status("localhost", "http://evil.example/metrics") == "421")
+        #expect(try server.ask("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n").contains("no such host is here: name"))
+        #expect(try server.ask("GET /metrics HTTP/1.0\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+    }
+
+    @Test func whereEveryAddressIsAskedForEachIsMeant() throws {
+        let server = try MetricsProcess(listening: "0.0.0.0:0")
+        defer { server.cleanUp() }
+        #expect(try server.ask("GET /metrics HTTP/1.1\r\nHost: 10.1.2.3:9464\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
+        #expect(try server.ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n").hasPrefix("HTTP/1.1 421 "))
+    }
+
+    @Test func oneConnectionMoreThanMayWaitIsRefused() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
-        let held = try (0..<16).map { _ in try server.connect() }
+        let bus = FakeBus(at: server.bus) { _ in [] }
+        defer { bus.close() }
+        let held = try waiting(for: server)
         #expect(try server.ask("").hasPrefix("HTTP/1.1 503 "))
         // The others are still served, and make room.
-        for descriptor in held { MetricsProcess.send(MetricsProcess.get, to: descriptor) }
         for descriptor in held {
             #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 200 "))
             close(descriptor)
@@ -100,7 +159,9 @@ struct MetricsServerTests {
     @Test(arguments: [nil, "0"]) func aRefusedRequestIsReadSoThatItsAnswerArrives(place: String?) throws {
         let server = try MetricsProcess(listening: place)
         defer { server.cleanUp() }
-        let held = try (0..<16).map { _ in try server.connect() }
+        let bus = FakeBus(at: server.bus) { _ in [] }
+        defer { bus.close() }
+        let held = try waiting(for: server)
         defer { for descriptor in held { close(descriptor) } }
         var refused: Int32 = -1
         try server.whileHalted {
@@ -114,7 +175,9 @@ struct MetricsServerTests {
     @Test func refusedConnectionsHaveBoundsOfNumberSizeAndTime() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
-        let held = try (0..<16).map { _ in try server.connect() }
+        let bus = FakeBus(at: server.bus) { _ in [] }
+        defer { bus.close() }
+        let held = try waiting(for: server)
         let refused = try (0..<16).map { _ in try server.connect() }
         defer { for descriptor in held + refused { close(descriptor) } }
         for descriptor in refused { #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 503 ")) }

@@ -23,12 +23,16 @@ public struct ModuleDescriber {
 
     private let manifest: Manifest
     private let inherited: [String: String]
+    private let ownsProcess: Bool
 
     /// - Parameters:
     ///   - manifest: the app's.
     ///   - environment: this process's.
-    public init(_ manifest: Manifest, environment: [String: String]) {
+    ///   - ownsProcess: this process is the command's alone: all that programs leave
+    ///     behind is killed before the next one starts, and where a signal ends it.
+    public init(_ manifest: Manifest, environment: [String: String], ownsProcess: Bool = false) {
         self.manifest = manifest
+        self.ownsProcess = ownsProcess
         inherited = ProcessEnvironment.inherited(environment)
     }
 
@@ -42,11 +46,14 @@ public struct ModuleDescriber {
         _ names: Set<String>? = nil, asking: (Loop, String?) -> Void = { _, _ in }
     ) throws(SystemError) -> [(name: String, result: Result<ModuleDescription, Failure>)] {
         let loop = try Loop()
+        let leftovers = ownsProcess ? try Leftovers(loop) : nil
+        defer { leftovers?.end() }
         var results: [(name: String, result: Result<ModuleDescription, Failure>)] = []
         for (row, process) in zip(manifest.table.modules, manifest.processes) {
             guard let executable = process.executable, names?.contains(row.name) ?? true else { continue }
             asking(loop, row.name)
             results.append((row.name, Result { () throws(Failure) in try describe(row, process, executable, loop) }))
+            leftovers?.kill()
         }
         asking(loop, nil)
         return results

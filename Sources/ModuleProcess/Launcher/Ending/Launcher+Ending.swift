@@ -119,8 +119,7 @@ extension Launcher {
     private func sweepOnce() {
         guard case .sweeping(let ending) = phase else { return }
         guard settings.ownsProcess else { return finish(ending) }
-        for pid in ProcessFiles.children() where !isKnown(pid) && !ProcessFiles.reap(pid) { Glibc.kill(pid, SIGKILL) }
-        let left = ProcessFiles.children()
+        let left = ProcessFiles.killChildren(except: isKnown)
         let elapsed = loop.now - endStartedAt
         if left.isEmpty { return finish(ending) }
         if elapsed >= Self.sweptBy, loop.now - sweepStartedAt >= Self.leastSweep {

@@ -1,3 +1,5 @@
+import StrataCore
+
 /// What a person sees of an app: the launcher's own lines, and those of its
 /// modules, each with its module's name.
 public final class Console {
@@ -18,16 +20,19 @@ public final class Console {
         width = min(20, names.reduce(6) { max($0, $1.utf8.count) })
     }
 
-    /// A line of the launcher itself.
+    /// What the launcher says, a line or more.
     public func say(_ text: String) {
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            write("strata", colour: "1", isApp: true, " ", Array(line.utf8))
-        }
+        for line in Self.lines(text) { write("strata", colour: "1", isApp: true, " ", line) }
     }
 
-    /// A line of the launcher about a module.
+    /// What the launcher says about a module, a line or more.
     func say(of name: String, _ text: String) {
-        write(name, colour: ModuleColour.code(of: name), " ", Array(text.utf8))
+        for line in Self.lines(text) { write(name, colour: ModuleColour.code(of: name), " ", line) }
+    }
+
+    /// Each but the first is indented: a message may have a module's words in it.
+    private static func lines(_ text: String) -> [[UInt8]] {
+        Printable.indented(text).split(separator: "\n", omittingEmptySubsequences: false).map { Array($0.utf8) }
     }
 
     /// A line that a module wrote.
@@ -36,11 +41,18 @@ public final class Console {
     }
 
     /// A line without a name before it: something to be copied.
-    public func plain(_ text: String) { sink.write(line: Array(text.utf8)) }
+    public func plain(_ text: String) { sink.write(line: Array(Printable.line(text).utf8)) }
 
     private func write(_ name: String, colour: String, isApp: Bool = false, _ mark: String, _ bytes: [UInt8]) {
         sink.write(
-            of: isApp ? nil : name, isOutput: mark == "|", bytes, line: head(name, colour: colour, mark) + bytes)
+            of: isApp ? nil : name, isOutput: mark == "|", bytes,
+            line: head(name, colour: colour, mark) + Self.shown(bytes))
+    }
+
+    /// A line as a terminal may have it: what a module wrote can't steer that.
+    private static func shown(_ line: [UInt8]) -> [UInt8] {
+        guard line.contains(where: { !(0x20...0x7E).contains($0) }) else { return line }
+        return Array(Printable.output(String(decoding: line, as: UTF8.self)).utf8)
     }
 
     private func head(_ name: String, colour: String, _ mark: String) -> [UInt8] {

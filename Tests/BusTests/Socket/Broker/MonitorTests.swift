@@ -2,12 +2,26 @@ import StrataCore
 import StrataTesting
 import Testing
 
+@testable import StrataBus
+
 /// The protocol's section 10: `monitor`, what passes and what is refused.
 @Suite(.timeLimit(.minutes(1)))
 struct MonitorTests {
-    /// What a monitor was told until now, its own tool's round trips left out.
+    /// What a tool was sent until now, also by its monitors: they are sent frames later,
+    /// and in their order. So when one that was opened last has its first, the others
+    /// have all that passed before.
+    private func drain(_ tool: RawPeer) throws -> [ReceivedFrame] {
+        let last = try tool.call("bus/monitor", ["name": "test.last"], ["credit": 1])
+        try tool.broadcast("test.last", nil, ["level": "basic"])
+        try tool.find(["kind": "reply", "id": .integer(Int64(last)), "more": true])
+        try tool.cancel(last)
+        try tool.expectError(to: last, "cancelled")
+        return try tool.drain()
+    }
+
+    /// What a monitor was told until now, its own tool's frames left out.
     private func told(_ tool: RawPeer, _ id: UInt64) throws -> [JSON] {
-        try tool.drain().filter { $0.isPartial && $0.id == id }.map(\.json).filter {
+        try drain(tool).filter { $0.isPartial && $0.id == id }.map(\.json).filter {
             $0["from"]?.string != "operator" && $0["to"]?.string != "operator"
         }
     }
@@ -209,12 +223,11 @@ struct MonitorTests {
             try caller.expectError(to: call, "cancelled")
             try other.cancel(second)
             try other.expectError(to: second, "cancelled")
-            let frames = try tool.drain().filter { $0.isPartial && $0.id == id }.map(\.json)
+            let frames = try drain(tool).filter { $0.isPartial && $0.id == id }.map(\.json)
+            // What ends the test's wait comes last.
             #expect(
-                line(frames) == [
+                line(frames).prefix { !$0.hasSuffix("test.last") } == [
                     "call Bee → Test/act", "error bus → Bee, cancelled",
-                    // The round trip that ends the test's wait.
-                    "call operator → bus/ping", "reply bus → operator",
                 ])
         }
     }
@@ -248,7 +261,7 @@ struct MonitorTests {
             try bee.reply(to: try bee.expectCall("Test/act"))
             try ant.expectReply(to: call)
             try ant.settle()
-            let frames = try tool.drain().map { ($0.id, $0.json) }
+            let frames = try drain(tool).map { ($0.id, $0.json) }
             func kinds(_ id: UInt64) -> [String] { frames.filter { $0.0 == id }.map { $0.1["kind"]?.string ?? "" } }
             #expect(kinds(ofBee) == ["call", "call", "reply"])
             #expect(kinds(ofNews) == ["broadcast"])
@@ -279,8 +292,26 @@ struct MonitorTests {
             }
             let deep = String(repeating: "[", count: 63) + String(repeating: "]", count: 63)
             #expect(try tell(deep)["body"] != nil)
+            let many = "[" + String(repeating: "1,", count: FrameNote.mostValues - 2) + "1]"
+            #expect(try tell(many)["body"] != nil)
+            #expect(try tell("[1," + many.dropFirst()).matches(["omitted": "json"]))
             let large = try tell("\"" + String(repeating: "x", count: 19_900) + "\"")
             #expect(large.matches(["bytes": 19_902, "omitted": "size"]) && large["body"] == nil)
+        }
+    }
+
+    @Test func bodiesOver64KiBAreOmitted() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            let id = try monitor(tool, ["bodies": true, "name": "n"])
+            try tool.settle()
+            for count in [65_534, 65_535] {
+                _ = try ant.recipients(ofBroadcast: "n", .string(String(repeating: "x", count: count)))
+            }
+            let frames = try told(tool, id)
+            #expect(frames.map { $0["omitted"]?.string } == [nil, "size"])
+            #expect(frames.first?["body"]?.string?.utf8.count == 65_534)
         }
     }
 
@@ -337,13 +368,85 @@ struct MonitorTests {
             let id = try monitor(tool, ["name": "n", "bodies": true], credit: 10_000)
             try tool.settle()
             tool.isPaused = true
-            for _ in 0..<100 { _ = try ant.recipients(ofBroadcast: "n", .filler(40_000)) }
+            for _ in 0..<2_000 { _ = try ant.recipients(ofBroadcast: "n", .filler(400)) }
             tool.isPaused = false
-            let got = try told(tool, id).count
-            #expect(got < 100)
+            var (got, missed) = (0, Int64(0))
+            func count(_ frames: [JSON]) {
+                got += frames.count
+                missed += frames.reduce(0) { $0 + ($1["missed"]?.integer ?? 0) }
+            }
+            count(try told(tool, id))
             _ = try ant.recipients(ofBroadcast: "n")
-            let next = try #require(try told(tool, id).first)
-            #expect(next["missed"]?.integer == Int64(100 - got))
+            count(try told(tool, id))
+            #expect(missed > 0 && Int64(got) + missed == 2_001, "\(got), missed \(missed)")
+        }
+    }
+
+    /// More than there is room for, in one go: what is left out is counted, to the last.
+    @Test func whatTheRingHasNoRoomForIsCounted() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            let id = try monitor(tool, ["name": "n"], credit: 1_000_000)
+            let other = try monitor(tool, ["module": "Bee"], credit: 1_000_000)
+            try tool.settle()
+            let frame = FrameBytes.frame(["kind": "broadcast", "name": "n"])
+            let flood = Array(repeatElement(frame, count: 30_000).joined())
+            try ant.send(bytes: flood)
+            try ant.broadcast("n")
+            try ant.settle()
+            let frames = try drain(tool).filter { $0.isPartial && $0.id != other }
+            let missed = frames.reduce(0) { $0 + ($1.json["missed"]?.integer ?? 0) }
+            #expect(frames.allSatisfy { $0.id == id && $0["missed"] == $0.json["missed"] })
+            // What was missed at the end is told with the next frame.
+            try ant.broadcast("n")
+            let last = try #require(try told(tool, id).first)
+            #expect(Int64(frames.count) + missed + (last["missed"]?.integer ?? 0) == 30_001)
+            let times = frames.compactMap { $0.json["at"]?.integer }
+            #expect(times == times.sorted() && times.count == frames.count)
+        }
+    }
+
+    @Test func anOlderMonitorsGapsAreNotTheOthers() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            let poor = try monitor(tool, ["name": "n"], credit: 1)
+            let rich = try monitor(tool, ["name": "n"])
+            try tool.settle()
+            for number in 0..<5 as Range<Int64> { try ant.broadcast("n", .integer(number)) }
+            try ant.settle()
+            try tool.credit(poor, 1)
+            try tool.settle()
+            try ant.broadcast("n")
+            let frames = try drain(tool).filter(\.isPartial)
+            #expect(frames.filter { $0.id == rich }.map { $0["missed"]?.integer } == Array(repeating: nil, count: 6))
+            #expect(frames.filter { $0.id == poor }.map { $0["missed"]?.integer } == [nil, 4])
+        }
+    }
+
+    /// Nothing waits for a monitor that ended, whoever takes its place.
+    @Test func theNextMonitorGetsNothingOfTheLastOnes() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let ant = try bus.module("Ant")
+            let tool = try bus.operator()
+            for _ in 0..<50 {
+                let first = try monitor(tool, ["name": "n"])
+                try tool.settle()
+                try ant.broadcast("n")
+                try ant.broadcast("n")
+                try ant.settle()
+                try tool.cancel(first)
+                try tool.expectError(to: first, "cancelled")
+                let second = try monitor(tool, ["name": "m"])
+                try tool.settle()
+                try ant.broadcast("m")
+                try ant.settle()
+                let names = try told(tool, second).map { $0["name"]?.string }
+                #expect(names == ["m"])
+                try tool.cancel(second)
+                try tool.expectError(to: second, "cancelled")
+            }
         }
     }
 

@@ -177,6 +177,24 @@ struct HandOverTests {
         }
     }
 
+    /// What monitors are still to be sent goes out before.
+    @Test func notesPassOn() throws {
+        try run { bus in
+            let tool = try bus.operator()
+            let ant = try bus.module("Ant")
+            let monitor = try tool.call("bus/monitor", ["name": "price", "bodies": true], ["credit": 1_000])
+            try tool.settle()
+            for number in 0..<300 as Range<Int64> { try ant.broadcast("price", .integer(number)) }
+            try ant.settle()
+            try bus.launcher().asked("bus/handOver")
+            try ant.broadcast("price", 300)
+            for number in 0...300 as ClosedRange<Int64> {
+                let frame = try tool.find(["kind": "reply", "id": id(monitor)], body: ["name": "price"])
+                #expect(frame.json["body"]?.integer == number && frame.json["missed"] == nil)
+            }
+        }
+    }
+
     @Test func theLaunchersWordsStand() throws {
         try run(.testing(.eager("Ant"))) { bus in
             let launcher = try bus.launcher()

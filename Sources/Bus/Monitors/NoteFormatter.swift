@@ -1,0 +1,94 @@
+import StrataCore
+
+/// Writes notes as the bodies of partial replies, into memory that it keeps.
+final class NoteFormatter {
+    /// Memory that one note needed beyond this is given back after it.
+    private static let mostKept = 128 << 10
+    /// Names of members, numbers and brackets.
+    private static let overhead = HeaderWriter.overhead
+
+    @exclusivity(unchecked)  // because it is used for each frame, on one thread
+    private var memory: UnsafeMutableRawPointer
+    @exclusivity(unchecked)  // the same
+    private var capacity = 4 << 10
+    @exclusivity(unchecked)  // the same
+    private var head: HeaderWriter
+    @exclusivity(unchecked)  // the same
+    private var body = Header.Text.none
+    @exclusivity(unchecked)  // the same
+    private var state = FrameNote.Body.unwanted
+    @exclusivity(unchecked)  // the same
+    private var isJSON = false
+
+    init() {
+        memory = .allocate(byteCount: capacity, alignment: 16)
+        head = HeaderWriter(memory, opening: "")
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Writes what every monitor is sent of a note, and judges its body.
+    /// - Returns: the work that it was (`NoteTurns.work`).
+    func begin(_ note: FrameNote, _ texts: NoteTexts) -> Int {
+        var texts = texts
+        let from = texts.take(Int(note.from))
+        let to = texts.take(Int(note.to))
+        let callee = texts.take(note.callee)
+        let name = texts.take(note.name)
+        let code = texts.take(note.code)
+        let url = texts.take(note.url)
+        let unknownKind = texts.take(note.unknownKind)
+        state = note.body
+        body = state == .kept ? texts.take(note.bodyCount) : .none
+        let count =
+            from.count + to.count + (callee?.count ?? 0) + (name?.count ?? 0) + (code?.count ?? 0)
+            + (url?.count ?? 0) + (unknownKind?.count ?? 0)
+        reserve(count * 6 + body.count + Self.overhead)
+
+        head = HeaderWriter(memory, opening: "")
+        head.integer("at", note.at)
+        // The writer begins each member with a comma.
+        memory.storeBytes(of: UInt8(ascii: "{"), toByteOffset: 8, as: UInt8.self)
+        if let unknownKind { head.string("kind", unknownKind) } else { head.string("kind", note.kind.name) }
+        head.string("from", from)
+        head.string("to", to)
+        if let callee { head.string("callee", callee) }
+        if note.id != 0 { head.integer("id", note.id) }
+        if let name { head.string("name", name) }
+        if let code { head.string("code", code) }
+        if let url { head.string("url", url) }
+        head.integer("bytes", UInt64(note.bodyCount))
+        guard !body.isEmpty else { return NoteTurns.work(bodyBytes: 0, values: 0) }
+        let check = JSON.check(body, maximumDepth: FrameNote.deepestBody, maximumValues: FrameNote.mostValues)
+        isJSON = check.isJSON
+        return NoteTurns.work(bodyBytes: body.count, values: check.values)
+    }
+
+    /// The body of one monitor's partial reply; its bytes stay until the next call.
+    /// - Parameters:
+    ///   - missed: how many frames the monitor didn't get before this one.
+    ///   - room: what it may take. A body that doesn't fit is left out.
+    func reply(missed: UInt64, withBody: Bool, room: Int) -> UnsafeRawBufferPointer {
+        var writer = head
+        if missed > 0 { writer.integer("missed", missed) }
+        if withBody {
+            switch state {
+            case .tooLarge: writer.string("omitted", "size" as StaticString)
+            case .noRoom, .unwanted: writer.string("omitted", "room" as StaticString)
+            case .kept where writer.count + body.count + 32 > room: writer.string("omitted", "size" as StaticString)
+            case .kept where body.isEmpty: writer.literal(",\"body\":null")
+            case .kept where isJSON: writer.raw("body", body)
+            case .kept: writer.string("omitted", "json" as StaticString)
+            }
+        }
+        writer.literal("}")
+        return UnsafeRawBufferPointer(start: memory + 8, count: writer.count - 8)
+    }
+
+    private func reserve(_ size: Int) {
+        guard size > capacity || capacity > Self.mostKept else { return }
+        memory.deallocate()
+        capacity = max(size, 4 << 10)
+        memory = .allocate(byteCount: capacity, alignment: 16)
+    }
+}

@@ -1,0 +1,169 @@
+import StrataCore
+
+/// The frames that monitors are still to be sent, oldest first: fixed-size notes in one
+/// ring, their texts and bodies in another. Both have their memory while somebody
+/// monitors; what finds no room isn't kept.
+final class NoteRing {
+    /// How many notes there may be.
+    static let most = 4_096
+    /// The bytes of their texts and bodies.
+    static let bytes = 1 << 20
+
+    private let notes: UnsafeMutablePointer<FrameNote>
+    private let memory: UnsafeMutableRawPointer
+    private let capacity: Int
+    private let byteCapacity: Int
+    /// A body is kept up to here, so that texts have room beside bodies.
+    private let mostWithBodies: Int
+    @exclusivity(unchecked)  // because it is used for each frame, on one thread
+    private var first = 0
+    @exclusivity(unchecked)  // the same
+    private(set) var count = 0
+    /// Where the oldest note's bytes begin, and where the next one's do.
+    @exclusivity(unchecked)  // the same
+    private var oldest = 0
+    @exclusivity(unchecked)  // the same
+    private var next = 0
+
+    init(most: Int = NoteRing.most, bytes: Int = NoteRing.bytes) {
+        capacity = most
+        byteCapacity = bytes
+        mostWithBodies = bytes / 4 * 3
+        notes = .allocate(capacity: most)
+        memory = .allocate(byteCount: bytes, alignment: 16)
+    }
+
+    deinit {
+        notes.deallocate()
+        memory.deallocate()
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Whether there is no place for a frame any more, and a gap of each monitor before it.
+    @inline(__always)
+    var isFull: Bool { count + 1 + Monitor.most > capacity }
+
+    /// Bytes that are in use, or lost at the end of the memory.
+    var bytesInUse: Int { next >= oldest ? next - oldest : byteCapacity - oldest + next }
+
+    // MARK: adding
+
+    /// Where a frame's bytes will stand, and whether its body will.
+    struct Place {
+        fileprivate let offset: Int
+        let body: FrameNote.Body
+    }
+
+    /// Finds room for a frame's texts, and for its body where somebody wants it.
+    /// - Returns: nil where the texts have no room.
+    func place(for frame: borrowing MonitoredFrame, withBody: Bool) -> Place? {
+        let texts =
+            frame.from.count + frame.to.count + (frame.callee?.count ?? 0) + (frame.name?.count ?? 0)
+            + (frame.code?.count ?? 0) + (frame.url?.count ?? 0) + (frame.unknownKind?.count ?? 0)
+        if withBody, frame.body.count <= FrameNote.largestBody, bytesInUse + texts + frame.body.count <= mostWithBodies,
+            let offset = offset(of: texts + frame.body.count)
+        {
+            return Place(offset: offset, body: .kept)
+        }
+        let body: FrameNote.Body =
+            !withBody ? .unwanted : frame.body.count > FrameNote.largestBody ? .tooLarge : .noRoom
+        return offset(of: texts).map { Place(offset: $0, body: body) }
+    }
+
+    /// Keeps that a monitor missed frames before its next note. There is room.
+    func addGap(_ missed: UInt64, of monitor: UInt16) {
+        var note = FrameNote()
+        note.isGap = true
+        note.id = missed
+        note.monitors = monitor
+        note.offset = next
+        append(note)
+    }
+
+    /// Keeps a frame for some monitors. There is room.
+    func add(_ frame: borrowing MonitoredFrame, at place: Place, for monitors: UInt16) {
+        var note = FrameNote()
+        note.at = Loop.wallMicroseconds
+        note.id = frame.id
+        note.monitors = monitors
+        note.kind = frame.kind
+        note.body = place.body
+        note.offset = place.offset
+        note.bodyCount = frame.body.count
+        var cursor = memory + place.offset
+        note.from = Self.copy(frame.from, to: &cursor)
+        note.to = Self.copy(frame.to, to: &cursor)
+        if let text = frame.callee { note.callee = Self.copy(text, to: &cursor) }
+        if let text = frame.name { note.name = Self.copy(text, to: &cursor) }
+        if let text = frame.code { note.code = Self.copy(text, to: &cursor) }
+        if let text = frame.url { note.url = Self.copy(text, to: &cursor) }
+        if let text = frame.unknownKind { note.unknownKind = Self.copy(text, to: &cursor) }
+        if place.body == .kept { _ = Self.copy(frame.body, to: &cursor) }
+        next = cursor - memory
+        append(note)
+    }
+
+    private func append(_ note: FrameNote) {
+        var index = first + count
+        if index >= capacity { index -= capacity }
+        (notes + index).initialize(to: note)
+        count += 1
+    }
+
+    /// Where so many bytes may stand together; nil where they may not. A byte stays free,
+    /// so that a full ring isn't taken for an empty one.
+    private func offset(of size: Int) -> Int? {
+        if next >= oldest {
+            if size < byteCapacity - next { return next }
+            return size < oldest ? 0 : nil
+        }
+        return size < oldest - next ? next : nil
+    }
+
+    @inline(__always)
+    private static func copy(_ text: Header.Text, to cursor: inout UnsafeMutableRawPointer) -> Int32 {
+        if let base = text.baseAddress { cursor.copyMemory(from: base, byteCount: text.count) }
+        cursor += text.count
+        return Int32(truncatingIfNeeded: text.count)
+    }
+
+    // MARK: taking
+
+    /// Takes the oldest note out. Its bytes stay as they are until the next `add`.
+    func takeFirst() -> FrameNote? {
+        guard count > 0 else { return nil }
+        let note = notes[first]
+        first += 1
+        if first == capacity { first = 0 }
+        count -= 1
+        if count == 0 {
+            oldest = 0
+            next = 0
+        } else {
+            oldest = notes[first].offset
+        }
+        return note
+    }
+
+    /// A note's texts and its body, one after another.
+    func texts(of note: FrameNote) -> NoteTexts { NoteTexts(cursor: UnsafeRawPointer(memory) + note.offset) }
+
+    /// A monitor ended: nothing is sent to it any more.
+    func forget(_ monitor: UInt16) {
+        for offset in 0..<count { notes[(first + offset) % capacity].monitors &= ~monitor }
+    }
+}
+
+/// Reads a note's texts in their order.
+struct NoteTexts {
+    fileprivate var cursor: UnsafeRawPointer
+
+    /// The next one, of a length; nil where there is none.
+    mutating func take(_ count: Int32) -> Header.Text? { count < 0 ? nil : take(Int(count)) }
+
+    mutating func take(_ count: Int) -> Header.Text {
+        defer { cursor += count }
+        return Header.Text(start: cursor, count: count)
+    }
+}
