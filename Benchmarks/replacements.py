@@ -7,6 +7,8 @@ Prints a line for each of
   failed, and how long the broker stood still;
 - 5 replacements with 4,000 connections that say nothing: how long, and how many of them
   were lost;
+- 3 replacements with 633 MiB in queues that nobody reads, and 3 that are refused, since more
+  waits than is handed over: how long a bystander waited for its answer at most;
 - 10 deaths of the broker of an app of 20 modules at rest: how long until all are ready.
 """
 
@@ -35,6 +37,7 @@ import strata
 
 module = strata.Module("Echo")
 module.action("Echo/now")(lambda call: call.params)
+module.action("Echo/large")(lambda call: "x" * ((1 << 20) - 2))
 module.main()
 """
 
@@ -57,7 +60,7 @@ class App:
         said = []
         for line in self.process.stdout:
             said.append(line)
-            if "ready after" in line and "all" in line:
+            if line.startswith("strata ") and "ready after" in line:
                 break
             if "failed" in line:
                 self.process.send_signal(signal.SIGINT)
@@ -139,18 +142,82 @@ async def under_load(tool: str) -> None:
         print(f"50 replacements, 16 calls open: {made} calls, {failed} failed; stood still {times(stood)}")
 
 
+def frame(header: bytes, body: bytes = b"") -> bytes:
+    return struct.pack(">II", 4 + len(header) + len(body), len(header)) + header + body
+
+
+def operator(path: str) -> socket.socket:
+    """A connection that has said hello, and has read the answer."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(path)
+    peer.sendall(frame(b'{"kind":"call","id":1,"to":"bus/hello"}', b'{"protocol":1,"role":"operator"}'))
+    peer.recv(4096)
+    return peer
+
+
+class Bystander:
+    """A connection that asks the broker again and again, and how long it waited at most."""
+
+    def __init__(self, path: str) -> None:
+        self.peer = operator(path)
+        self.longest = 0.0
+        self.is_done = False
+        self.thread = threading.Thread(target=self.ask)
+        self.thread.start()
+
+    def ask(self) -> None:
+        while not self.is_done:
+            begin = time.monotonic()
+            self.peer.sendall(frame(b'{"kind":"call","id":2,"to":"bus/ping"}'))
+            self.peer.recv(4096)
+            self.longest = max(self.longest, (time.monotonic() - begin) * 1000)
+
+    def end(self) -> None:
+        self.is_done = True
+        self.thread.join()
+        self.peer.close()
+
+
+def fill(running: App, mebibytes: int) -> List[socket.socket]:
+    """Connections that don't read: 7 answers of 1 MiB wait for each."""
+    peers = []
+    for _ in range(mebibytes // 7):
+        peer = operator(running.socket)
+        for number in range(7):
+            peer.sendall(frame(b'{"kind":"call","id":%d,"to":"Echo/large"}' % (number + 2)))
+        peers.append(peer)
+    # Echo answers in order: nearly all of it waits when this is answered.
+    answer = running.run("call", "Echo/now", "1", "--timeout", "60s")
+    if answer.returncode != 0:
+        raise SystemExit(answer.stderr)
+    return peers
+
+
+def with_full_queues(tool: str) -> None:
+    with app(tool) as running:
+        peers = []
+        for mebibytes, is_done in [(633, True), (455, False)]:
+            peers += fill(running, mebibytes)
+            bystander = Bystander(running.socket)
+            waited = []
+            for _ in range(3):
+                bystander.longest = 0
+                if (running.run("restart", "--broker").returncode == 0) != is_done:
+                    raise SystemExit(f"a replacement with {len(peers) * 7} MiB in queues went the other way")
+                waited.append(bystander.longest)
+            bystander.end()
+            print(
+                f"3 replacements {'done' if is_done else 'refused'}, {len(peers) * 7} MiB in queues: "
+                f"a bystander waited {times(waited)}")
+        for peer in peers:
+            peer.close()
+
+
 def with_connections(tool: str, count: int) -> None:
     with app(tool) as running:
-        header, body = b'{"kind":"call","id":1,"to":"bus/hello"}', b'{"protocol":1,"role":"operator"}'
-        hello = struct.pack(">II", 4 + len(header) + len(body), len(header)) + header + body
-        peers = []
-        for _ in range(count):
-            peer = socket.socket(socket.AF_UNIX)
-            peer.connect(running.socket)
-            peer.sendall(hello)
-            peer.recv(4096)
+        peers = [operator(running.socket) for _ in range(count)]
+        for peer in peers:
             peer.setblocking(False)
-            peers.append(peer)
         stood = [running.replace() for _ in range(5)]
         lost = 0
         for peer in peers:
@@ -179,6 +246,7 @@ def main() -> None:
     tool, module = sys.argv[1:]
     asyncio.run(under_load(tool))
     with_connections(tool, 4000)
+    with_full_queues(tool)
     at_rest(tool, module)
 
 

@@ -141,6 +141,9 @@ static inline void strata_discard_pages(void *from, void *to) {
     if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
+/// Gives whole pages of a shared mapping back, and of the file in memory behind it.
+static inline void strata_remove_pages(void *from, size_t count) { madvise(from, count, 9 /* MADV_REMOVE */); }
+
 /// A timer that is waited for as for a file's input; -1 and errno on failure.
 static inline int strata_timer(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
 
@@ -180,6 +183,11 @@ static inline int strata_seal(int fd) {
     return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 | 0x8 /* seal, shrink, grow, write */) == 0 ? 0 : errno;
 }
 
+/// Nobody can change the file's size any more, nor undo this. Returns 0, or an errno.
+static inline int strata_seal_size(int fd) {
+    return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 /* seal, shrink, grow */) == 0 ? 0 : errno;
+}
+
 /// The seals that a file has; -1 and errno on failure.
 static inline int strata_seals(int fd) { return fcntl(fd, 1034 /* F_GET_SEALS */); }
 
@@ -192,6 +200,18 @@ static inline int strata_limit_files(int pid, unsigned long most) {
 static inline int strata_limit_processes(int pid, unsigned long most) {
     struct rlimit limit = {most, most};
     return syscall(SYS_prlimit64, pid, RLIMIT_NPROC, &limit, NULL) == 0 ? 0 : errno;
+}
+
+/// How large a file this process may write, and how many addresses it may have, in bytes;
+/// all bits for no limit.
+static inline uint64_t strata_file_size_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+}
+
+static inline uint64_t strata_address_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
 /// Lets this process have as many descriptors as its hard limit allows;

@@ -220,6 +220,7 @@ public final class Broker {
         } catch {
             throw .unusableState(error.description)
         }
+        if state.queues >= 0 { Descriptors.close(state.queues) }
         self.loop = loop
         user = state.user
         pool = OutboxPool(reclaimer)

@@ -23,7 +23,9 @@ public enum BrokerDaemon {
         LargeBlocks.havePagesOfTheirOwn()
         do {
             switch try order() {
-            case .tryOut(let state): try Broker.tryOut(state)
+            case .tryOut(let state):
+                let answer = try Broker.tryOut(state)
+                guard write(1, answer, answer.count) == answer.count else { exit(2) }
             case .begin(let descriptor, let path, let listening):
                 let table = try readTable(descriptor)
                 let loop = try Loop()
@@ -60,10 +62,16 @@ public enum BrokerDaemon {
     /// Runs until a signal, or the end of the launcher, has ended it in order.
     private static func run(_ broker: Broker, on loop: Loop) throws(SystemError) {
         signal(SIGPIPE, SIG_IGN)
+        // A state that is larger than `ulimit -f` is refused, and ends nobody.
+        signal(SIGXFSZ, SIG_IGN)
         var handles: [Handle] = []
         let manager = ServiceManager(environment: environment)
+        let lifeline = getenv("STRATA_LIFELINE").flatMap { Int32(String(cString: $0)) }
+        let next = NextProgram(loop, path: NextProgram.ownPath, lifeline: lifeline)
+        broker.next = next
         let end = {
             manager.tell(.stopping)
+            next.giveUp()
             broker.shutDown {
                 for handle in handles { handle.close() }
                 handles = []
@@ -72,12 +80,9 @@ public enum BrokerDaemon {
         handles.append(try SignalWatcher(loop, signal: SIGTERM, onSignal: end))
         handles.append(try SignalWatcher(loop, signal: SIGINT, onSignal: end))
         NextProgram.takeSignals()
-        let lifeline = getenv("STRATA_LIFELINE").flatMap { Int32(String(cString: $0)) }
         if let lifeline {
             handles.append(try OutputReader(loop, descriptor: lifeline, onBytes: { _ in }, onEnd: end))
         }
-        let next = NextProgram(loop, path: NextProgram.ownPath, lifeline: lifeline)
-        broker.next = next
         manager.tell(.ready, .status("\(broker.table.app) on \(broker.listener?.path ?? "")"))
         if let interval = manager.aliveInterval {
             let timer = LoopTimer(loop) { manager.tell(.alive) }

@@ -25,17 +25,15 @@ struct CallTable: ~Copyable {
         for chunk in chunks { chunk.deallocate() }
     }
 
-    /// How often each slot was used, the free ones too.
-    var generations: [UInt32] {
-        var generations: [UInt32] = []
-        for number in 0..<used { generations.append(slot(number).pointee.generation) }
-        return generations
-    }
+    /// How often each slot was used, the free ones too: of the first so many.
+    func generations(most: Int) -> [UInt32] { (0..<min(used, most)).map { slot($0).pointee.generation } }
 
-    /// All that are open, by slot.
-    var allOpen: [CallPointer] {
+    /// Those that are open, by slot: so many at most.
+    func open(most: Int) -> [CallPointer] {
         var open: [CallPointer] = []
-        for number in 0..<used where slot(number).pointee.state != .free { open.append(slot(number)) }
+        for number in 0..<used where open.count < most {
+            if slot(number).pointee.state != .free { open.append(slot(number)) }
+        }
         return open
     }
 

@@ -38,7 +38,7 @@ final class HeldRequest {
         object = state.object?.bytes
         trace = state.trace
         meta = state.meta
-        body = state.body
+        body = state.body.array
         skipsAuthorization = state.skipsAuthorization
     }
 

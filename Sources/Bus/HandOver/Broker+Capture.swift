@@ -2,23 +2,27 @@ import StrataCore
 
 /// Writing down all that a broker knows. Between two rounds of the loop only:
 /// no frame is in hand, and what could be written is written.
+///
+/// Bytes that wait are not copied: the state refers to them until it is written, which
+/// is before the broker does anything else.
 extension Broker {
-    func capture() -> BrokerState {
+    /// - Parameter scope: all, or a sample for a trial.
+    func capture(_ scope: inout CaptureScope) -> BrokerState {
         var state = BrokerState()
         state.table = table.json().encoded()
         state.path = listener?.path ?? ""
         state.listener = listener?.descriptor ?? -1
         state.removesFile = listener?.removesFile ?? true
         state.user = user
-        captureModules(into: &state)
-        state.peers = peers.values.sorted { $0.number < $1.number }.map(capture)
+        captureModules(into: &state, scope)
+        state.peers = scope.some(peers.values.sorted { $0.number < $1.number }).map { capture($0, &scope) }
         state.nextPeer = nextPeer
         state.launcher = launcher?.number ?? 0
         state.launcherProcess = launcherProcess.map(ProcessState.init)
         state.launcherTimer = TimerState(launcherTimer, now: loop.now)
         state.leaving = leaving.map(\.number)
-        captureCalls(into: &state)
-        state.instances = instances.instances.sorted { $0.key < $1.key }.map { number, instance in
+        captureCalls(into: &state, &scope)
+        state.instances = scope.some(instances.instances.sorted { $0.key < $1.key }).map { number, instance in
             var state = InstanceState()
             state.number = number
             state.interface = reference(instance.interface)
@@ -27,25 +31,26 @@ extension Broker {
             return state
         }
         state.nextInstance = instances.next
-        captureStreams(into: &state)
+        captureStreams(into: &state, scope)
+        state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
         state.counters = statistics.numbers
         let counted = durations.counted
         state.durations.slots = counted.map(\.slot)
         state.durations.counts = counted.map(\.count)
         state.durations.largest = durations.largest
-        state.handOvers = handOvers.filter(\.isOpen).map(CallReferenceState.init)
+        state.handOvers = scope.some(handOvers.filter(\.isOpen)).map(CallReferenceState.init)
         state.begunAt = Loop.nanoseconds
         return state
     }
 
-    private func captureStreams(into state: inout BrokerState) {
-        state.watches = watches.filter(\.asking.isOpen).map { watch in
+    private func captureStreams(into state: inout BrokerState, _ scope: borrowing CaptureScope) {
+        state.watches = scope.some(watches).filter(\.asking.isOpen).map { watch in
             var state = WatchState()
             state.call = CallReferenceState(watch.asking)
             state.changed = watch.changed.map(\.number)
             return state
         }
-        state.monitors = monitors.map { monitor in
+        state.monitors = scope.some(monitors).map { monitor in
             var state = MonitorState()
             state.call = CallReferenceState(CallReference(monitor.call))
             state.module = monitor.wanted.module.map { String(decoding: $0, as: UTF8.self) }
@@ -54,7 +59,7 @@ extension Broker {
             state.missed = monitor.missedBefore + monitor.missed
             return state
         }
-        state.reloads = reloads.filter(\.isOpen).map(CallReferenceState.init)
+        state.reloads = scope.some(reloads).filter(\.isOpen).map(CallReferenceState.init)
         state.askedReloads = askedReloads.map { asked in
             var state = ReloadState()
             state.asked = asked.map(CallReferenceState.init)
@@ -64,8 +69,9 @@ extension Broker {
 
     // MARK: modules
 
-    private func captureModules(into state: inout BrokerState) {
-        state.modules = modules.all.map(capture)
+    private func captureModules(into state: inout BrokerState, _ scope: borrowing CaptureScope) {
+        let most = scope.most
+        state.modules = scope.some(modules.all).map { capture($0, most) }
         state.nextModule = modules.nextNumber
         var removed = AppTable(app: table.app)
         removed.levels = table.levels
@@ -82,7 +88,7 @@ extension Broker {
         state.turnEnd = turnTimer.dueIn.map { loop.now + $0 }
     }
 
-    private func capture(_ module: ModuleRecord) -> ModuleState {
+    private func capture(_ module: ModuleRecord, _ most: Int) -> ModuleState {
         var state = ModuleState()
         state.number = module.number
         state.name = module.name
@@ -128,8 +134,8 @@ extension Broker {
         state.pid = module.pid
         state.uid = module.uid
         state.times = StartTimesState(module.times)
-        state.waiting = module.waiting.map(\.pointee.slot)
-        state.readyWaiters = module.readyWaiters.filter(\.call.isOpen).map(capture)
+        state.waiting = module.waiting.prefix(most).map(\.pointee.slot)
+        state.readyWaiters = module.readyWaiters.prefix(most).filter(\.call.isOpen).map(capture)
         state.offer = OfferState(module.offer)
         state.events = module.events.sorted()
         state.requires = module.helloRequires
@@ -160,7 +166,7 @@ extension Broker {
 
     // MARK: peers
 
-    private func capture(_ peer: Peer) -> PeerState {
+    private func capture(_ peer: Peer, _ scope: inout CaptureScope) -> PeerState {
         var state = PeerState()
         state.number = peer.number
         state.descriptor = peer.socket.descriptor
@@ -174,9 +180,11 @@ extension Broker {
         state.role = peer.role
         state.module = peer.module?.number ?? -1
         state.rank = peer.rank
-        state.kept = Array(peer.assembler.kept)
-        state.output = peer.outbox.contents()
-        state.observations = peer.observations.map(capture)
+        if scope.isWhole {
+            state.kept = .pieces([peer.assembler.kept])
+            state.output = peer.outbox.contents(&scope.payloads)
+        }
+        state.observations = scope.some(peer.observations).map { capture($0, &scope) }
         state.nextSubscription = peer.nextSubscription
         // It goes on with what was read, as after a pause.
         state.isPaused = peer.isPaused || peer.hasFramesLeft
@@ -193,19 +201,19 @@ extension Broker {
         state.helloID = peer.helloID
         state.offering = peer.offering
         var call = peer.firstMade
-        while let made = call {
+        while let made = call, state.made.count < scope.most {
             state.made.append(made.pointee.slot)
             call = made.pointee.made.next
         }
         call = peer.firstServed
-        while let served = call {
+        while let served = call, state.served.count < scope.most {
             state.served.append(served.pointee.slot)
             call = served.pointee.served.next
         }
         return state
     }
 
-    private func capture(_ observation: Observation) -> ObservationState {
+    private func capture(_ observation: Observation, _ scope: inout CaptureScope) -> ObservationState {
         var state = ObservationState()
         state.id = observation.id
         state.name = observation.name
@@ -222,7 +230,7 @@ extension Broker {
             state.object = deferred.object.map(BytesState.init)
             state.trace = deferred.trace
             state.meta = deferred.meta
-            state.body = Array(deferred.body.bytes)
+            if scope.isWhole { state.body = scope.payloads.place(of: deferred.body) }
             state.cost = deferred.cost
             return state
         }

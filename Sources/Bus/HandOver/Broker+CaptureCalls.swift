@@ -2,14 +2,13 @@ import StrataCore
 
 /// Writing down what is open.
 extension Broker {
-    func captureCalls(into state: inout BrokerState) {
-        state.generations = calls.generations
-        var emissions: [Emission] = []
-        state.calls = calls.allOpen.map { capture($0, &emissions) }
-        state.emissions = emissions.map(capture)
+    func captureCalls(into state: inout BrokerState, _ scope: inout CaptureScope) {
+        state.generations = calls.generations(most: scope.most)
+        state.calls = calls.open(most: scope.most).map { capture($0, &scope) }
+        state.emissions = scope.emissions.map { capture($0, scope) }
     }
 
-    private func capture(_ call: CallPointer, _ emissions: inout [Emission]) -> CallState {
+    private func capture(_ call: CallPointer, _ scope: inout CaptureScope) -> CallState {
         var state = CallState()
         state.slot = call.pointee.slot
         state.kind = call.pointee.kind
@@ -22,7 +21,7 @@ extension Broker {
         state.callee = call.pointee.callee?.takeUnretainedValue().number ?? 0
         state.end = call.pointee.end
         state.waitsFor = call.pointee.waitsFor?.takeUnretainedValue().number ?? -1
-        state.held = call.pointee.held.map { capture($0.takeUnretainedValue()) }
+        state.held = call.pointee.held.map { capture($0.takeUnretainedValue(), scope) }
         state.adaptation = call.pointee.adaptation.map { AdaptationState($0.takeUnretainedValue()) }
         state.expiry = call.pointee.expiry
         state.budget = call.pointee.budget
@@ -34,17 +33,17 @@ extension Broker {
         state.observers = call.pointee.observers
         state.hasTimer = call.pointee.bucket >= 0
         var next = call.pointee.firstChild
-        while let child = next {
+        while let child = next, state.children.count < scope.most {
             state.children.append(child.pointee.slot)
             next = child.pointee.child.next
         }
         if call.pointee.kind == .own, let purpose = ownCalls[call.pointee.slot] {
-            state.purpose = capture(purpose, &emissions)
+            state.purpose = capture(purpose, &scope)
         }
         return state
     }
 
-    private func capture(_ held: HeldRequest) -> HeldState {
+    private func capture(_ held: HeldRequest, _ scope: borrowing CaptureScope) -> HeldState {
         var state = HeldState()
         state.to = held.to
         state.interface = held.interface.map(reference)
@@ -54,12 +53,12 @@ extension Broker {
         state.object = held.object.map(BytesState.init)
         state.trace = held.trace
         state.meta = held.meta
-        state.body = held.body
+        if scope.isWhole { state.body = .array(held.body) }
         state.skipsAuthorization = held.skipsAuthorization
         return state
     }
 
-    private func capture(_ purpose: OwnPurpose, _ emissions: inout [Emission]) -> PurposeState {
+    private func capture(_ purpose: OwnPurpose, _ scope: inout CaptureScope) -> PurposeState {
         var state = PurposeState()
         switch purpose {
         case .start(let module, let step): (state.kind, state.module, state.step) = (.start, module.number, step)
@@ -73,9 +72,7 @@ extension Broker {
         case .dismissal(let module): (state.kind, state.module) = (.dismissal, module.number)
         case .ending: state.kind = .ending
         case .event(let emission, let listener):
-            if !emissions.contains(where: { $0 === emission }) { emissions.append(emission) }
-            let index = emissions.firstIndex { $0 === emission } ?? 0
-            (state.kind, state.emission, state.listener) = (.event, index, listener)
+            (state.kind, state.emission, state.listener) = (.event, scope.place(of: emission), listener)
         case .table: state.kind = .table
         case .wanted(let module): (state.kind, state.module) = (.wanted, module.number)
         case .ping(let module, let interval):
@@ -89,10 +86,10 @@ extension Broker {
         return state
     }
 
-    private func capture(_ emission: Emission) -> EmissionState {
+    private func capture(_ emission: Emission, _ scope: borrowing CaptureScope) -> EmissionState {
         var state = EmissionState()
         state.name = emission.name
-        state.params = emission.params
+        if scope.isWhole { state.params = .array(emission.params) }
         state.trace = emission.trace
         state.meta = emission.meta
         state.policy =
@@ -105,10 +102,12 @@ extension Broker {
         state.request = emission.request.map(CallReferenceState.init)
         state.listeners = emission.listeners.map(\.number)
         state.names = emission.listeners.map(\.name)
+        let isWhole = scope.isWhole
         state.answers = emission.answers.map { answer in
             var state = EmissionState.AnswerState()
-            state.json = answer.map { BytesState($0.json) }
+            state.isThere = answer != nil
             state.isTrue = answer?.isTrue ?? false
+            if isWhole, let answer { state.json = .array(answer.json) }
             return state
         }
         return state

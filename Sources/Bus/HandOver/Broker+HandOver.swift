@@ -21,14 +21,30 @@ extension Broker {
         handOvers.removeAll { !$0.isOpen }
         handOvers.append(CallReference(call))
         guard !isTryingNext, !isNextTried else { return }
+        if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return notHandedOver(problem) }
         isTryingNext = true
-        finishDepartures()
-        finishListings()
         do throws(StateError) {
-            next.tryOut(try StateFile.write(capture())) { [weak self] problem in self?.tried(problem) }
+            var scope = CaptureScope.sample
+            var state = capture(&scope)
+            state.nonce = Self.nonce()
+            let answer = Self.answer(toTrialWith: state.nonce)
+            next.tryOut(try StateFile.write(state).state, expecting: answer) { [weak self] problem in
+                self?.tried(problem)
+            }
         } catch {
             tried(error.description)
         }
+    }
+
+    /// What a trial says of a state that it has read to its end: no other program says this by
+    /// accident, and none that only repeats what it is given.
+    private static func answer(toTrialWith nonce: [UInt8]) -> [UInt8] {
+        Array("understood ".utf8) + StateFile.mark + nonce
+    }
+
+    private static func nonce() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
     private func tried(_ problem: String?) {
@@ -47,27 +63,39 @@ extension Broker {
     /// Replaces this broker now, without a trial.
     /// - Returns: why it goes on; nil where another broker of this process does.
     package func handOver(to next: any NextBroker) -> String? {
+        // What waits may have become more since the trial.
+        if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
         finishFanOut()
         finishDepartures()
         finishListings()
         finishNotes()
         do throws(StateError) {
-            let state = try StateFile.write(capture())
-            let descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+            let files = try writeState()
+            var descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+            if files.queues >= 0 { descriptors.append(files.queues) }
             // It may be the last reference to this broker that goes there.
             return withExtendedLifetime(self) {
-                next.become(state, keeping: descriptors) { self.letGo() }
+                let problem = next.become(files.state, keeping: descriptors) { self.letGo() }
+                if problem != nil, files.queues >= 0 { Descriptors.close(files.queues) }
+                return problem
             }
         } catch {
             return error.description
         }
     }
 
+    private func writeState() throws(StateError) -> StateFile.Descriptors {
+        var scope = CaptureScope.whole
+        return try StateFile.write(capture(&scope))
+    }
+
     /// Whether the program of this process understands a state.
-    static func tryOut(_ descriptor: Int32) throws(BrokerStartError) {
+    /// - Returns: what to answer then.
+    static func tryOut(_ descriptor: Int32) throws(BrokerStartError) -> [UInt8] {
         do throws(StateError) {
             let state = try StateFile.read(descriptor)
             _ = try state.moduleRecords(try state.appTable())
+            return answer(toTrialWith: state.nonce)
         } catch {
             throw .unusableState(error.description)
         }

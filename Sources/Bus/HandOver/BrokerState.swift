@@ -49,10 +49,20 @@ struct BrokerState: StatePart {
     var counters: [UInt64] = []
     var durations = HistogramState()
 
+    /// What frames and notices that wait refer to, each once.
+    var payloads: [WaitingBytes] = []
+
     /// Calls of `bus/handOver` that wait for the next program.
     var handOvers: [CallReferenceState] = []
     /// When the old program stopped serving, in nanoseconds.
     var begunAt: UInt64 = 0
+    /// What a trial answers with: random bytes, the last of the state.
+    var nonce: [UInt8] = []
+
+    /// Of a state that was read: the file of the bytes that wait, and where it is mapped.
+    /// The descriptor is the reader's to close; -1 for none.
+    var queues: Int32 = -1
+    var mapped: MappedFile?
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file.bytes(&table)
@@ -83,8 +93,10 @@ struct BrokerState: StatePart {
         try file(&askedReloads)
         try file(&counters)
         try file(&durations)
+        try file.list(&payloads, WaitingBytes()) { (bytes, file) throws(StateError) in try file(&bytes) }
         try file(&handOvers)
         try file(&begunAt)
+        try file.bytes(&nonce)
     }
 }
 

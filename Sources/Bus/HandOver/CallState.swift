@@ -88,7 +88,7 @@ struct HeldState: StatePart {
     var object: BytesState?
     var trace: [UInt8] = []
     var meta: [UInt8] = []
-    var body: [UInt8] = []
+    var body = WaitingBytes()
     var skipsAuthorization = false
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
@@ -100,7 +100,7 @@ struct HeldState: StatePart {
         try file(&object)
         try file.bytes(&trace)
         try file.bytes(&meta)
-        try file.bytes(&body)
+        try file(&body)
         try file(&skipsAuthorization)
     }
 }
@@ -176,7 +176,7 @@ struct EmissionState: StatePart {
     enum Policy: UInt8 { case notify, all, any }
 
     var name = ""
-    var params: [UInt8] = []
+    var params = WaitingBytes()
     var trace: [UInt8] = []
     var meta: [UInt8] = []
     var policy = Policy.notify
@@ -189,18 +189,20 @@ struct EmissionState: StatePart {
     var answers: [AnswerState] = []
 
     struct AnswerState: StatePart {
-        var json: BytesState?
+        var isThere = false
         var isTrue = false
+        var json = WaitingBytes()
 
         mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&json)
+            try file(&isThere)
             try file(&isTrue)
+            try file(&json)
         }
     }
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&name)
-        try file.bytes(&params)
+        try file(&params)
         try file.bytes(&trace)
         try file.bytes(&meta)
         try file(&policy)

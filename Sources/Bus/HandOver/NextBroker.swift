@@ -6,8 +6,9 @@ public protocol NextBroker: AnyObject {
     /// Lets the next one show that it understands a state, while this one goes on.
     /// - Parameters:
     ///   - state: a sealed file, whose descriptor is the callee's to close.
+    ///   - answer: what one that has understood it says, exactly.
     ///   - then: called once, on the loop's thread: nil, or why it doesn't.
-    func tryOut(_ state: Int32, then: @escaping (String?) -> Void)
+    func tryOut(_ state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void)
 
     /// Becomes the next one.
     /// - Parameters:

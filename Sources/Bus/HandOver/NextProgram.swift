@@ -7,10 +7,6 @@ import StrataCore
 /// A broker starts no processes, but for this trial: after `execve` there is no
 /// way back, so the file must have shown before that it runs and understands.
 final class NextProgram: NextBroker {
-    /// How long a trial may take, in milliseconds.
-    private static let patience: UInt64 = 5_000
-    /// Of what a trial says, in bytes.
-    private static let longestWords = 1_024
     /// Signals whose sender must not find this process without their watchers.
     private static let heldBack = [SIGTERM, SIGINT]
 
@@ -19,6 +15,8 @@ final class NextProgram: NextBroker {
     /// Where the launcher's end is seen; handed on.
     private let lifeline: Int32?
     private var trial: Trial?
+    /// The file that was tried: the same one is executed, or none.
+    private var tried: ProgramFile.Identity?
 
     /// - Parameter path: absolute.
     init(_ loop: Loop, path: String, lifeline: Int32?) {
@@ -37,76 +35,38 @@ final class NextProgram: NextBroker {
 
     // MARK: the trial
 
-    private final class Trial {
-        var child: ChildProcess?
-        var reader: OutputReader?
-        var timer: LoopTimer?
-        var words: [UInt8] = []
-        var isLate = false
-    }
-
-    func tryOut(_ state: Int32, then: @escaping (String?) -> Void) {
+    func tryOut(_ state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void) {
         defer { close(state) }
-        let trial = Trial()
+        // Before the trial: what takes the file's place from now on is another one.
+        tried = ProgramFile.Identity(path)
         do throws(SystemError) {
-            try start(trial, state, then)
+            trial = try Trial(loop, path, state: state, expecting: answer) { [unowned self] problem in
+                let trial = trial
+                self.trial = nil
+                withExtendedLifetime(trial) { then(problem) }
+            }
         } catch {
-            trial.reader?.close()
-            then("\(path) can't be started: \(error)")
-            return
+            then(
+                error.code == ENOEXEC
+                    ? "\(path) is no program: it begins neither as ELF does nor with #!"
+                    : "\(path) can't be started: \(error)")
         }
-        trial.timer = LoopTimer(loop) { [unowned trial] in
-            trial.isLate = true
-            trial.child?.kill(SIGKILL)
-        }
-        trial.timer?.start(after: Self.patience)
-        self.trial = trial
     }
 
-    private func start(_ trial: Trial, _ state: Int32, _ then: @escaping (String?) -> Void) throws(SystemError) {
-        let output = try Pipe()
-        defer { output.closeWriting() }
-        trial.reader = try OutputReader(
-            loop, descriptor: output.reading,
-            onBytes: { [unowned trial] bytes in
-                trial.words += bytes.prefix(max(0, Self.longestWords - trial.words.count))
-            }, onEnd: {})
-        var command = ChildProcess.Command(
-            arguments: [path, "--try", "3"], environment: Self.environment, folder: "/")
-        command.descriptors = [nil, nil, output.writing, state]
-        trial.child = try ChildProcess(loop, command) { [unowned self] exit in ended(exit, then) }
-    }
-
-    private func ended(_ exit: ChildProcess.Exit, _ then: (String?) -> Void) {
-        guard let trial else { return }
-        self.trial = nil
-        trial.reader?.drain()
-        trial.reader?.close()
-        trial.timer?.close()
-        if exit == .code(0) { return then(nil) }
-        if trial.isLate { return then("\(path) did not read its state within \(Self.patience) ms") }
-        let words = String(decoding: trial.words, as: UTF8.self).split(separator: "\n").joined(separator: "; ")
-        then("\(path) was tried, and ended with \(exit)\(words.isEmpty ? "" : ": \(words)")")
-    }
-
-    private static var environment: [String] {
-        var all: [String] = []
-        var next = environ
-        while let entry = next.pointee {
-            all.append(String(cString: entry))
-            next += 1
-        }
-        return all.filter { !$0.hasPrefix("STRATA_LIFELINE=") }
-    }
+    /// The app ends: nobody waits for a trial.
+    func giveUp() { trial?.end("was being tried when the app ended") }
 
     // MARK: the change
 
     func become(_ state: Int32, keeping descriptors: [Int32], letGo: () -> Void) -> String? {
+        defer { close(state) }
+        guard tried != nil, tried == ProgramFile.Identity(path) else {
+            return "\(path) was changed after it was tried: try again"
+        }
         var kept = descriptors + [state]
         if let lifeline { kept.append(lifeline) }
         defer {
             for descriptor in kept { try? Descriptors.hand(descriptor, on: false) }
-            close(state)
         }
         do throws(SystemError) {
             for descriptor in kept { try Descriptors.hand(descriptor, on: true) }

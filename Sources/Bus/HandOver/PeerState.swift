@@ -18,7 +18,7 @@ struct PeerState: StatePart {
     var rank = 0
     /// Input that was read and is not handled: the beginning of a frame, or
     /// frames of one that is paused.
-    var kept: [UInt8] = []
+    var kept = WaitingBytes()
     var output = Outbox.Contents()
     var observations: [ObservationState] = []
     var nextSubscription: UInt64 = 0
@@ -53,7 +53,7 @@ struct PeerState: StatePart {
         try file(&role)
         try file(&module)
         try file(&rank)
-        try file.bytes(&kept)
+        try file(&kept)
         try file(&output)
         try file(&observations)
         try file(&nextSubscription)
@@ -98,13 +98,8 @@ extension Outbox.Contents: StatePart {
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&written)
         try file(&end)
-        try file.list(&frames, .init(end: 0, count: 0, isAnswer: false)) { (frame, file) throws(StateError) in
-            try file(&frame.end)
-            try file(&frame.count)
-            try file(&frame.isAnswer)
-        }
-        try file.bytes(&bytes)
-        guard isSound else { throw StateError("the frames that wait for a peer contradict each other") }
+        try file.numbers(&frames)
+        try file(&bytes)
     }
 }
 
@@ -140,7 +135,8 @@ struct DeferredState: StatePart {
     var object: BytesState?
     var trace: [UInt8] = []
     var meta: [UInt8] = []
-    var body: [UInt8] = []
+    /// Its place among the state's payloads; -1 where bodies are left out.
+    var body = -1
     var cost = 0
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
@@ -149,7 +145,7 @@ struct DeferredState: StatePart {
         try file(&object)
         try file.bytes(&trace)
         try file.bytes(&meta)
-        try file.bytes(&body)
+        try file(&body)
         try file(&cost)
     }
 }

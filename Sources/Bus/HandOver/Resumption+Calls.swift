@@ -80,10 +80,10 @@ extension Resumption {
             }
         let request = try state.request.map { (own) throws(StateError) in try reference(own) }
         let emission = Emission(
-            state.name, state.params, trace: state.trace, meta: state.meta, policy, deadline: state.deadline,
+            state.name, state.params.array, trace: state.trace, meta: state.meta, policy, deadline: state.deadline,
             request: request, listeners: listeners)
         for (index, answer) in state.answers.enumerated() {
-            if let json = answer.json { emission.keep(.init(json: json.bytes, isTrue: answer.isTrue), of: index) }
+            if answer.isThere { emission.keep(.init(json: answer.json.array, isTrue: answer.isTrue), of: index) }
         }
         return emission
     }

@@ -7,11 +7,21 @@ struct Resumption {
     let state: BrokerState
     /// By number.
     private let modules: [Int: ModuleRecord]
+    private let payloads: [Payload]
 
     init(_ broker: Broker, _ state: BrokerState, _ records: [ModuleRecord]) {
         self.broker = broker
         self.state = state
+        payloads = state.payloads.map { Self.payload($0, state.mapped, broker.reclaimer) }
         modules = Dictionary(records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// What is large stays in the mapped file.
+    private static func payload(_ bytes: WaitingBytes, _ file: MappedFile?, _ reclaimer: Reclaimer) -> Payload {
+        if case .pieces(let pieces) = bytes, pieces.count == 1, let file {
+            return Payload(pieces[0], in: file, reclaimer)
+        }
+        return bytes.array.withUnsafeBytes { Payload(copying: $0, reclaimer) }
     }
 
     /// - Returns: what there is to say of it, for a person.
@@ -78,12 +88,15 @@ struct Resumption {
         do throws(SystemError) { socket = try Socket(broker.loop, descriptor: state.descriptor) } catch {
             throw StateError("the connection \(state.number) can't be taken over: \(error)")
         }
+        guard state.output.isSound(payloads) else {
+            throw StateError("the frames that wait for the connection \(state.number) contradict each other")
+        }
         let peer = Peer(
             number: state.number, socket: socket,
             credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid, seenAt: state.seenAt),
             limits: state.role == .none ? broker.helloLimits : broker.frameLimits, pool: broker.pool,
-            output: state.output)
-        peer.assembler.keep(state.kept)
+            outbox: Outbox(pool: broker.pool, state.output, payloads))
+        state.kept.withPieces { pieces in for piece in pieces { peer.assembler.keep(piece) } }
         peer.phase = state.phase
         peer.role = state.role
         peer.module = modules[state.module]
@@ -146,7 +159,10 @@ struct Resumption {
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
             if let deferred = own.deferred {
-                let body = deferred.body.withUnsafeBytes { Payload(copying: $0, broker.reclaimer) }
+                guard payloads.indices.contains(deferred.body) else {
+                    throw StateError("a notice that waits has no body")
+                }
+                let body = payloads[deferred.body]
                 body.hold()
                 observation.deferred = KeptNotice(
                     from: deferred.from, level: deferred.level, object: deferred.object?.bytes,

@@ -2,16 +2,20 @@ internal import Glibc
 import StrataCore
 
 /// A broker's state on its way to the broker's next program: a sealed file in
-/// memory.
+/// memory. Bytes that wait in queues stand in a second file (`QueueFile`), which takes
+/// them from where they are, without another copy.
 ///
 /// Each part passes through it by one function for both directions
 /// (`StatePart.pass`), so that what is written and what is read can't differ.
 /// Integers are eight bytes, in the machine's order: both programs run on it.
 struct StateFile: ~Copyable {
     /// What the file begins with. Another shape of the state has another number.
-    private static let mark = Array("strata state 6\n".utf8)
+    static let mark = Array("strata state 6\n".utf8)
     /// So much is gathered before it is written.
     private static let piece = 1 << 20
+    /// Fewer bytes that wait stand in this file, among the rest: a system call of their own
+    /// costs more.
+    static let fewBytes = 16 << 10
 
     private enum Way {
         case writing(Int32)
@@ -21,8 +25,22 @@ struct StateFile: ~Copyable {
 
     private var way: Way
     private var gathered: [UInt8] = []
+    private var queues = QueueFile()
 
     private init(_ way: Way) { self.way = way }
+
+    /// The files of a state; both are closed by `exec`, where nobody hands them on.
+    struct Descriptors: Equatable {
+        var state: Int32
+        /// -1 where nothing large waits.
+        var queues: Int32
+
+        /// Ends what `write` began, where nobody else does.
+        func close() {
+            Glibc.close(state)
+            if queues >= 0 { Glibc.close(queues) }
+        }
+    }
 
     var isReading: Bool {
         if case .reading = way { true } else { false }
@@ -30,28 +48,35 @@ struct StateFile: ~Copyable {
 
     // MARK: whole files
 
-    /// Writes a state into a file of its own, and seals it.
-    /// - Returns: its descriptor, the caller's to close; closed by `exec` too.
-    static func write(_ state: BrokerState) throws(StateError) -> Int32 {
+    /// Writes a state, and seals it.
+    /// - Returns: its descriptors, the caller's to close.
+    static func write(_ state: BrokerState) throws(StateError) -> Descriptors {
         let descriptor: Int32
         do throws(SystemError) { descriptor = try MemoryFile.makeSealable("strata-state") } catch {
             throw StateError("no file for the state can be made: \(error)")
         }
         var file = StateFile(.writing(descriptor))
         do throws(StateError) {
-            var (mark, state) = (mark, state)
+            var (mark, state, queues) = (mark, state, Int32(-1))
             try file.bytes(&mark)
+            let place = file.gathered.count
+            try file.integer(&queues)
             try state.pass(&file)
             try file.writeGathered()
+            queues = try file.queues.seal()
+            var number = Int64(queues)
+            guard pwrite(descriptor, &number, 8, place) == 8 else {
+                throw StateError("the state can't be written: errno \(errno)")
+            }
+            do throws(SystemError) { try MemoryFile.seal(descriptor) } catch {
+                throw StateError("the state's file can't be sealed: \(error)")
+            }
+            return Descriptors(state: descriptor, queues: queues)
         } catch {
+            file.queues.close()
             close(descriptor)
             throw error
         }
-        do throws(SystemError) { try MemoryFile.seal(descriptor) } catch {
-            close(descriptor)
-            throw StateError("the state's file can't be sealed: \(error)")
-        }
-        return descriptor
     }
 
     /// Reads a state that another program wrote.
@@ -73,6 +98,9 @@ struct StateFile: ~Copyable {
                     + "end the app and start it anew")
         }
         var state = BrokerState()
+        try file.integer(&state.queues)
+        try file.queues.map(state.queues)
+        state.mapped = file.queues.mapped
         try state.pass(&file)
         guard case .reading(_, size) = file.way else { throw StateError("the state's file is longer than the state") }
         return state
@@ -110,6 +138,46 @@ struct StateFile: ~Copyable {
             guard count >= 0, bytes.count - position >= count else { throw StateError.truncated }
             value = Array(bytes[position..<position + count])
             way = .reading(bytes, position + count)
+        }
+    }
+
+    /// Passes bytes that wait. Many that are read stay in their file: they are valid as long
+    /// as the state's `mapped` lives.
+    mutating func waiting(_ value: inout WaitingBytes) throws(StateError) {
+        var count = value.count
+        try integer(&count)
+        guard count >= Self.fewBytes else {
+            var few = isReading ? [] : value.array
+            try bytes(&few)
+            if isReading { value = .array(few) }
+            return
+        }
+        guard isReading else {
+            var start = try queues.append(value)
+            return try integer(&start)
+        }
+        var start = 0
+        try integer(&start)
+        value = .pieces([try queues.bytes(from: start, count)])
+    }
+
+    /// Passes a list of plain numbers, as it stands in memory: any bytes are such a list.
+    mutating func numbers<Number: BitwiseCopyable>(_ values: inout [Number]) throws(StateError) {
+        var count = values.count
+        try integer(&count)
+        switch way {
+        case .writing:
+            values.withUnsafeBytes { gathered += $0 }
+            if gathered.count >= Self.piece { try writeGathered() }
+        case .reading(let bytes, let position):
+            let stride = MemoryLayout<Number>.stride
+            guard count >= 0, count <= (bytes.count - position) / stride else { throw StateError.truncated }
+            let end = position + count * stride
+            values = [Number](unsafeUninitializedCapacity: count) { memory, initialized in
+                UnsafeMutableRawBufferPointer(memory).copyMemory(from: .init(rebasing: bytes[position..<end]))
+                initialized = count
+            }
+            way = .reading(bytes, end)
         }
     }
 

@@ -1,3 +1,5 @@
+import StrataCore
+
 /// A part of a broker's state that can be written down.
 protocol StatePart {
     /// A blank one, to be read into.
@@ -16,9 +18,13 @@ extension StateFile {
         try optional(&value, 0) { (value, file) throws(StateError) in try file.integer(&value) }
     }
 
-    mutating func callAsFunction<Value: FixedWidthInteger>(_ values: inout [Value]) throws(StateError) {
-        try list(&values, 0) { (value, file) throws(StateError) in try file.integer(&value) }
+    mutating func callAsFunction<Value: FixedWidthInteger & BitwiseCopyable>(
+        _ values: inout [Value]
+    ) throws(StateError) {
+        try numbers(&values)
     }
+
+    mutating func callAsFunction(_ value: inout WaitingBytes) throws(StateError) { try waiting(&value) }
 
     mutating func callAsFunction(_ value: inout Bool) throws(StateError) {
         var number: UInt8 = value ? 1 : 0

@@ -71,7 +71,7 @@ extension Broker {
     /// Lets go of the names that no open call has.
     func sweepActionNames() {
         routes.forgetRoutes()
-        routes.actionNames.keep(Set(calls.allOpen.map(\.pointee.action)))
+        routes.actionNames.keep(Set(calls.open(most: .max).map(\.pointee.action)))
     }
 
     /// For `bus/modules`.

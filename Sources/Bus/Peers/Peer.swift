@@ -138,13 +138,13 @@ final class Peer {
 
     init(
         number: UInt64, socket: Socket, credentials: PeerCredentials, limits: FrameLimits, pool: OutboxPool,
-        output: Outbox.Contents? = nil
+        outbox: consuming Outbox? = nil
     ) {
         self.number = number
         self.socket = socket
         self.credentials = credentials
         assembler = FrameAssembler(limits: limits, pool.reclaimer)
-        outbox = output.map { Outbox(pool: pool, $0) } ?? Outbox(pool: pool)
+        self.outbox = outbox ?? Outbox(pool: pool)
     }
 
     deinit { from.deallocate() }

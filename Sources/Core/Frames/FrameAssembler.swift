@@ -42,14 +42,12 @@ public struct FrameAssembler: ~Copyable {
     public var kept: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: rest, count: restCount) }
 
     /// Keeps bytes that were read elsewhere; for a fresh assembler, between turns.
-    public mutating func keep(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty else { return }
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + ReadBuffer.slack, alignment: 16)
-        memory.copyBytes(from: bytes)
-        region = memory.baseAddress
+    public mutating func keep(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
+        // It is only copied from.
+        region = UnsafeMutableRawPointer(mutating: start)
         end = bytes.count
         keepRest()
-        memory.deallocate()
     }
 
     /// Where the next bytes go: at most a turn's worth.

@@ -9,6 +9,10 @@ public final class Payload {
     private var memory: UnsafeMutableRawBufferPointer?
     /// Where it goes then; nil: it is freed at once.
     private let reclaimer: Reclaimer?
+    /// Where the bytes stand in a file that another program has left.
+    private var file: MappedFile?
+    /// Its place in the list of those that are written down.
+    var place: Int?
 
     /// - Parameter reclaimer: gives and takes the memory; nil: it is nobody's but this one's.
     public init(copying source: UnsafeRawBufferPointer, _ reclaimer: Reclaimer? = nil) {
@@ -23,21 +27,37 @@ public final class Payload {
         self.reclaimer = reclaimer
     }
 
+    /// Refers to bytes of a mapped file, and keeps that.
+    public init(_ source: UnsafeRawBufferPointer, in file: MappedFile, _ reclaimer: Reclaimer) {
+        bytes = source
+        self.file = file
+        self.reclaimer = reclaimer
+        reclaimer.payloadBytes += source.count
+    }
+
     deinit {
+        if let file {
+            reclaimer?.payloadBytes -= bytes.count
+            reclaimer?.take(bytes, of: file)
+        }
         guard let memory, let start = memory.baseAddress else { return }
+        reclaimer?.payloadBytes -= bytes.count
         reclaimer.deallocate(start, memory.count)
     }
 
     /// The borrowed bytes go away: copies them where an outbox still needs
     /// them. The caller's reference is the only one otherwise.
     public func own() {
-        guard memory == nil else { return }
+        guard memory == nil, file == nil else { return }
         if isWaiting { copy() } else { bytes = .none }
     }
 
     /// Takes over the memory in which the borrowed bytes stand, instead of copying them:
     /// what `FrameAssembler.giveAway` gave.
-    public func own(_ memory: UnsafeMutableRawBufferPointer) { self.memory = memory }
+    public func own(_ memory: UnsafeMutableRawBufferPointer) {
+        self.memory = memory
+        reclaimer?.payloadBytes += bytes.count
+    }
 
     /// So many bytes of the start are written, and nobody needs them again.
     private var discarded = 0
@@ -47,11 +67,11 @@ public final class Payload {
     /// payload that only one outbox has are given back piece by piece, where its memory
     /// is too large to be kept for the next.
     func wrote(upTo count: Int) {
-        guard holders == 1, memory != nil, bytes.count > SpareBlocks.largest, count - discarded >= Self.discardedAtOnce,
-            let start = bytes.baseAddress
+        guard holders == 1, memory != nil || file != nil, bytes.count > SpareBlocks.largest,
+            count - discarded >= Self.discardedAtOnce
         else { return }
-        let from = UnsafeMutableRawPointer(mutating: start) + discarded
-        LargeBlocks.discard(UnsafeMutableRawBufferPointer(start: from, count: count - discarded))
+        let part = UnsafeRawBufferPointer(rebasing: bytes[discarded..<count])
+        if let file { file.discard(file.pages(of: part)) } else { LargeBlocks.discard(.init(mutating: part)) }
         discarded = count
     }
 
@@ -70,5 +90,6 @@ public final class Payload {
         copy.copyMemory(from: bytes)
         bytes = UnsafeRawBufferPointer(copy)
         memory = copy
+        reclaimer?.payloadBytes += copy.count
     }
 }

@@ -43,6 +43,18 @@ public enum MemoryFile {
         guard status == 0 else { throw SystemError(status, "seal a memory file") }
     }
 
+    /// Nobody can make such a file longer or shorter any more. Parts of it can be given back.
+    public static func sealSize(_ descriptor: Int32) throws(SystemError) {
+        let status = strata_seal_size(descriptor)
+        guard status == 0 else { throw SystemError(status, "seal the size of a memory file") }
+    }
+
+    /// Whether it is a file in memory whose size nobody can change.
+    static func keepsItsSize(_ descriptor: Int32) -> Bool {
+        let seals = strata_seals(descriptor)
+        return seals >= 0 && seals & 0x6 == 0x6
+    }
+
     /// Whether it is a file in memory that nobody can change.
     public static func isSealed(_ descriptor: Int32) -> Bool {
         let seals = strata_seals(descriptor)

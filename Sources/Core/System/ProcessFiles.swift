@@ -87,7 +87,7 @@ public enum ProcessFiles {
         return numbers
     }
 
-    private static func text(of path: String) -> String? {
+    static func text(of path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

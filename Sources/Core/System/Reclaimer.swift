@@ -22,13 +22,32 @@ public final class Reclaimer {
         var left: Int
         /// Its whole size where it is one of `SpareBlocks`; 0: it was allocated.
         var mapped = 0
+        /// Where it is a part of one: its pages go, and its addresses stay.
+        var file: MappedFile?
 
-        func free() { if mapped > 0 { SpareBlocks.unmap(start, mapped) } else { start.deallocate() } }
+        func free() {
+            if let file {
+                file.discard(UnsafeMutableRawBufferPointer(start: start, count: left))
+            } else if mapped > 0 {
+                SpareBlocks.unmap(start, mapped)
+            } else {
+                start.deallocate()
+            }
+        }
+
+        /// Gives the last of the bytes that are left back.
+        mutating func discardLast(_ count: Int) {
+            left -= count
+            let part = UnsafeMutableRawBufferPointer(start: start + left, count: count)
+            if let file { file.discard(part) } else { LargeBlocks.discard(part) }
+        }
     }
     private var blocks: [Block] = []
     /// The bytes that wait.
     public private(set) var waiting = 0
     private var spare = SpareBlocks()
+    /// The bytes of all payloads that have memory of their own, each counted once.
+    public internal(set) var payloadBytes = 0
 
     public init() {}
 
@@ -58,6 +77,14 @@ public final class Reclaimer {
         sendBack(Block(start: start, left: count))
     }
 
+    /// Takes over a part of a mapped file that nobody needs any more.
+    func take(_ part: UnsafeRawBufferPointer, of file: MappedFile) {
+        let pages = file.pages(of: part)
+        if let start = pages.baseAddress, pages.count > 0 {
+            sendBack(Block(start: start, left: pages.count, file: file))
+        }
+    }
+
     /// Sends those kept blocks on their way that nobody wanted since the last call:
     /// the caller sees to it that this is called each `sparePeriod` while some are kept.
     public func settle() { spare.unused { sendBack(Block(start: $0, left: $1, mapped: $1)) } }
@@ -78,13 +105,12 @@ public final class Reclaimer {
         var piece = most
         while piece > 0, var block = blocks.popLast() {
             let count = min(piece, block.left)
-            block.left -= count
             piece -= count
             waiting -= count
-            if block.left == 0 {
+            if block.left == count {
                 block.free()
             } else {
-                LargeBlocks.discard(UnsafeMutableRawBufferPointer(start: block.start + block.left, count: count))
+                block.discardLast(count)
                 blocks.append(block)
             }
         }

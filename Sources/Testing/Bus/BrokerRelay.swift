@@ -30,7 +30,7 @@ final class BrokerRelay: NextBroker {
         broker?.shutDown(then: then)
     }
 
-    func tryOut(_ state: Int32, then: @escaping (String?) -> Void) {
+    func tryOut(_ state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void) {
         close(state)
         then(nil)
     }

@@ -18,20 +18,7 @@ enum Executable {
         }
         guard status.st_mode & S_IFMT == S_IFREG else { return "\(path) is no file; mend `run`" }
         guard access(path, X_OK) == 0 else { return "\(path) is not executable; run chmod +x \(path)" }
-        return isTextWithoutInterpreter(path) ? noProgram(path) : nil
-    }
-
-    /// The kernel refuses such a file; execvp(3), by which children are started,
-    /// would give it to a shell, which then fails in words of its own.
-    private static func isTextWithoutInterpreter(_ path: String) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        var head = [UInt8](repeating: 0, count: 128)
-        let count = read(descriptor, &head, head.count)
-        guard count >= 0 else { return false }
-        let text = head.prefix(count)
-        return !text.starts(with: Array("#!".utf8)) && text.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) }
+        return ProgramFile.isProgram(path) ? nil : noProgram(path)
     }
 
     private static func noProgram(_ path: String) -> String {

@@ -65,12 +65,106 @@ struct HandOverRefusalTests {
             { #expect($0.message.contains("5000 ms")) })
     }
 
+    /// Each in the broker's place, one after another, and the broker goes on.
+    @Test func noOtherProgramPassesATrial() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = "\(folder.path)/strata-broker"
+        let real = try BuiltExecutable.path("strata-broker")
+        func script(_ text: String) -> (String) throws -> Void {
+            { try Array("#!/bin/sh\n\(text)\n".utf8).write(to: $0) }
+        }
+        func file(_ bytes: [UInt8]) -> (String) throws -> Void { { try bytes.write(to: $0) } }
+        func link(_ path: String) -> (String) throws -> Void { { try #require(symlink(path, $0) == 0) } }
+        var generator = SeededGenerator(11)
+        let noise = (0..<4_096).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let hello = "strata state 6\\n"
+        let cases: [(name: String, make: (String) throws -> Void, says: String)] = [
+            ("true", link("/bin/true"), "exit code 0, but said nothing"),
+            ("echo", link("/bin/echo"), "said \"--try 3\""),
+            ("cat", link("/bin/cat"), "exit code 1"),
+            ("a script that does nothing", script("exit 0"), "said nothing"),
+            ("one that repeats the state", script("cat /proc/self/fd/3"), "strata state 6"),
+            (
+                "one that answers with as many bytes",
+                script("printf 'understood \(hello)'; head -c 16 /dev/urandom"), "exit code 0, but said"
+            ),
+            ("one that says it in words only", script("echo 'understood' >&2"), "said \"understood\""),
+            ("one that says much", script("exec yes"), "said more than 65536 bytes"),
+            ("one that is killed", script("kill -9 $$"), "signal 9"),
+            ("noise", file(noise), "is no program"),
+            ("a shell's text", file(Array("touch \(folder.path)/ran\n".utf8)), "is no program"),
+            ("nothing", file([]), "is no program"),
+            (
+                "half of a program", file(Array("\u{7F}ELF\u{2}\u{1}".utf8) + [UInt8](repeating: 1, count: 58)),
+                "is no program"
+            ),
+            ("a folder", { try #require(mkdir($0, 0o755) == 0) }, "can't be started"),
+            (
+                "a broker that another file takes the place of meanwhile",
+                script("'\(real)' \"$@\" && cp /bin/true \"$0.new\" && mv \"$0.new\" \"$0\""),
+                "was changed after it was tried"
+            ),
+        ]
+        try link(real)(program)
+        try TestBus.run(.sixModules(), executable: program) { bus in
+            let tool = try bus.operator()
+            let descriptors = try Self.descriptors(of: bus)
+            for one in cases {
+                unlink(program)
+                rmdir(program)
+                try one.make(program)
+                let answer = try tool.ask("bus/handOver", nil, ["deadline": 20_000], within: .seconds(20))
+                #expect(answer.code == "unavailable" && answer.ran == "no", "\(one.name): \(answer)")
+                #expect(answer.message.contains(one.says), "\(one.name): \(answer.message)")
+                #expect(answer.message.contains(program), "\(one.name): \(answer.message)")
+            }
+            #expect(access("\(folder.path)/ran", F_OK) != 0, "no text is given to a shell")
+            try tool.settle()
+            #expect(try Self.descriptors(of: bus) == descriptors, "no descriptor is left of a trial")
+            unlink(program)
+            try link(real)(program)
+            try tool.asked("bus/handOver")
+            // It answers before it closes its state's file.
+            try tool.settle()
+            #expect(try Self.descriptors(of: bus) == descriptors)
+        }
+    }
+
+    private static func descriptors(of bus: TestBus) throws -> Int {
+        let pid = try #require(bus.brokerPID)
+        let stream = try #require(opendir("/proc/\(pid)/fd"))
+        defer { closedir(stream) }
+        var count = 0
+        while readdir(stream) != nil { count += 1 }
+        return count
+    }
+
+    /// All who ask while a program is tried get that trial's answer.
+    @Test func oneTrialAnswersAllWhoAsk() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let log = "\(folder.path)/log"
+        let program = "\(folder.path)/strata-broker"
+        try Self.copy(try BuiltExecutable.path("strata-broker"), to: program)
+        try TestBus.run(.sixModules(), executable: program) { bus in
+            unlink(program)
+            try Array("#!/bin/sh\necho tried >> '\(log)'\n".utf8).write(to: program)
+            let tool = try bus.operator()
+            let ids = try (0..<200).map { _ in try tool.call("bus/handOver") }
+            for id in ids { try tool.expectError(to: id, "unavailable", ran: "no") }
+            let tries = try [UInt8](contentsOf: log).filter { $0 == 0x0A }.count
+            // As many as there were rounds in which somebody asked and nobody was tried.
+            #expect(tries >= 1 && tries < 20)
+        }
+    }
+
     @Test func nobodyElsesFileIsAState() throws {
         let program = try BuiltExecutable.path("strata-broker")
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let file = "\(folder.path)/state"
-        try Array("strata state 5\n".utf8).write(to: file)
+        try Array("strata state 6\n".utf8).write(to: file)
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
         let child = try ChildProgram(program, ["--resume", "3"], third: descriptor, label: "a broker")

@@ -14,11 +14,13 @@ struct StateFileTests {
         state.path = "/nowhere/bus"
         var peer = PeerState()
         peer.number = 7
-        peer.kept = [1, 2, 3]
+        peer.kept = .array([1, 2, 3])
         peer.output.written = 10
         peer.output.end = 30
-        peer.output.frames = [.init(end: 20, count: 15, isAnswer: true), .init(end: 30, count: 8, isAnswer: false)]
-        peer.output.bytes = Array(repeating: 9, count: 18)
+        peer.output.frames = [
+            .init(end: 20, inlineCount: 15, isAnswer: true), .init(end: 30, inlineCount: 8, isAnswer: false),
+        ]
+        peer.output.bytes = .array(Array(repeating: 9, count: 18))
         peer.made = [3, 1, 2]
         state.peers = [peer]
         var call = CallState()
@@ -52,21 +54,22 @@ struct StateFileTests {
     }
 
     @Test func whatIsWrittenIsReadAgain() throws {
-        let descriptor = try StateFile.write(state())
+        let descriptor = try StateFile.write(state()).state
         defer { close(descriptor) }
         let read = try StateFile.read(descriptor)
         // Written once more it is the same, byte for byte.
-        let again = try StateFile.write(read)
+        let again = try StateFile.write(read).state
         defer { close(again) }
         #expect(bytes(of: again) == bytes(of: descriptor))
-        #expect(read.peers[0].output == state().peers[0].output)
+        #expect(read.peers[0].output.frames == state().peers[0].output.frames)
+        #expect(read.peers[0].output.bytes.array == state().peers[0].output.bytes.array)
         #expect(read.calls[0].expiry == .max)
         #expect(read.modules[0].events == ["é", ""])
         #expect(write(descriptor, [1], 1) < 0, "the file is sealed")
     }
 
     @Test func aStateThatIsCutOffOrTooLongIsRefused() throws {
-        let descriptor = try StateFile.write(state())
+        let descriptor = try StateFile.write(state()).state
         defer { close(descriptor) }
         let whole = bytes(of: descriptor)
         for count in 1..<whole.count {
@@ -80,7 +83,7 @@ struct StateFileTests {
     }
 
     @Test func anotherVersionsStateIsRefusedByName() throws {
-        let descriptor = try StateFile.write(state())
+        let descriptor = try StateFile.write(state()).state
         defer { close(descriptor) }
         var whole = bytes(of: descriptor)
         let end = try #require(whole.firstIndex(of: UInt8(ascii: "\n")))
@@ -92,7 +95,7 @@ struct StateFileTests {
     }
 
     @Test func aStateWithAnythingElseInItIsReadOrRefusedAndNeverCrashes() throws {
-        let descriptor = try StateFile.write(state())
+        let descriptor = try StateFile.write(state()).state
         defer { close(descriptor) }
         let whole = bytes(of: descriptor)
         var generator = SeededGenerator(5)
@@ -109,16 +112,73 @@ struct StateFileTests {
         }
     }
 
+    /// What waits is written once, from where it stands, and is read without a copy.
+    @Test func manyBytesStandInAFileOfTheirOwn() throws {
+        let large = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
+        let files = try large.withUnsafeBytes { bytes in
+            var state = state()
+            state.payloads = [.pieces([bytes])]
+            // More pieces than one system call takes, of which some are empty.
+            state.peers[0].kept = .pieces(
+                (0..<3_000).map { UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + $0 % 30]) })
+            return try StateFile.write(state)
+        }
+        defer { files.close() }
+        let kept = (0..<3_000).flatMap { large[$0..<$0 + $0 % 30] }
+        #expect(lseek(files.queues, 0, SEEK_END) == off_t(large.count + kept.count))
+        #expect(lseek(files.state, 0, SEEK_END) < 4_096)
+        let read = try StateFile.read(files.state)
+        #expect(read.queues == files.queues)
+        #expect(read.payloads[0].array == large && read.peers[0].kept.array == kept)
+        let mapped = try #require(read.mapped).bytes
+        for bytes in [read.payloads[0], read.peers[0].kept] {
+            guard case .pieces(let pieces) = bytes else {
+                Issue.record("it was copied")
+                continue
+            }
+            #expect(pieces.allSatisfy { $0.baseAddress! >= mapped.baseAddress! })
+        }
+    }
+
+    @Test func bytesThatAreNotInTheirFileAreRefused() throws {
+        let large = [UInt8](repeating: 1, count: 20_000)
+        var state = state()
+        state.payloads = [.array(large)]
+        let files = try StateFile.write(state)
+        defer { files.close() }
+        var whole = bytes(of: files.state)
+        let count = withUnsafeBytes(of: Int64(large.count)) { Array($0) }
+        let place = try #require(whole.indices.first { whole[$0...].starts(with: count) })
+        for (offset, value) in [(0, Int64(20_001)), (0, .max), (8, 1), (8, -1), (8, .max)] {
+            let before = whole
+            withUnsafeBytes(of: value) { whole.replaceSubrange(place + offset..<place + offset + 8, with: $0) }
+            let other = try file(whole)
+            defer { close(other) }
+            #expect(throws: StateError.self) { try StateFile.read(other) }
+            whole = before
+        }
+        // And a file that could still shrink under its reader is none.
+        let open = try MemoryFile.makeSealable("test")
+        defer { close(open) }
+        #expect(write(open, large, large.count) == large.count)
+        withUnsafeBytes(of: Int64(open)) { whole.replaceSubrange(23..<31, with: $0) }
+        let other = try file(whole)
+        defer { close(other) }
+        #expect(throws: StateError.self) { try StateFile.read(other) }
+    }
+
     @Test func framesThatContradictTheirBytesAreUnsound() {
-        var contents = state().peers[0].output
-        #expect(contents.isSound)
-        contents.bytes.removeLast()
-        #expect(!contents.isSound)
-        contents = state().peers[0].output
-        contents.frames[1].end = 19
-        #expect(!contents.isSound)
-        contents = state().peers[0].output
-        contents.end = 25
-        #expect(!contents.isSound)
+        func isSound(_ change: (inout Outbox.Contents) -> Void) -> Bool {
+            var contents = state().peers[0].output
+            change(&contents)
+            return contents.isSound([])
+        }
+        #expect(isSound { _ in })
+        #expect(!isSound { $0.bytes = .array(Array($0.bytes.array.dropLast())) })
+        #expect(!isSound { $0.frames[1].end = 19 })
+        #expect(!isSound { $0.end = 25 })
+        #expect(!isSound { $0.frames[1].payload = 0 })
+        #expect(!isSound { $0.frames[1].payloadCount = 1 })
+        #expect(!isSound { $0.frames[0].inlineCount = .max })
     }
 }

@@ -1,0 +1,77 @@
+import StrataCore
+
+/// What the next program would have to be given. Counted before anything is written: a
+/// replacement that would keep everybody waiting for long is refused at once.
+struct HandOverLoad {
+    /// Bytes that wait, and those of them that the next program copies: more than about a
+    /// second's work is not handed over.
+    static let mostBytes = 1 << 30
+    /// Open requests, observations, instances, and frames that wait.
+    static let mostParts = 250_000
+    /// So many frames that wait are as much work as an open request.
+    static let framesOfAPart = 32
+    /// Memory that a replacement leaves free.
+    static let spared: UInt64 = 64 << 20
+
+    /// Each counted once, where several connections wait for them.
+    var bytes = 0
+    /// Those of them that stand in no payload: the next program copies them.
+    var copied = 0
+    var frames = 0
+    /// Open requests, observations and instances.
+    var others = 0
+    /// The connection with most, and what waits for it.
+    var largest = (name: "", bytes: 0)
+
+    /// Why it can't be handed over; nil where it can.
+    /// - Parameter room: asked only where much waits.
+    func problem(_ room: () -> MemoryRoom) -> String? {
+        let whose =
+            largest.bytes > 0
+            ? "\(Self.mebibytes(largest.bytes)) MiB of them from or for \(largest.name)" : "none in queues"
+        if bytes + copied > Self.mostBytes {
+            return
+                "\(Self.mebibytes(bytes)) MiB wait, \(whose), and at most \(Self.mebibytes(Self.mostBytes)) MiB are "
+                + "handed over, of which \(Self.mebibytes(copied)) MiB of small bodies count twice: let it read, or end it, and try again"
+        }
+        if others + frames / Self.framesOfAPart > Self.mostParts {
+            return
+                "\(others) requests, observations and instances are open and \(frames) frames wait, and at most "
+                + "\(Self.mostParts) are handed over, \(Self.framesOfAPart) frames counting as one: try again when fewer are"
+        }
+        guard bytes >= 1 << 20 else { return nil }
+        let room = room()
+        let needed = UInt64(bytes + copied) + Self.spared
+        guard room.bytes < needed else { return nil }
+        return
+            "\(Self.mebibytes(bytes)) MiB wait, \(whose): to hand them over takes \(needed >> 20) MiB, and "
+            + "\(room.limit) leaves \(room.bytes >> 20) MiB: make room, or let it read, and try again"
+    }
+
+    private static func mebibytes(_ bytes: Int) -> Int { (bytes + (1 << 20) - 1) >> 20 }
+}
+
+extension Broker {
+    /// Cost: a few numbers of each connection.
+    var handOverLoad: HandOverLoad {
+        var load = HandOverLoad()
+        load.copied = heldTotal
+        load.others = calls.count + instances.instances.count
+        var largest: Peer?
+        for peer in peers.values {
+            let (frames, bytes) = peer.outbox.waiting
+            load.frames += frames
+            load.copied += bytes + peer.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
+            load.others += peer.observations.count
+            let own = peer.outbox.pending + peer.assembler.keptCount + peer.heldBytes
+            if own > load.largest.bytes { (largest, load.largest.bytes) = (peer, own) }
+        }
+        for case .event(let emission, _) in ownCalls.values {
+            // It stands there once for each listener.
+            load.copied += emission.params.count / max(1, emission.listeners.count)
+        }
+        load.bytes = reclaimer.payloadBytes + load.copied
+        load.largest.name = largest?.displayName ?? ""
+        return load
+    }
+}

@@ -1,0 +1,100 @@
+internal import Glibc
+import StrataCore
+
+/// A program that is being tried: whether it is a broker that understands a state. It has the
+/// state's file, and nothing else of this process.
+final class Trial {
+    /// How long it may take, in milliseconds.
+    private static let patience: UInt64 = 5_000
+    /// Of what it says so much is quoted, in bytes.
+    private static let longestWords = 1_024
+    /// It is ended when it says more than this, in bytes.
+    private static let mostSaid = 64 << 10
+
+    private let path: String
+    private let expected: [UInt8]
+    private let then: (String?) -> Void
+    private var child: ChildProcess?
+    private var reader: OutputReader?
+    private var timer: LoopTimer?
+    /// What it has said on standard output and standard error: the first bytes.
+    private var words: [UInt8] = []
+    private var said = 0
+    /// Why it was killed.
+    private var fault: String?
+
+    /// Starts it.
+    /// - Parameters:
+    ///   - state: stays the caller's.
+    ///   - then: called once, later: nil, or what is wrong with it.
+    init(
+        _ loop: Loop, _ path: String, state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void
+    ) throws(SystemError) {
+        self.path = path
+        expected = answer
+        self.then = then
+        let output = try Pipe()
+        defer { output.closeWriting() }
+        reader = try OutputReader(
+            loop, descriptor: output.reading, onBytes: { [unowned self] in took($0) }, onEnd: {})
+        do throws(SystemError) {
+            var command = ChildProcess.Command(
+                arguments: [path, "--try", "3"], environment: Self.environment, folder: "/")
+            command.descriptors = [nil, output.writing, output.writing, state]
+            child = try ChildProcess(loop, command) { [unowned self] in ended($0) }
+        } catch {
+            reader?.close()
+            throw error
+        }
+        timer = LoopTimer(loop) { [unowned self] in end("did not read its state within \(Self.patience) ms") }
+        timer?.start(after: Self.patience)
+    }
+
+    /// Kills it, with all that it has started in its session's first group.
+    func end(_ fault: String) {
+        guard let child, self.fault == nil else { return }
+        self.fault = fault
+        kill(-child.pid, SIGKILL)
+    }
+
+    private func took(_ bytes: UnsafeRawBufferPointer) {
+        words += bytes.prefix(max(0, Self.longestWords - words.count))
+        said += bytes.count
+        if said > Self.mostSaid { end("said more than \(Self.mostSaid) bytes when it was tried") }
+    }
+
+    private func ended(_ exit: ChildProcess.Exit) {
+        reader?.drain()
+        reader?.close()
+        timer?.close()
+        child = nil
+        then(problem(exit))
+    }
+
+    private func problem(_ exit: ChildProcess.Exit) -> String? {
+        if let fault { return "\(path) \(fault)" }
+        if exit == .code(0) {
+            if words == expected { return nil }
+            return "\(path) is not a strata-broker that understands this one's state: it was tried, and ended with "
+                + "exit code 0, but said \(words.isEmpty ? "nothing" : "\"\(Self.quoted(words))\"")"
+        }
+        return "\(path) was tried, and ended with \(exit)\(words.isEmpty ? "" : ": \(Self.quoted(words))")"
+    }
+
+    /// As a line that a terminal shows and does not obey.
+    private static func quoted(_ bytes: [UInt8]) -> String {
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).joined(separator: "; ")
+        return String(
+            String.UnicodeScalarView(lines.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
+    }
+
+    private static var environment: [String] {
+        var all: [String] = []
+        var next = environ
+        while let entry = next.pointee {
+            all.append(String(cString: entry))
+            next += 1
+        }
+        return all.filter { !$0.hasPrefix("STRATA_LIFELINE=") }
+    }
+}
