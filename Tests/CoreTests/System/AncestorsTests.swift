@@ -142,7 +142,7 @@ struct AncestorsTests {
         try #require(posix_spawn(&pid, "/bin/sleep", nil, nil, words, environ) == 0)
         let process: ConnectedProcess = hasDescriptor ? .descriptor(pidfd_open(pid, 0)) : .unsupported
         let peer = PeerCredentials(pid: pid, uid: 0, gid: 0, seenAt: .max)
-        let seen = process.look(peer) { seen in
+        let seen: Void? = process.look(peer) { seen in
             #expect(seen.pid == pid && seen.isAlive)
             kill(pid, SIGKILL)
             var information = siginfo_t()
