@@ -58,9 +58,18 @@ struct ModuleTable: ~Copyable {
 
     /// Forgets a guest, or a module whose row is gone.
     mutating func remove(_ module: ModuleRecord) {
-        guests.removeAll { $0 === module }
-        rows.removeAll { $0 === module }
+        if module.row == nil { removeGuest(module) } else { rows.removeAll { $0 === module } }
         if byName.find(module.name) === module { byName.remove(module.name) }
+    }
+
+    /// Found by halves, since guests have their numbers in order, and many may leave at once.
+    private mutating func removeGuest(_ guest: ModuleRecord) {
+        var (low, high) = (0, guests.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if guests[middle].number < guest.number { low = middle + 1 } else { high = middle }
+        }
+        if low < guests.count, guests[low] === guest { guests.remove(at: low) }
     }
 
     /// Rows, then guests.

@@ -71,7 +71,8 @@ extension Broker {
     /// is, because this round has been long already.
     private func comesAfterOthers(_ peer: Peer) -> Bool {
         if shares.isShared(at: turnTime) { return peer.pace.isHeavy || peer.hasHungUp || peer.phase == .greeting }
-        return peer.pace.isHeavy && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
+        return (peer.pace.isHeavy || peer.hasHungUp)
+            && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
     }
 
     private func awaitTurn(_ peer: Peer) {
@@ -294,6 +295,7 @@ extension Broker {
         peer.timer?.close()
         peer.timer = nil
         if phase != .ending { endSession(peer, was: phase, reason: reason) }
+        if phase == .open { readOfHeavy &+= TurnShares.endCost }
         gone.append(peer)
         peers[peer.number] = nil
         if peer.isInAssemblyList { assembling.removeAll { $0 === peer } }

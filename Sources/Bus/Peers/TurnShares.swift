@@ -26,6 +26,8 @@ struct TurnShares {
     /// What is read of all heavy peers in a round while nobody light is there, in bytes,
     /// but for the end of the last turn.
     static let mostRead = 4 * ReadBuffer.turn
+    /// What the end of a session counts in a round, in bytes read: many may end at once.
+    static let endCost = mostRead / 16
     /// What a turn's frames may take while nobody light is there: a turn whose frames take
     /// longer ends there too.
     static let longestTurn: UInt64 = 1_000_000

@@ -62,6 +62,26 @@ struct OverloadTests {
         }
     }
 
+    /// Sessions that end together end a few in a round, also where no peer was light before.
+    @Test func manySessionsThatEndAtOnceKeepNobodyWaiting() throws {
+        let most = 200
+        let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) {
+            $0.guests = .init(rank: 1, most: most)
+        }
+        try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
+            let crowd = try (0..<most).map { try bus.module("Many\($0)") }
+            let observer = try bus.module("Cat", ["observes": ["news"], "events": ["app.moduleLost"]])
+            let new = try bus.module("New")
+            try bus.whileBrokerIsHalted {
+                for peer in crowd { peer.close() }
+                try new.send(Self.news)
+            }
+            var ended = 0
+            while try observer.next().kind == "call" { ended += 1 }
+            #expect(ended <= 2 * TurnShares.mostRead / TurnShares.endCost, "\(ended) sessions ended first")
+        }
+    }
+
     /// The loop says nothing of those who wait for their turns: none is forgotten, also
     /// where it goes away as soon as it has said all.
     @Test func manyWhoFloodAtOnceAreAllHeardToTheirLastWord() throws {
