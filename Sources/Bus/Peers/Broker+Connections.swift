@@ -180,10 +180,18 @@ extension Broker {
         case .wouldBlock:
             peer.assembler.keepRest()
         case .ended, .failed:
-            close(peer, reason: "closed")
+            if peer.phase == .open, !peer.hasHungUp, areEndsSpent {
+                peer.hasHungUp = true
+                awaitTurn(peer)
+            } else {
+                close(peer, reason: "closed")
+            }
         }
         return 0
     }
+
+    /// Whether this round has had as many ends of sessions as it may: many may end at once.
+    private var areEndsSpent: Bool { readOfHeavy >= (shares.isShared(at: turnTime) ? 1 : TurnShares.mostRead) }
 
     /// Handles the frames of a turn, as far as the peer may be read.
     /// - Returns: how many there were.
