@@ -108,7 +108,7 @@ struct CommandDescribeTests {
             "/bin/sh",
             [
                 "-c",
-                "sleep 600 > /dev/null 2>&1 & echo $!; exec \(CommandRun.executable.path) check \(path) > /dev/null 2>&1",
+                "sleep 600 > /dev/null 2>&1 & echo $!; exec '\(CommandRun.executable.path)' check \(path) > /dev/null 2>&1",
             ])
         #expect(try shell.wait(within: .seconds(60)) == .exit(0))
         let pid = try #require(Int32(shell.outputText.split(separator: "\n").first ?? ""))

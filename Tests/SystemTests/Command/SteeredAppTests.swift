@@ -39,7 +39,7 @@ struct SteeredAppTests {
     /// A process that the module's own has started, in a session of its own, is connected.
     @Test func whatAStoppedModuleHasStartedLosesTheBus() throws {
         let app = try FixtureApp(
-            "  Left: {start: manual, run: [/bin/sh, -c, 'setsid MODULE & exec cat <&3'], provides: [Left]}")
+            "  Left: {start: manual, run: [/bin/sh, -c, 'setsid \"MODULE\" & exec cat <&3'], provides: [Left]}")
         defer { app.cleanUp() }
         try app.start()
         let tool = try app.tool()

@@ -13,7 +13,7 @@ struct DescriptorLimitTests {
         defer { folder.remove() }
         let program = "\(folder.path)/broker"
         let broker = try BuiltExecutable.path("strata-broker")
-        let script = "#!/bin/sh\nulimit -n \(limit)\nexec \(broker) \"$@\" 2>\(folder.path)/said\n"
+        let script = "#!/bin/sh\nulimit -n \(limit)\nexec \"\(broker)\" \"$@\" 2>\(folder.path)/said\n"
         let file = try #require(fopen(program, "we"))
         fputs(script, file)
         fclose(file)
