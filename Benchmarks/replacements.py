@@ -27,7 +27,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Iterator, List
+from typing import Iterator, List, Sequence
 
 sys.dont_write_bytecode = True
 import strata as client  # noqa: E402
@@ -110,7 +110,7 @@ def app(tool: str, rows: str = "  Echo: {run: [echo.py], provides: [Echo]}\n") -
             running.end()
 
 
-def times(milliseconds: List[float]) -> str:
+def times(milliseconds: Sequence[float]) -> str:
     return f"{statistics.median(milliseconds):.1f} ms in the median, {max(milliseconds):.1f} ms at most"
 
 
