@@ -143,7 +143,8 @@ extension Broker {
     // MARK: Places of modules
 
     /// Refuses a module where what is left is kept: the last connections for operators and
-    /// the launcher, and before them one for each row without a session, which no guest gets.
+    /// the launcher, and before them one for each row without a session, but half of the rest
+    /// at most, which no guest gets.
     func checkPlace(_ row: ModuleRecord?) throws(BusError) {
         let places = mostConnections - Self.keptConnections
         guard pools.modules < places else {
@@ -153,7 +154,7 @@ extension Broker {
                     + "operators and the launcher")
         }
         guard row == nil, pools.modules + modules.rows.count >= places else { return }
-        let absent = modules.rows.count { $0.peer == nil }
+        let absent = min(modules.rows.count { $0.peer == nil }, places / 2)
         guard pools.modules + absent < places else {
             throw BusError(
                 .overloaded,

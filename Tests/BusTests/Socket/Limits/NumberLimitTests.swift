@@ -153,18 +153,20 @@ struct NumberLimitTests {
         }
     }
 
-    /// A row's module finds a place however many guests there are.
-    @Test func guestsLeaveAPlaceForEachRow() throws {
+    /// A row's module finds a place however many guests there are, and guests have half of
+    /// them however many rows there are.
+    @Test(arguments: [(places: 14, guests: 8), (places: 12, guests: 6), (places: 8, guests: 4)])
+    func guestsLeaveAPlaceForEachRow(places: Int, guests: Int) throws {
         let table = AppTable.sixModules {
             $0.guests = .init(rank: 2, most: 100)
-            $0.limits.connections = 16 + 6 + 1
+            $0.limits.connections = 16 + places
         }
         try TestBus.run(table) { bus in
-            _ = try bus.module("Visitor")
-            let second = try bus.connect()
-            let refusal = try second.expectRefusal(of: try second.sendHello("Other"), "overloaded")
-            expect(refusal, names: "limits.connections", of: "22 of 23")
-            for name in firstOfLevel + secondOfLevel { _ = try bus.module(name) }
+            for number in 0..<guests { _ = try bus.module("Visitor\(number)") }
+            let another = try bus.connect()
+            let refusal = try another.expectRefusal(of: try another.sendHello("Other"), "overloaded")
+            expect(refusal, names: "limits.connections", of: "\(16 + places - guests) of \(16 + places)")
+            for name in (firstOfLevel + secondOfLevel).prefix(places - guests) { _ = try bus.module(name) }
         }
     }
 
