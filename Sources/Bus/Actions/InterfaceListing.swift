@@ -130,7 +130,7 @@ final class InterfaceListing {
         (step, entry) = (next, 0)
     }
 
-    /// Those that the owner's session brought, and those that only its row maps.
+    /// The URLs of the owner's session, then the URLs that only its row maps.
     private func urls(of interface: InterfaceRecord) -> [URLTarget] {
         let owner = interface.owner
         if urlsByOwner[owner.number] == nil {

@@ -51,7 +51,8 @@ public final class Broker {
     /// Those who have their turn at a round's end; longest wait first.
     @exclusivity(unchecked)  // the same
     var awaitingTurn: [Peer] = []
-    /// What was read of heavy peers in this round, in bytes.
+    /// What was read of heavy peers in this round, in bytes; each end of a session counts
+    /// `TurnShares.endCost` more.
     @exclusivity(unchecked)  // the same
     var readOfHeavy = 0
     @exclusivity(unchecked)  // the same

@@ -59,7 +59,7 @@ final class Monitor {
     @inline(__always)
     var isOpen: Bool { peer._withUnsafeGuaranteedRef { $0.phase == .open } }
 
-    /// Whether it is sent one more frame, beside those that wait in the ring.
+    /// Whether it has credit for one more frame than wait in the ring.
     @inline(__always)
     var hasCredit: Bool { call.pointee.credit > promised }
 

@@ -11,7 +11,7 @@ public final class Payload {
     private let reclaimer: Reclaimer?
     /// Where the bytes stand in a file that another program has left.
     private var file: MappedFile?
-    /// Its place in the list of those that are written down.
+    /// Its place in the list of payloads that are written down.
     var place: Int?
 
     /// - Parameter reclaimer: gives and takes the memory; nil: it is nobody's but this one's.

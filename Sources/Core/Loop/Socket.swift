@@ -58,9 +58,9 @@ public final class Socket: Handle {
     /// How long connecting waits for a place in a full backlog, in milliseconds.
     private static let longestWait = 2_000
 
-    /// Connects to a socket of the file system. Where others have filled the listener's
-    /// backlog it waits for a place there, in the kernel, which lets each in who waits:
-    /// to try again would lose against whoever tries more often.
+    /// Connects to a socket of the file system. Where the listener's backlog is full it
+    /// waits in the kernel, which serves waiting clients in their order. A client that
+    /// tried again instead would lose to one that tries more often.
     public static func connect(_ loop: Loop, path: String) throws(SystemError) -> Socket {
         guard path.utf8.count <= SocketAddress.longestPath else {
             throw SystemError(ENAMETOOLONG, SocketAddress.tooLong(path))

@@ -44,7 +44,7 @@ public struct NameComparison {
         rows = Array(repeating: 0, count: 3 * width)
     }
 
-    /// The nearest names of those that were looked at.
+    /// The nearest of the names that were compared.
     public var nearest: [String] { near.map(\.name) }
 
     /// Compares a name.

@@ -53,7 +53,7 @@ public enum ProcessFiles {
         return waitpid(pid, &status, WNOHANG) == pid
     }
 
-    /// Kills children that nobody here waits for, and reaps those that have ended. Theirs
+    /// Kills unknown children, and reaps the ones that have ended. Their own children
     /// become this process's, where it adopts them, and have their turn with the next call.
     /// - Parameter isKnown: whether a child is somebody's here.
     /// - Returns: the children that are left, known ones included.

@@ -39,7 +39,7 @@ public struct URLForm: Sendable, Hashable {
     /// The sum of the literal segments' hashes. Nobody can choose texts that collide,
     /// since Swift's hashes have a secret of the process.
     private let hash: UInt64
-    /// Of all segments; those that the shape binds don't count.
+    /// Of all segments; bound ones don't count.
     let texts: [DecodedText]
 
     init(_ shape: URLShape, _ texts: [DecodedText]) {

@@ -16,10 +16,10 @@ struct Waiters {
     /// Those who waited for the module to be ready.
     mutating func ready(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .ready } }
 
-    /// The module's place is lent: those who wanted that.
+    /// The module's place is lent: takes the calls that waited for it.
     mutating func lent(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .lent } }
 
-    /// The module's process has ended: those who wanted that.
+    /// The module's process has ended: takes the calls that waited for it.
     mutating func stopped(_ module: String) -> [UInt64] { take { $0.module == module && $0.wanted == .stopped } }
 
     /// The module has no process and gets none: those who wanted one.

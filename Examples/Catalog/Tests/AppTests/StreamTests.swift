@@ -87,7 +87,7 @@ struct StreamTests {
         for _ in 0..<2 { #expect(try tool.asked("Catalog/item", ["name": "package1"])["version"] == "1") }
         #expect(try app.emit("app.memoryPressure")["answer"] == true)
         _ = try tool.asked("Catalog/item", ["name": "package1"])
-        // A monitor is told a little later than the others: until it is told of this.
+        // A monitor is sent frames a little later than others. This one is the last.
         _ = try tool.refused("Storage/nothing", with: "unknown-action")
         var calls = 0
         while true {

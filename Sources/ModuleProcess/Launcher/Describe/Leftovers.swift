@@ -37,6 +37,7 @@ final class Leftovers {
     func kill() {
         for _ in 0..<Self.patience
         where !ProcessFiles.killChildren(except: earlier.contains).allSatisfy(earlier.contains) {
+            // because no signal tells when all descendants have ended
             usleep(1_000)
         }
     }
