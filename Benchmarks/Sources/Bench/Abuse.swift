@@ -59,6 +59,10 @@ struct Abuse {
         Abuse(
             name: "bad-hellos", title: "hellos that are refused, at once again", isNamedBy: ("bad-params", "hello's")),
         Abuse(
+            name: "large-hellos", title: "hellos of 4,096 values that are refused, at once again",
+            isNamedBy: ("bad-params", "hello's")),
+        Abuse(name: "leaves", title: "1,000 that leave together, at once again", connections: 1_000),
+        Abuse(
             name: "silent", title: "70 that say no hello, opened anew as they are closed", connections: 70,
             isNamedBy: ("overloaded", "(limits.unregistered)")),
         Abuse(

@@ -20,6 +20,16 @@ static void hello_bad(char *text, size_t room, unsigned index) {
     snprintf(text, room, "{\"protocol\":1,\"module\":\"not a name\"}");
 }
 
+// As many values as a hello may have before anybody is known, each with a name of its own,
+// and refused for the last.
+static void hello_large(char *text, size_t room, unsigned index) {
+    (void)index;
+    size_t count = (size_t)snprintf(text, room, "{\"protocol\":1,\"other\":{");
+    for (unsigned i = 0; i < 4090; i++)
+        count += (size_t)snprintf(text + count, room - count, "%s\"n%04u\":%u", i > 0 ? "," : "", i, i % 10);
+    snprintf(text + count, room - count, "},\"module\":\"not a name\"}");
+}
+
 static void hello_sender(char *text, size_t room, unsigned index) {
     (void)index;
     snprintf(text, room, "{\"protocol\":1,\"module\":\"Sender\"}");
@@ -169,6 +179,8 @@ static const struct part
     bad_framer = {.hello = hello_flooder, .produce = bad_frame, .gap = 1, .returns = true},
     silent = {.returns = true},
     bad_greeter = {.hello = hello_bad, .returns = true},
+    large_greeter = {.hello = hello_large, .returns = true},
+    leaver = {.hello = hello_flooder, .life = 0.5, .returns = true},
     mapped = {.hello = hello_patterns},
     opener = {.hello = hello_flooder, .produce = open_nothing},
     listed = {.hello = hello_interfaces},
@@ -197,6 +209,8 @@ static const struct plan plans[] = {
     {"large-frames", {{&sink, 1}, {&flooder_largest, 1}}},
     {"bad-frames", {{&bad_framer, 1}}},
     {"bad-hellos", {{&bad_greeter, 1}}},
+    {"large-hellos", {{&large_greeter, 1}}},
+    {"leaves", {{&leaver, 1000}}},
     {"silent", {{&silent, 70}}},
     {"opens", {{&mapped, 8}, {&opener, 1}}},
     {"interfaces", {{&listed, 16}, {&lister, 1}}},

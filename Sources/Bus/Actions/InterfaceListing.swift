@@ -25,6 +25,7 @@ final class InterfaceListing {
     private var place = 0
     /// Which of its entries is.
     private var entry = 0
+    private var isBehindAnother = false
     /// The places of the modules that require an interface, in start order.
     private var requirers: [String: [Int]] = [:]
     /// By owner, the URLs that lead to each of its interfaces.
@@ -101,7 +102,8 @@ final class InterfaceListing {
         place += 1
         // It may be gone since.
         guard broker.routes.interface(interface.name) === interface else { return }
-        if bytes.last == UInt8(ascii: "}") { bytes.append(UInt8(ascii: ",")) }
+        if isBehindAnother { bytes.append(UInt8(ascii: ",")) }
+        isBehindAnother = true
         bytes.append(contentsOf: "{\"name\":".utf8)
         JSON.write(interface.name, to: &bytes)
         bytes.append(contentsOf: ",\"module\":".utf8)

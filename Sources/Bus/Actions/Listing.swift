@@ -3,7 +3,8 @@ import StrataCore
 /// An answer of the broker's own that grows with what modules bring. It is made in parts,
 /// so that others have their turns in between.
 final class Listing {
-    /// Appends the next part, some microseconds' work; false where there was none any more.
+    /// Appends the next part, some microseconds' work, to bytes that are empty; false where
+    /// there was none any more.
     typealias Part = (inout [UInt8]) -> Bool
 
     /// So many parts are made between two looks at the clock.
@@ -12,20 +13,27 @@ final class Listing {
     let peer: Peer
     let id: UInt64
     private let nextPart: Part
-    private(set) var bytes: [UInt8] = []
+    private var part: [UInt8] = []
+    private var answer: PayloadWriter
 
-    init(for peer: Peer, id: UInt64, _ nextPart: @escaping Part) {
+    init(for peer: Peer, id: UInt64, _ reclaimer: Reclaimer, _ nextPart: @escaping Part) {
         self.peer = peer
         self.id = id
         self.nextPart = nextPart
+        answer = PayloadWriter(reclaimer)
     }
+
+    /// What was made.
+    func takeAnswer() -> Payload { answer.take() }
 
     /// Makes parts until the time is over, or the answer has more bytes than it may.
     /// - Returns: whether nothing is left to be made.
     func advance(most: Int, until end: UInt64) -> Bool {
         repeat {
             for _ in 0..<Self.partsUnseen {
-                guard bytes.count <= most, nextPart(&bytes) else { return true }
+                guard answer.count <= most, nextPart(&part) else { return true }
+                answer.append(part)
+                part.removeAll(keepingCapacity: true)
             }
         } while Loop.nanoseconds < end
         return false
@@ -65,7 +73,7 @@ final class Listing {
 extension Broker {
     /// Begins a listing, and ends it where it is small.
     func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
-        let listing = Listing(for: peer, id: id, nextPart)
+        let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, until: endOfPiece) { return }
         listings.append(listing)
         peer.awaitsIdleWork = true
@@ -103,7 +111,7 @@ extension Broker {
     private func advance(_ listing: Listing, until end: UInt64) -> Bool {
         guard listing.peer.phase == .open else { return true }
         guard listing.advance(most: mostAnswered, until: end) else { return false }
-        writeFitting(listing.peer, id: listing.id, listing.bytes)
+        writeFitting(listing.peer, id: listing.id, listing.takeAnswer())
         return true
     }
 }

@@ -206,7 +206,7 @@ extension Broker {
     func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
         guard peer.phase == .open else { return }
         statistics.replies += 1
-        if isMonitored { monitorOwnReply(body, to: peer) }
+        if isMonitored { body.withUnsafeBytes { monitorOwnReply($0, to: peer) } }
         let memory = peer.outbox.reserve(HeaderWriter.overhead + body.count)
         var writer = HeaderWriter(memory, .reply)
         writer.integer("id", id)
@@ -225,16 +225,26 @@ extension Broker {
 
     /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
     func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8]) {
-        guard bytes.count <= mostAnswered else {
-            refuse(
-                peer, id,
-                BusError(
-                    .overloaded,
-                    "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest"
-                ))
-            return
-        }
-        writeReply(peer, id: id, bytes)
+        if fitsAnswer(bytes.count, peer, id: id) { writeReply(peer, id: id, bytes) }
+    }
+
+    /// The same, without a copy.
+    func writeFitting(_ peer: Peer, id: UInt64, _ body: Payload) {
+        guard fitsAnswer(body.bytes.count, peer, id: id), peer.phase == .open else { return }
+        statistics.replies += 1
+        if isMonitored { monitorOwnReply(body.bytes, to: peer) }
+        queue(.reply, to: peer, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
+    }
+
+    private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64) -> Bool {
+        if count <= mostAnswered { return true }
+        refuse(
+            peer, id,
+            BusError(
+                .overloaded,
+                "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest"
+            ))
+        return false
     }
 
     func writeCancel(

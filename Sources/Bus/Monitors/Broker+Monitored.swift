@@ -93,8 +93,8 @@ extension Broker {
     }
 
     @inline(never)
-    func monitorOwnReply(_ body: [UInt8], to peer: Peer) {
-        body.withUnsafeBytes { tell(MonitoredFrame(.reply, from: MonitoredFrame.bus, to: peer.from, body: $0)) }
+    func monitorOwnReply(_ body: UnsafeRawBufferPointer, to peer: Peer) {
+        tell(MonitoredFrame(.reply, from: MonitoredFrame.bus, to: peer.from, body: body))
     }
 
     /// An error of the broker's. Where it refuses a request, that is told, with

@@ -53,6 +53,12 @@ async def within(work: Awaitable[_T]) -> _T:
     return await asyncio.wait_for(work, PATIENCE)
 
 
+async def background_ended(module: strata.Module) -> None:
+    """Waits until nothing runs in the module's background, what began meanwhile included."""
+    while module._background:
+        await within(asyncio.gather(*module._background, return_exceptions=True))
+
+
 class Seen:
     """Values that handlers have seen, to be waited for."""
 

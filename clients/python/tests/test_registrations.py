@@ -5,7 +5,7 @@ import json
 from typing import Any, Dict, List
 from unittest import mock
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, background_ended, strata, within
 
 
 def shuffling(answer: Any = "shuffled") -> strata.Offer:
@@ -97,8 +97,7 @@ class RegistrationTests(BusCase):
             await self.until("Low", "ready")
         self.assertEqual(len(ending), 1)
         await within(ending[0])
-        while self.low._background:
-            await within(asyncio.wait(self.low._background))
+        await background_ended(self.low)
         self.assertEqual(list(await self.provided()), ["Low"])
 
     async def test_the_bus_takes_all_of_it_or_nothing(self) -> None:
@@ -163,8 +162,7 @@ class RegistrationTests(BusCase):
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await within(task)
-        while self.low._background:
-            await within(asyncio.wait(self.low._background))
+        await background_ended(self.low)
         self.assertEqual((list(await self.provided()), self.low._registered), (["Low"], []))
 
     async def test_registrations_have_a_bound(self) -> None:

@@ -10,7 +10,7 @@ import unittest
 from typing import Any, Dict, List, Optional
 from unittest import mock
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, background_ended, strata, within
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = "00f067aa0ba902b7"
@@ -105,8 +105,7 @@ class SpanTests(BusCase):
         await self.both()
         tool = await self.tool()
         await within(tool.call("High/ask", trace=SAMPLED))
-        while self.high._background:
-            await within(asyncio.wait(self.high._background))
+        await background_ended(self.high)
         handled = self.span("High/ask", 2)
         self.assertEqual((handled.span["traceId"], handled.span["parentSpanId"]), (TRACE, PARENT))
         self.assertEqual(handled.attributes["strata.from"], "operator")
