@@ -7,7 +7,8 @@ struct LinkTests {
     static let pages: [String] = {
         let examples = (try? Repository.entries("Examples")) ?? []
         let names = (try? Repository.entries("docs")) ?? []
-        return ["README.md"] + examples.map { "Examples/\($0)/README.md" }
+        let top = (try? Repository.entries(".")) ?? []
+        return top.filter { $0.hasSuffix(".md") } + examples.map { "Examples/\($0)/README.md" }
             + names.filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
     }()
 
@@ -26,6 +27,19 @@ struct LinkTests {
                 Issue.record("\(page): \(target) has no heading #\(anchor)")
             }
         }
+    }
+
+    @Test func theTopPagesAreLookedAt() {
+        #expect(Set(Self.pages).isSuperset(of: ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]))
+    }
+
+    /// The manual page has the version that `strata --version` says: a test of its own
+    /// sees to that.
+    @Test func theChangelogBeginsWithThisVersion() throws {
+        let manual = try Repository.text("docs/man/strata.1")
+        let version = try #require(manual.firstMatch(of: /"strata ([0-9.]+)"/)).1
+        let newest = try Repository.lines("CHANGELOG.md").first { $0.hasPrefix("## ") }
+        #expect(newest?.hasPrefix("## \(version) ") == true)
     }
 
     @Test func eachFileThatTheArchitectureNamesIsThere() throws {
