@@ -17,6 +17,7 @@ final class FixtureModule: Module {
     private var setUps = 0
     private var resumes = 0
     private var notices: [JSON] = []
+    private var isRetiring = false
 
     init(bus: Bus) throws {
         self.bus = bus
@@ -42,6 +43,14 @@ final class FixtureModule: Module {
         exports.action("\(interface)/nap") { call in
             try await Strata.sleep(milliseconds: Int(try call.params["milliseconds"]?.integer ?? 0))
             return ["pid": .integer(Int64(getpid()))]
+        }
+        // Goes on until another process takes over.
+        exports.stream("\(interface)/ticks") { [self] _ in
+            AsyncThrowingStream { @ModuleActor [self] () -> JSON? in
+                if isRetiring { throw ModuleError(.replaced, "this process ends: ask again") }
+                try await Strata.sleep(milliseconds: 1)
+                return true
+            }
         }
         exports.action("\(interface)/wait") { _ in
             try await blocking { FixtureModule.waitForRelease() }
@@ -105,6 +114,17 @@ final class FixtureModule: Module {
 
     func initialize() async throws {
         if behaviour == "hangs in initialize" { try await Strata.sleep(milliseconds: 3_600_000) }
+    }
+
+    func didStart() async throws {
+        if behaviour == "fails in the background" {
+            try bus.background("the feed") { throw ModuleError("Fixture.no-feed", "the feed is away") }
+        }
+    }
+
+    func retiring() async throws {
+        print("retiring \(interface)")
+        isRetiring = true
     }
 
     func tearDown() async throws {

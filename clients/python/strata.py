@@ -133,7 +133,7 @@ _ENDING = frozenset([
     "bad-frame", "bad-header", "too-large", "not-registered", "bad-version", "slow-consumer",
     "shutting-down", "failed", "overloaded",
 ])  # fmt: skip
-_CALLEES = frozenset(["bad-params", "failed", "unknown-action", "overloaded", "cancelled"])
+_CALLEES = frozenset(["bad-params", "failed", "unknown-action", "overloaded", "replaced", "cancelled"])
 _PLAIN = frozenset([type(None), bool, int, float, str, list, dict, tuple])
 
 
@@ -2242,6 +2242,14 @@ class Module(Bus, Offer):
         """Decorates `didStart`: all eager modules are ready."""
         return self._step("didStart", handler)
 
+    def retiring(self, handler: _S) -> _S:
+        """Decorates what runs when another process has taken over (`replace: overlap`):
+        it ends streams that would go on, and work that is the other's now. `tearDown`
+        comes when it has returned and nothing is open, or after `stop`. What is open at
+        the end gets `replaced`.
+        """
+        return self._step("retiring", handler)
+
     def tear_down(self, handler: _S) -> _S:
         """Decorates `tearDown`: the end, in reverse order of the start."""
         return self._step("tearDown", handler)
@@ -2685,7 +2693,7 @@ class Module(Bus, Offer):
                 return self._events.get(header.get("name", "")) and self._event
             return {
                 "setUp": self._set_up, "initialize": self._other_step, "didStart": self._other_step,
-                "tearDown": self._end_step, "ping": _nothing, "released": self._released,
+                "retiring": self._retire, "tearDown": self._end_step, "ping": _nothing, "released": self._released,
                 "metrics": self._tell_metrics,
             }.get(action)  # fmt: skip
         interface = target.partition("#")[0]
@@ -2711,6 +2719,10 @@ class Module(Bus, Offer):
 
     async def _other_step(self, call: Call) -> None:
         await self._do(call.action)
+
+    async def _retire(self, call: Call) -> None:
+        if "retiring" in self._steps:
+            await _awaited(self._steps["retiring"])
 
     async def _do(self, step: str, *arguments: Any) -> None:
         """A step of the start, once: a connection that came back may ask again."""

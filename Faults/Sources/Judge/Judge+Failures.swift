@@ -12,7 +12,7 @@ extension Judge {
     private func reasons(_ state: RequestState) -> Set<FaultKind>? {
         let harm: Set<FaultKind> = [.killModule, .haltModule, .cutConnection, .halfFrame, .delayReader]
         switch AnswerCode.name(state.code) {
-        case "died", "unavailable", "unauthorized": return harm
+        case "died", "replaced", "unavailable", "unauthorized": return harm
         // An instance ends with its owner's process.
         case "unknown-instance": return harm.union([.restartModule])
         case "deadline-exceeded":

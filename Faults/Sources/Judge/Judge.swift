@@ -17,7 +17,7 @@ public import FaultRecord
 /// - A reply is the one to its own request: it carries its number.
 /// - The code is one that an honest request can get (`AnswerCode.names`). No fault
 ///   makes it `forbidden`, `failed` or `unknown-action`.
-/// - `died`, `unavailable`, `unauthorized`, `unknown-instance` and a missed deadline
+/// - `died`, `replaced`, `unavailable`, `unauthorized`, `unknown-instance` and a missed deadline
 ///   have a reason (`Judge+Failures.swift`): something was done to the caller, the
 ///   callee or the broker shortly before. That a module or the broker was replaced
 ///   is none.

@@ -4,7 +4,7 @@ public enum AnswerCode {
     /// `Judge` for when.
     public static let names = [
         "reply", "died", "deadline-exceeded", "cancelled", "unavailable", "overloaded", "unknown-instance",
-        "unknown-interface", "unauthorized", "slow-consumer", "shutting-down", "Store.full",
+        "unknown-interface", "unauthorized", "slow-consumer", "shutting-down", "Store.full", "replaced",
     ]
     public static let reply: UInt8 = 0
     /// Any other: none of these may come.

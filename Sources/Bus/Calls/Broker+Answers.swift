@@ -172,13 +172,13 @@ extension Broker {
     /// Those of the bus's own codes that a callee may send.
     private static let calleeCodes: Set<ErrorCode> = [.badParams, .failed, .unknownAction, .overloaded, .cancelled]
 
-    /// A module may send some of the bus's codes and any with a dot. The
-    /// launcher is a part of the bus: its codes are the bus's.
+    /// A module may send some of the bus's codes and any with a dot; one that another took
+    /// over from, `replaced` too. The launcher is a part of the bus: its codes are the bus's.
     private func calleeError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
         let sent = ErrorCode(header.code.text)
         let isAllowed =
             sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
-            || (peer.role == .launcher && !sent.rawValue.isEmpty)
+            || (peer.role == .launcher && !sent.rawValue.isEmpty) || (sent == .replaced && isLeaving(peer))
         let code = isAllowed ? sent : .failed
         let ran: BusError.Ran =
             header.members.contains(.ran)

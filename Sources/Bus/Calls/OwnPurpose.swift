@@ -7,7 +7,9 @@ enum OwnPurpose {
     case start(ModuleRecord, reaches: ModuleRecord.Step)
     /// tearDown of a module that is retired.
     case retirement(ModuleRecord, Retirement)
-    /// tearDown of a session that another took over from.
+    /// `module/retiring` of a session that another took over from.
+    case retiring
+    /// tearDown of such a session.
     case dismissal(ModuleRecord)
     /// tearDown at the app's end.
     case ending
@@ -49,6 +51,7 @@ extension Broker {
         switch purpose {
         case .start(let module, let step): startAnswered(module, callee, step, answer)
         case .retirement(let module, let retirement): retired(module, callee, retirement)
+        case .retiring: break  // while it is open the session is not torn down
         case .dismissal(let module): dismiss(callee, module)
         case .ending: tornDown()
         case .event(let emission, let index): eventAnswered(emission, index, answer)

@@ -69,6 +69,7 @@ extension Broker {
             case .idle(let time): (state.kind, state.milliseconds) = (.idleRetirement, time)
             case .removed: state.kind = .removedRetirement
             }
+        case .retiring: state.kind = .retiring
         case .dismissal(let module): (state.kind, state.module) = (.dismissal, module.number)
         case .ending: state.kind = .ending
         case .event(let emission, let listener):

@@ -142,8 +142,8 @@ struct AdaptationState: StatePart {
 /// `OwnPurpose`, its cases' values side by side.
 struct PurposeState: StatePart {
     enum Kind: UInt8 {
-        case start, askedRetirement, idleRetirement, removedRetirement, dismissal, ending, event, table, wanted, ping
-        case stop, restart, release, authorization, metrics
+        case start, askedRetirement, idleRetirement, removedRetirement, retiring, dismissal, ending, event, table
+        case wanted, ping, stop, restart, release, authorization, metrics
     }
 
     var kind = Kind.release

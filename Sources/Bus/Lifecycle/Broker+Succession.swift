@@ -114,17 +114,19 @@ extension Broker {
     /// serves; of one more the first is ended.
     static let mostLeaving = 8
 
-    /// It finishes what it has, for `stop` at most.
+    /// It is told, and finishes what it has, for `stop` at most.
     private func leave(_ old: Peer, _ module: ModuleRecord) {
         let earlier = leaving.filter { $0.module === module }
         for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
         endOffering(old)
         leaving.append(old)
+        let stop = max(1, module.row?.stop ?? 5_000)
         let timer = finishingTimer(of: old)
         loop.updateTime()
-        timer.start(after: max(1, module.row?.stop ?? 5_000))
+        timer.start(after: stop)
         old.timer?.close()
         old.timer = timer
+        callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring)
     }
 
     /// For the time that a session has to finish what it has.

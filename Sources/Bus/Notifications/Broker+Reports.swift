@@ -174,16 +174,14 @@ extension Broker {
     }
 
     /// The module that a report went to is gone, with some notices unanswered.
-    func reportTargetGone(_ report: CallPointer, _ target: Peer, _ reason: String) {
+    func reportTargetGone(_ report: CallPointer, _ target: Peer, _ error: BusError) {
         var delivered = report.pointee.observers > report.pointee.open
         while let notice = report.pointee.firstChild {
             if mayArrive(notice, at: target) { delivered = true }
             notice.leaveParent()
-            release(notice, "\(target.displayName) died")
+            release(notice, "\(target.displayName) has ended")
         }
-        fail(
-            report,
-            BusError(.died, "\(target.displayName) died: \(reason)", ran: delivered ? .maybe : .no))
+        fail(report, BusError(error.code, error.message, ran: delivered ? .maybe : .no))
     }
 
     private func reportDone(_ call: CallPointer) {

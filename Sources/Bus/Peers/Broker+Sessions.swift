@@ -46,15 +46,26 @@ extension Broker {
 
     private func endServed(by peer: Peer, reason: String) {
         guard peer.firstServed != nil else { return }
-        let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
-        let error = BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe)
+        let error = endingError(of: peer, reason)
         while let call = peer.firstServed {
             if call.pointee.kind == .notice, let report = call.pointee.parent {
-                reportTargetGone(report, peer, reason)
+                reportTargetGone(report, peer, error)
                 continue
             }
             calleeGone(call, error)
         }
+    }
+
+    /// What the end of a session is to those whose requests it had.
+    private func endingError(of peer: Peer, _ reason: String) -> BusError {
+        if reason == ErrorCode.shuttingDown.rawValue, isLeaving(peer), let module = peer.module {
+            return BusError(
+                .replaced,
+                "process \(module.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
+                    + "has ended: ask again", ran: .maybe)
+        }
+        let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
+        return BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe)
     }
 
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {

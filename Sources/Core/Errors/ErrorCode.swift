@@ -38,6 +38,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let unavailable = ErrorCode("unavailable")
     public static let badParams = ErrorCode("bad-params")
     public static let died = ErrorCode("died")
+    public static let replaced = ErrorCode("replaced")
     public static let deadlineExceeded = ErrorCode("deadline-exceeded")
     public static let cancelled = ErrorCode("cancelled")
 
@@ -46,6 +47,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
         .badFrame, .badHeader, .tooLarge, .notRegistered, .badVersion, .slowConsumer, .shuttingDown, .failed,
         .overloaded, .unknownKind, .badID, .unknownModule, .unknownInterface, .unknownAction, .unknownInstance,
         .unknownScheme, .unknownHost, .unknownPath, .badURL, .nameTaken, .levelMismatch, .forbidden,
-        .levelViolation, .undeclared, .unauthorized, .unavailable, .badParams, .died, .deadlineExceeded, .cancelled,
+        .levelViolation, .undeclared, .unauthorized, .unavailable, .badParams, .died, .replaced, .deadlineExceeded,
+        .cancelled,
     ]
 }

@@ -106,7 +106,7 @@ public final class RawPeer {
     }
 
     private static let lifecycleActions: Set<String> = [
-        "module/setUp", "module/initialize", "module/didStart", "module/tearDown", "module/ping",
+        "module/setUp", "module/initialize", "module/didStart", "module/retiring", "module/tearDown", "module/ping",
     ]
 
     private func take(_ frame: ReceivedFrame) throws {

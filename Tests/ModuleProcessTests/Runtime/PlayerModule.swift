@@ -71,6 +71,8 @@ final class PlayerModule: Module {
     private(set) var context: Context?
     private(set) var removed: [Int] = []
     private(set) var wasCancelled = false
+    /// What its `retiring` throws.
+    var problem: (any Error)?
 
     init(bus: Bus) { self.bus = bus }
 
@@ -117,6 +119,10 @@ final class PlayerModule: Module {
     }
     func initialize() async throws { steps.append("initialize") }
     func didStart() async throws { steps.append("didStart") }
+    func retiring() async throws {
+        steps.append("retiring")
+        if let problem { throw problem }
+    }
     func tearDown() async throws { steps.append("tearDown") }
     func resumed() async throws { steps.append("resumed") }
 

@@ -62,6 +62,21 @@ struct RuntimeStartTests {
         }
     }
 
+    @Test func aModuleIsToldThatAnotherTookOver() async throws {
+        try await withModule(PlayerModule.self) { harness in
+            try await harness.startFully()
+            let peer = harness.peer!
+            #expect(try await peer.call("module/retiring").kind == "reply")
+            #expect(harness.module.steps.last == "retiring")
+            harness.module.problem = PlayerModule.Unexpected()
+            let failed = try await peer.call("module/retiring")
+            #expect(failed["code"] == "failed" && failed["message"] == "the motor is stuck")
+            // It goes on with what it has until tearDown.
+            #expect(try await peer.call("Player/echo", 1).body == 1)
+            #expect(try await peer.call("module/tearDown").kind == "reply")
+        }
+    }
+
     @Test func eventsAreAnswered() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.startFully()

@@ -73,6 +73,28 @@ struct ReplacedModuleTests {
         }
     }
 
+    @Test func theOldOneEndsItsStreamsWhenItIsTold() throws {
+        try run { app, tool in
+            let old = try app.pid(of: "Shop", tool)
+            let stream = try tool.call("Shop/ticks", nil, ["deadline": 0, "credit": 1_000_000])
+            try tool.find(["kind": "reply", "more": true])
+            try tool.asked("launcher/restart", ["module": "Shop"])
+            // It doesn't wait for the end of `stop`.
+            let error = try tool.expectError(to: stream, "replaced", ran: "yes")
+            #expect(error.message == "this process ends: ask again")
+            try app.running.until { !RunningApp.lives(old) }
+        }
+    }
+
+    @Test func aStreamThatOutlastsStopIsReplaced() throws {
+        try run(Self.row.replacing("20s", with: "200ms")) { app, tool in
+            let stream = try tool.call("Shop/hang", nil, ["deadline": 0, "credit": 1])
+            try tool.settle()
+            try tool.asked("launcher/restart", ["module": "Shop"])
+            try tool.expectError(to: stream, "replaced", ran: "maybe")
+        }
+    }
+
     @Test func aReplacementThatCanNotStartLeavesTheOldOne() throws {
         try run { app, tool in
             let old = try app.pid(of: "Shop", tool)

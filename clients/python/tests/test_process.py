@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import os
 import signal
 import subprocess
@@ -29,6 +30,32 @@ def did_start():
 @module.tear_down
 async def tear_down():
     print("torn down")
+
+module.main()
+"""
+
+
+STREAMING = """
+import asyncio, os, strata
+module = strata.Module("Low")
+retired = asyncio.Event()
+
+@module.action("Low/ticks")
+async def ticks(call):
+    while not retired.is_set():
+        yield os.getpid()
+        await asyncio.sleep(0.001)
+    raise strata.BusError("replaced", "this process ends: ask again")
+
+@module.action("Low/count")
+async def count(call):
+    yield 0
+    await retired.wait()
+    yield strata.Last("retired")
+
+@module.retiring
+async def retiring():
+    retired.set()
 
 module.main()
 """
@@ -98,29 +125,37 @@ class ProcessTests(BusCase):
 class LaunchedTests(BusCase):
     """Under `strata up`: tokens, restarts, the end."""
 
-    async def test_the_launcher_starts_restarts_and_ends_it(self) -> None:
+    async def write(self, script: str, row: str) -> None:
+        """An app of that module alone, and no broker any more."""
         await self.end_broker()
         program = self.folder / "my module.py"
-        program.write_text(f"#!{sys.executable}\n{SCRIPT}")
+        program.write_text(f"#!{sys.executable}\n{script}")
         program.chmod(0o755)
         (self.folder / "strata.yaml").write_text(
-            "app: launched\nmodules:\n  Low: {run: [my module.py, x], provides: [Low], backoff: {first: 10ms}}\n")
-        checked = subprocess.run(
-            [strata_program(), "check", str(self.folder / "strata.yaml")], env=environment(), capture_output=True,
-            text=True, timeout=PATIENCE)  # fmt: skip
-        self.assertEqual((checked.returncode, json.loads(checked.stdout)["modules"]), (0, 1), checked.stderr)
+            f"app: launched\nmodules:\n  Low: {{run: [my module.py, x], provides: [Low], {row}}}\n")
+
+    async def up(self) -> "subprocess.Popen[str]":
+        """Starts it, and waits for the module."""
         up = subprocess.Popen(
             [strata_program(), "up", str(self.folder / "strata.yaml"), "--socket", self.socket], env=environment(),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
         self._processes.append(up)
-        self.broker, broker = up, self.broker  # type: ignore[assignment]
+        self.broker = up  # type: ignore[assignment]
         while True:
             try:
                 await self.until("Low", "ready")
-                break
+                return up
             except strata.BusError:
                 self.assertIsNone(up.poll())
                 await asyncio.sleep(0.005)
+
+    async def test_the_launcher_starts_restarts_and_ends_it(self) -> None:
+        await self.write(SCRIPT, "backoff: {first: 10ms}")
+        checked = subprocess.run(
+            [strata_program(), "check", str(self.folder / "strata.yaml")], env=environment(), capture_output=True,
+            text=True, timeout=PATIENCE)  # fmt: skip
+        self.assertEqual((checked.returncode, json.loads(checked.stdout)["modules"]), (0, 1), checked.stderr)
+        up = await self.up()
         tool = await self.tool()
         self.assertEqual(await within(tool.call("Low/add", [1, 2])), 3)
         [row] = (await tool.call("bus/modules"))["modules"]
@@ -137,4 +172,28 @@ class LaunchedTests(BusCase):
         self.assertEqual(up.returncode, 0, output)
         self.assertIn("torn down", output)
         self.assertIn("started ['x']", output)
-        del broker
+
+    async def test_a_process_that_is_replaced_ends_its_streams(self) -> None:
+        await self.write(STREAMING, "replace: overlap, stop: 600s")
+        up = await self.up()
+        tool = await self.tool()
+        async with tool.stream("Low/ticks", deadline=math.inf) as ticks, tool.stream("Low/count") as count:
+            old = await within(ticks.__anext__())
+            await within(count.__anext__())
+            await within(tool.call("launcher/restart", {"module": "Low"}))
+            # Neither waits for the end of `stop`.
+            with self.assertRaises(strata.BusError) as raised:
+                await within(self.rest(ticks))
+            self.assertEqual((raised.exception.code, raised.exception.ran), ("replaced", "yes"))
+            await within(self.rest(count))
+            self.assertEqual(count.result, "retired")
+        async with tool.stream("Low/ticks") as ticks:
+            self.assertNotEqual(await within(ticks.__anext__()), old)
+        await within(tool.close())
+        up.send_signal(signal.SIGINT)
+        output = up.communicate(timeout=PATIENCE)[0]
+        self.assertEqual(up.returncode, 0, output)
+
+    async def rest(self, stream: strata.Stream) -> None:
+        async for _ in stream:
+            pass

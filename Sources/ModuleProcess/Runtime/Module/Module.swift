@@ -48,6 +48,13 @@ public protocol Module: AnyObject, SendableMetatype {
     func initialize() async throws
     /// All eager modules are ready.
     func didStart() async throws
+    /// Under `replace: overlap`: another process has taken over. This one gets no notices
+    /// and events any more, and new calls only to instances that were created in it.
+    /// `tearDown` comes when this has returned and nothing is open, or after `stop`.
+    ///
+    /// End here the streams that would go on, and background work that is the other
+    /// process's now. What is open at the end gets `replaced`.
+    func retiring() async throws
     /// The end. Not called where the start has never begun.
     func tearDown() async throws
     /// The bus was away and is here again: its observations are declared anew,
@@ -62,6 +69,7 @@ extension Module {
     public func setUp(_ context: Context) async throws {}
     public func initialize() async throws {}
     public func didStart() async throws {}
+    public func retiring() async throws {}
     public func tearDown() async throws {}
     public func resumed() async throws {}
 }

@@ -22,6 +22,8 @@ extension ModuleRuntime {
                 return
             }
             call.reply(answer.encoded())
+        } else if action.equals("retiring") {
+            retire(call)
         } else if action.equals("released") {
             instanceReleased(call, body)
         } else if let step = LifeCycle.Step(rawValue: action.text) {
@@ -37,6 +39,18 @@ extension ModuleRuntime {
             }
         } else {
             call.fail(ModuleError(.unknownAction, "\(name) has no module/\(action.text)"))
+        }
+    }
+
+    /// Another process has taken over: the broker tears down when this is answered.
+    private func retire(_ call: IncomingCall) {
+        guard let module else { return }
+        call.run { [name] call in
+            do { try await module.retiring() } catch {
+                ModuleLog.logger.error("\(name) failed in retiring: \(error)")
+                throw error
+            }
+            call.reply(Array("{}".utf8))
         }
     }
 

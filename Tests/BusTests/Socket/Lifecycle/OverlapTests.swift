@@ -193,6 +193,7 @@ struct OverlapTests {
             old.peer.answersLifecycle = false
             let new = try bus.process(of: "Shop", Self.hello)
             try new.peer.becomeReady()
+            try old.peer.reply(to: try old.peer.expectCall("module/retiring"))
             let call = try cat.call("\(cart)/add")
             try old.peer.reply(to: try old.peer.expectCall("\(cart)/add"), 1)
             try cat.expectReply(to: call, body: 1)
@@ -212,7 +213,7 @@ struct OverlapTests {
             try old.peer.expectCall("Shop/slow")
             let new = try bus.process(of: "Shop", Self.hello)
             try new.peer.becomeReady()
-            try cat.expectError(to: held, "died", ran: "maybe")
+            try cat.expectError(to: held, "replaced", ran: "maybe")
             try old.peer.expectEnd("shutting-down")
             #expect(old.peer.lifecycle.last == "tearDown")
         }
@@ -247,7 +248,7 @@ struct OverlapTests {
                 try shop.peer.becomeReady()
             }
             // Eight may: the ninth end of a service was too much for the first.
-            try cat.expectError(to: held[0].call, "died", ran: "maybe")
+            try cat.expectError(to: held[0].call, "replaced", ran: "maybe")
             try held[0].shop.peer.expectEnd("shutting-down")
             for (number, each) in held.enumerated().dropFirst() {
                 try each.shop.peer.reply(to: each.slow, .integer(Int64(number)))
