@@ -1010,13 +1010,14 @@ _S = TypeVar("_S", bound=Callable[..., Any])
 class _Served(_Measurement):
     """A call or notice that a handler runs for: what its requests are made for."""
 
-    __slots__ = ("connection", "id", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
+    __slots__ = ("connection", "header", "id", "task", "credit", "wake", "begun", "cancelled", "bounded", "latest")
 
     def __init__(
         self, connection: _Connection, header: Dict[str, Any], series: Optional[_Series], span: Optional[_Span] = None
     ) -> None:
         _Measurement.__init__(self, series, header.get("trace"), span)  # `super` costs as much again
         self.connection = connection
+        self.header = header
         self.id: Optional[int] = header.get("id")
         self.task: Optional[asyncio.Task[None]] = None
         self.credit: int = header.get("credit", 0)
@@ -1025,6 +1026,15 @@ class _Served(_Measurement):
         self.cancelled = False
         self.bounded: bool = header.get("deadline", 0) != 0
         self.latest: Optional[_Observation] = None
+
+    @property
+    def handler(self) -> str:
+        """Which one runs, for whoever is told that it failed."""
+        to: str = self.header.get("to", "")
+        name = self.header.get("name", "")
+        if to == "module/event":
+            return f"the handler of the event {name}"
+        return to or f"the observer of {name}"
 
     def cancel(self) -> None:
         """Ends the handler: nobody wants its answer any more."""
@@ -1395,7 +1405,7 @@ class _Connection(asyncio.BufferedProtocol):
         try:
             frame = self.encoded(head % number, _encode(value))
         except (ValueError, BusError) as error:
-            raise BusError("failed", f"the answer can't be sent: {error}") from None
+            raise ValueError(f"the answer can't be sent: {error}") from None
         self.send(frame)
 
     def refuse(self, number: int, error: BusError) -> None:
@@ -2917,15 +2927,22 @@ class Module(Bus, Offer):
             if "." in error.code or error.code in _CALLEES and (not error._received or error.code == "cancelled"):
                 answer = BusError(error.code, error.message, ran=ran, body=error.body)
             else:
-                answer = BusError("failed", str(error), ran=ran)
+                how = "failed in a request of its own" if error._received else "failed"
+                answer = BusError("failed", self._named(served, how, str(error)), ran=ran)
         else:
-            logger.error("a handler failed", exc_info=error)
-            answer = BusError("failed", f"{type(error).__name__}: {error}")
+            logger.error("%s failed", served.handler, exc_info=error)
+            answer = BusError("failed", self._named(served, "failed", _described(error)))
         if served.id is not None:
             served.connection.refuse(served.id, answer)
         elif isinstance(error, BusError):
-            logger.error("an observer failed: %s", error)
+            logger.error("%s failed: %s", served.handler, error)
         return answer.code
+
+    @staticmethod
+    def _named(served: _Served, how: str, problem: str) -> str:
+        """A problem with whose it is; the bus names the steps itself."""
+        handler = served.handler
+        return problem if handler.startswith("module/") else f"{handler} {how}: {problem}"
 
 
 def _nothing(_: Any) -> Dict[str, Any]:
@@ -2941,6 +2958,19 @@ def _true(result: Any) -> Any:
 
 async def _later_true(result: Awaitable[Any]) -> Any:
     return _true(await result)
+
+
+def _described(error: BaseException) -> str:
+    """What was raised, with its type."""
+    return str(error) if isinstance(error, BusError) else f"{type(error).__name__}: {error}"
+
+
+def _is_cancelled() -> bool:
+    """Whether the present task was cancelled, and not only something that it awaited:
+    before 3.11 there is no telling.
+    """
+    cancelling = getattr(asyncio.current_task(), "cancelling", None)
+    return cancelling is None or cancelling() > 0
 
 
 async def _awaited(handler: Callable[..., Any], *arguments: Any) -> None:

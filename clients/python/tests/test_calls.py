@@ -113,11 +113,15 @@ class CallTests(BusCase):
         error = await self.assertRefused(high.call("Low/fail", "Low.wrong"), "Low.wrong", "no")
         self.assertEqual((error.message, error.body), ("say another", {"tries": 2}))
         await self.assertRefused(high.call("Low/fail", "bad-params"), "bad-params", "no")
-        await self.assertRefused(high.call("Low/fail", "unavailable"), "failed", "no")
-        with self.assertLogs("strata", "ERROR"):
+        error = await self.assertRefused(high.call("Low/fail", "unavailable"), "failed", "no")
+        self.assertEqual(error.message, "Low/fail failed: unavailable: say another")
+        with self.assertLogs("strata", "ERROR") as log:
             error = await self.assertRefused(high.call("Low/break"), "failed", "yes")
-        self.assertIn("no ink", error.message)
-        await self.assertRefused(high.call("Low/odd"), "failed", "yes")
+        self.assertEqual(error.message, "Low/break failed: RuntimeError: no ink")
+        self.assertEqual(log.records[0].getMessage(), "Low/break failed")
+        with self.assertLogs("strata", "ERROR"):
+            error = await self.assertRefused(high.call("Low/odd"), "failed", "yes")
+        self.assertRegex(error.message, "^Low/odd failed: ValueError: the answer can't be sent: ")
         await self.assertRefused(high.call("Low/none"), "unknown-action", "no")
         await self.assertRefused(high.call("None/none"), "unknown-interface", "no")
         await self.assertRefused(high.call(""), "unknown-interface", "no")
@@ -127,7 +131,27 @@ class CallTests(BusCase):
         await self.assertRefused(high.call("Low/pass", "Low/picky"), "failed", "yes")
         await self.assertRefused(high.call("Low/pass", "Low/own"), "Low.own", "yes")
         error = await self.assertRefused(high.call("Low/pass", "None/none"), "failed", "yes")
-        self.assertIn("unknown-interface", error.message)
+        self.assertRegex(error.message, "^Low/pass failed in a request of its own: unknown-interface: ")
+
+    async def test_observers_and_steps_are_named_when_they_fail(self) -> None:
+        low, high = strata.Module("Low"), strata.Module("High")
+
+        @low.observe("news")
+        async def observe(notice: strata.Notice) -> None:
+            raise KeyError("who")
+
+        @low.event("lid.closed")
+        def closed(call: strata.Call) -> None:
+            raise KeyError("lid")
+
+        await self.start(low)
+        await self.start(high)
+        with self.assertLogs("strata", "ERROR") as log:
+            error = await self.assertRefused(high.report("news", to="Low"), "failed", "yes")
+            await within(high.emit("lid.closed"))
+        self.assertEqual(error.message, "the observer of news failed: KeyError: 'who'")
+        self.assertEqual([record.getMessage() for record in log.records], [
+            "the observer of news failed", "the handler of the event lid.closed failed"])  # fmt: skip
 
     async def test_parameters_that_are_no_json_are_refused_before_the_handler(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")
@@ -164,7 +188,8 @@ class CallTests(BusCase):
         low.action("Low/much")(lambda call: "x" * (16 << 20))
         await self.start(low)
         await self.start(high)
-        error = await self.assertRefused(high.call("Low/much"), "failed", "yes")
+        with self.assertLogs("strata", "ERROR"):
+            error = await self.assertRefused(high.call("Low/much"), "failed", "yes")
         self.assertIn("too-large", error.message)
 
     async def test_the_deadline_ends_the_call_and_its_handler(self) -> None:

@@ -47,9 +47,11 @@ class ModuleTests(BusCase):
 
         @low.set_up
         async def set_up(context: strata.Context) -> None:
-            raise strata.BusError("Low.no-disk", "there is no disk")
+            raise KeyError("disk")
 
-        await self.assertRefused(low.run(self.socket), "failed", "no")
+        with self.assertLogs("strata", "ERROR"):
+            error = await self.assertRefused(low.run(self.socket), "failed", "no")
+        self.assertEqual(error.message, "Low failed in module/setUp: KeyError: 'disk' (failed)")
 
     async def test_set_up_may_not_wait_for_who_is_not_ready(self) -> None:
         low, high = strata.Module("Low"), strata.Module("High")

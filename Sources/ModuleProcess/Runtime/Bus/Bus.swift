@@ -122,7 +122,7 @@ public final class Bus {
         do {
             return try Coding.decode(type, bytes)
         } catch {
-            let reason = (error as? DecodingError)?.sentence ?? "\(error)"
+            let reason = (error as? DecodingError)?.sentence() ?? "\(error)"
             throw BusError(.failed, "the reply of \(outgoing.what) is no \(type): \(reason)", ran: .yes)
         }
     }

@@ -17,11 +17,11 @@ enum URLParameters {
                 return try Coding.decode(type, bytes)
             } catch DecodingError.typeMismatch(let wanted, let context) {
                 guard let changed = reread(bytes, context.codingPath) else {
-                    throw .badParams(DecodingError.typeMismatch(wanted, context).sentence)
+                    throw .badParams(DecodingError.typeMismatch(wanted, context).sentence())
                 }
                 bytes = changed
             } catch let error as DecodingError {
-                throw .badParams(error.sentence)
+                throw .badParams(error.sentence())
             } catch {
                 throw .badParams("\(error)")
             }

@@ -5,7 +5,10 @@ extension BusError {
     private static let longestMessage = 4096
 
     /// What a caller is told of a handler's error.
-    init(answering error: any Error) {
+    /// - Parameter handler: which it was; empty for a step of the life cycle, which the
+    ///   broker names.
+    init(answering error: any Error, of handler: String) {
+        let who = handler.isEmpty ? "it" : handler
         switch error {
         case let error as ModuleError:
             self.init(error.code, error.message, ran: error.ran, body: error.body)
@@ -15,13 +18,13 @@ extension BusError {
         case let error as BusError where error.code == .cancelled:
             self.init(.cancelled, error.message, ran: .yes)
         case let error as BusError:
-            self.init(.failed, "a request of the handler's own failed: \(error)", ran: .yes)
+            self.init(.failed, "\(who) failed in a request of its own: \(error)", ran: .yes)
         case let error as DecodingError:
-            self.init(.failed, "the handler read something that isn't as expected: \(error.sentence)", ran: .yes)
+            self.init(.failed, "\(who) read something that isn't as expected: \(error.sentence())", ran: .yes)
         case is CancellationError:
-            self.init(.cancelled, "the handler was cancelled", ran: .yes)
+            self.init(.cancelled, "\(who) was cancelled", ran: .yes)
         default:
-            self.init(.failed, String(describing: error), ran: .yes)
+            self.init(.failed, handler.isEmpty ? "\(error)" : "\(handler) failed: \(error)", ran: .yes)
         }
         if message.utf8.count > Self.longestMessage {
             message = String(decoding: message.utf8.prefix(Self.longestMessage), as: UTF8.self) + " …"

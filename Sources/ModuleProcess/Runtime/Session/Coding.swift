@@ -45,43 +45,23 @@ enum Coding {
         do {
             return try decode(type, body)
         } catch let error as DecodingError {
-            throw .badParams(error.sentence)
+            throw .badParams(error.wantsObject ? error.sentence(naming: firstMember(of: type)) : error.sentence())
         } catch {
             throw .badParams("\(error)")
         }
     }
 
+    /// The first member that a type can't be read without.
+    private static func firstMember<Value: Decodable>(of type: Value.Type) -> String? {
+        do {
+            _ = try reader.decode(type, from: Array("{}".utf8))
+        } catch DecodingError.keyNotFound(let key, let context) where context.codingPath.isEmpty {
+            return key.stringValue
+        } catch {}
+        return nil
+    }
+
     nonisolated static func json(_ body: [UInt8]) throws -> JSON {
         body.isEmpty ? .null : try JSON(parsing: body)
-    }
-}
-
-extension DecodingError {
-    /// What is wrong, with the member that it is wrong about.
-    var sentence: String {
-        switch self {
-        case .keyNotFound(let key, let context):
-            "\(Self.path(context.codingPath + [key])) is missing"
-        case .valueNotFound(_, let context):
-            "\(Self.path(context.codingPath)) is null, and must not be"
-        case .typeMismatch(let type, let context):
-            "\(Self.path(context.codingPath)) is no \(type): \(context.debugDescription)"
-        case .dataCorrupted(let context):
-            "\(Self.path(context.codingPath)) can't be read: \(context.debugDescription)"
-        @unknown default: "\(self)"
-        }
-    }
-
-    private static func path(_ keys: [any CodingKey]) -> String {
-        guard !keys.isEmpty else { return "the body" }
-        var path = ""
-        for key in keys {
-            if let index = key.intValue {
-                path += "[\(index)]"
-            } else {
-                path += path.isEmpty ? key.stringValue : ".\(key.stringValue)"
-            }
-        }
-        return "`\(path)`"
     }
 }

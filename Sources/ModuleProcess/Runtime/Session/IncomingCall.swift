@@ -134,7 +134,7 @@ final class IncomingCall: CallScope {
         if id == nil, !(error is CancellationError) {
             ModuleLog.logger.error("\(name) failed, and nobody waits to be told: \(error)")
         }
-        let answer = BusError(answering: error)
+        let answer = BusError(answering: error, of: isOfBus ? "" : name)
         session?.answer(self, error: answer)
         end(answer.code)
     }
