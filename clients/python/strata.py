@@ -49,7 +49,7 @@ from typing import List, NoReturn, Optional, Sequence, Set, Tuple, Type, TypeVar
 
 __all__ = [
     "BusError", "Call", "Context", "Counter", "FrameDecoder", "Gauge", "Instance", "Instances", "Last",
-    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Stream", "Timer",
+    "Metrics", "Module", "Notice", "Observation", "Offer", "Operator", "Registration", "Retry", "Stream", "Timer",
     "encode_frame",
 ]  # fmt: skip
 
@@ -71,6 +71,8 @@ MOST_WAITING = 1024
 """Requests that wait for a connection, or for room to write."""
 MOST_BACKGROUND = 256
 """Tasks of `background`."""
+SHORTEST_RETRY = 0.1
+"""Seconds between two tries of background work, at least."""
 MOST_INSTANCES = 4096
 """Objects of one interface with instances, where `most` says nothing else."""
 MOST_REGISTRATIONS = 1024
@@ -1928,6 +1930,15 @@ class Observation:
         await self.end()
 
 
+class Retry:
+    """For `Module.background`: work that fails begins again, so many seconds later, at
+    least 0.1, as often as it fails.
+    """
+
+    def __init__(self, after: float) -> None:
+        self.after = max(SHORTEST_RETRY, after)
+
+
 class Instance:
     """An instance that `Module.create` made: its calls are this module's alone.
 
@@ -2193,6 +2204,8 @@ class Module(Bus, Offer):
         self._token: Optional[str] = None
         self._tearing: Optional[asyncio.Task[None]] = None
         self._ending = False
+        self._failure: Optional[BusError] = None
+        self._closing: Optional[asyncio.Task[None]] = None
 
     # -- what it takes and says
 
@@ -2324,9 +2337,9 @@ class Module(Bus, Offer):
             # The answer may be there: then it is taken back, else it never counts.
             connection.hooks.pop(number, None)
             if observation in self._observations:
-                self.background(self._unobserve(observation), "taking an observation back")
+                self._tidy(self._unobserve(observation), "taking an observation back")
             else:
-                connection.hooks[number] = lambda body: self.background(
+                connection.hooks[number] = lambda body: self._tidy(
                     self.call("bus/unobserve", _answer(body)), "taking an observation back")
             raise
         return Observation(self, observation)
@@ -2360,7 +2373,7 @@ class Module(Bus, Offer):
                 told.append(part)
                 await self.call("bus/register", part)
         except asyncio.CancelledError:
-            self.background(self._unregister(offer, told), "taking an offer back")
+            self._tidy(self._unregister(offer, told), "taking an offer back")
             raise
         except BusError as error:
             self._registered.remove(offer)
@@ -2386,7 +2399,7 @@ class Module(Bus, Offer):
             if self._connection is not None:
                 await self._withdraw(offer, told)
         except asyncio.CancelledError:
-            self.background(self._withdraw(offer, told), "taking an offer back")
+            self._tidy(self._withdraw(offer, told), "taking an offer back")
             raise
         except BusError:
             self._registered.append(offer)
@@ -2442,26 +2455,80 @@ class Module(Bus, Offer):
         answer = await self.call("bus/create", {"interface": interface})
         return Instance(self, self._present(), answer["instance"])
 
-    def background(self, work: Coroutine[Any, Any, Any], name: str = "background work") -> None:
+    def background(
+        self, work: Union[Coroutine[Any, Any, Any], Callable[[], Coroutine[Any, Any, Any]]], name: str = "", *,
+        on_failure: Union[str, Retry] = "end",
+    ) -> None:  # fmt: skip
         """Starts what outlives its handler: it belongs to no call, and is cancelled
         before `tear_down`. Beyond 256 it is `overloaded`.
+
+        Args:
+            work: a coroutine, or the function that makes it.
+            name: what the log, and the reason of the module's end, call it; the
+                function's where none is said.
+            on_failure: what follows where it raises. `end`: the module tears down and
+                ends, with an error that names the work; what the launcher does then is
+                the row's `restart`. `log`: the module goes on without it. `Retry(after=…)`:
+                it begins again, for which `work` is the function.
+
+        A broadcast is `unavailable` while the bus is away: work that sends some, and is
+        to outlive a broker's end, catches that or is retried.
         """
+        name = name or getattr(work, "__name__", "")
+        self._begin_work(work, f'background work "{name}"' if name else "background work", on_failure)
+
+    def _tidy(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        """Background work of the client's own: that it fails is only told."""
+        self._begin_work(work, name, "log")
+
+    def _begin_work(
+        self, work: Union[Coroutine[Any, Any, Any], Callable[[], Coroutine[Any, Any, Any]]], name: str,
+        on_failure: Union[str, Retry],
+    ) -> None:  # fmt: skip
+        def drop() -> None:
+            if inspect.iscoroutine(work):
+                work.close()
+
+        if on_failure not in ("end", "log") and not isinstance(on_failure, Retry):
+            drop()
+            raise ValueError(f"on_failure is {on_failure!r}: say end, log or Retry(after=…)")
+        if isinstance(on_failure, Retry) and not callable(work):
+            drop()
+            raise ValueError(f"{name} can't begin twice: give the function, and not the coroutine that it makes")
         if len(self._background) >= MOST_BACKGROUND:
-            work.close()
+            drop()
             raise BusError("overloaded", f"{MOST_BACKGROUND} tasks run in the background already", ran="no")
 
         async def run() -> None:
-            try:
-                await work
-            except Exception:
-                logger.exception("%s failed", name)
+            while True:
+                try:
+                    await (work() if callable(work) else work)
+                    return
+                except (Exception, asyncio.CancelledError) as error:
+                    if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                        raise
+                    if self._tearing is not None:  # which has cancelled it
+                        return
+                    if not isinstance(on_failure, Retry):
+                        logger.error("%s failed", name, exc_info=error)
+                        if on_failure == "end":
+                            self._fail(BusError("failed", f"{name} failed: {_described(error)}"))
+                        return
+                    logger.error("%s failed; it begins again in %g s", name, on_failure.after, exc_info=error)
+                await asyncio.sleep(on_failure.after)
 
         context = contextvars.copy_context()
         context.run(_serving.set, None)
         task = context.run(asyncio.get_running_loop().create_task, run())
         self._background.add(task)
         task.add_done_callback(self._background.discard)
-        task.add_done_callback(lambda _: work.close())  # where it never began
+        task.add_done_callback(lambda _: drop())  # where it never began
+
+    def _fail(self, failure: BusError) -> None:
+        """Ends the module, for want of something that it can't go on without."""
+        if not self._ending:
+            self._failure = failure
+            self._closing = asyncio.get_running_loop().create_task(self.close())
 
     # -- its process
 
@@ -2503,7 +2570,8 @@ class Module(Bus, Offer):
         try:
             asyncio.run(self._process())
         except BusError as error:
-            print(f"{self.name}: {' '.join(str(error).split())}", file=sys.stderr)
+            text = error.message if error is self._failure else str(error)
+            print(f"{self.name}: {' '.join(text.split())}", file=sys.stderr)
             sys.exit(1)
         sys.exit(0)
 
@@ -2575,6 +2643,8 @@ class Module(Bus, Offer):
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait({self._keeper})
+            if not self._keeper.cancelled():
+                self._keeper.exception()  # `run` raises it, where somebody waits there
 
     async def _keep(self) -> None:
         """Connects, and again, until the end."""
@@ -2596,6 +2666,8 @@ class Module(Bus, Offer):
             self._wake()
             for task in self._background:
                 task.cancel()
+        if self._failure is not None:
+            raise self._failure
 
     async def _keep_connected(self) -> None:
         loop = asyncio.get_running_loop()
@@ -2652,12 +2724,12 @@ class Module(Bus, Offer):
         super()._opened(connection, hello)
         for observation in self._told:
             if observation.ended:  # meanwhile
-                self.background(self._unobserve(observation), "ending an observation")
+                self._tidy(self._unobserve(observation), "ending an observation")
         for offer in self._told_offers:
             if offer not in self._registered:
-                self.background(self._withdraw(offer), "taking an offer back")
+                self._tidy(self._withdraw(offer), "taking an offer back")
         if "didStart" in self._done and "resumed" in self._steps:
-            self.background(_awaited(self._steps["resumed"]), "resumed")
+            self._tidy(_awaited(self._steps["resumed"]), "resumed")
 
     def _numbered(self, connection: _Connection) -> None:
         connection.observations = dict(zip(connection.numbers, self._told))

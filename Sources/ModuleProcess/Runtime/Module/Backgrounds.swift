@@ -5,12 +5,16 @@ internal import StrataCore
 final class Backgrounds {
     private var tasks: [UInt64: Task<Void, Never>] = [:]
     private var nextKey: UInt64 = 0
+    /// Work has failed without which the module is not to go on; told what and why.
+    var onFatalFailure: (String) -> Void = { _ in }
+
+    private static let shortestPause: Duration = .milliseconds(100)
 
     init() {}
 
-    func start(_ name: String, _ work: @escaping @ModuleActor () async throws -> Void) throws(BusError)
-        -> Task<Void, Never>
-    {
+    func start(
+        _ name: String, _ onFailure: Bus.FailurePolicy, _ work: @escaping @ModuleActor () async throws -> Void
+    ) throws(BusError) -> Task<Void, Never> {
         guard tasks.count < Bus.mostBackgrounds else {
             throw BusError(
                 .overloaded,
@@ -19,32 +23,53 @@ final class Backgrounds {
         }
         let key = nextKey
         nextKey += 1
-        let task = task(key, name, work)
+        let task = task(key, name, onFailure, work)
         tasks[key] = task
         return task
     }
 
     private func task(
-        _ key: UInt64, _ name: String, _ work: @escaping @ModuleActor () async throws -> Void
+        _ key: UInt64, _ name: String, _ onFailure: Bus.FailurePolicy,
+        _ work: @escaping @ModuleActor () async throws -> Void
     ) -> Task<Void, Never> {
         // Immediate, since the compiler can't check the closure of another
         // kind of task; what starts it goes on first nevertheless.
         Task.immediateDetached(executorPreference: ModuleExecutor.shared) { @ModuleActor in
             await Task.yield()
-            await self.run(name, work)
+            await self.run(name, onFailure, work)
             self.tasks[key] = nil
         }
     }
 
-    private func run(_ name: String, _ work: @ModuleActor () async throws -> Void) async {
+    private func run(
+        _ name: String, _ onFailure: Bus.FailurePolicy, _ work: @ModuleActor () async throws -> Void
+    ) async {
         let scope = CallScope(name: name, parent: nil, deadline: nil, trace: [])
         scope.resumed()
+        await CallScope.$current.withValue(scope) {
+            while let error = await failure(of: work) {
+                let what = "\(name) failed: \(error)"
+                switch onFailure {
+                case .endModule: onFatalFailure(what)
+                case .log: ModuleLog.logger.error("\(what)")
+                case .retry(let pause):
+                    let pause = max(pause, Self.shortestPause)
+                    ModuleLog.logger.error("\(what); it begins again in \(pause)")
+                    do { try await sleep(milliseconds: Int(pause.wireMilliseconds)) } catch { return }
+                    continue
+                }
+                return
+            }
+        }
+    }
+
+    /// Nil too where it was cancelled: what it throws then is how it ends.
+    private func failure(of work: @ModuleActor () async throws -> Void) async -> (any Error)? {
         do {
-            try await CallScope.$current.withValue(scope) { try await work() }
-        } catch is CancellationError {
-        } catch let error as BusError where error.code == .cancelled {
+            try await work()
+            return nil
         } catch {
-            ModuleLog.logger.error("\(name) failed: \(error)")
+            return Task.isCancelled ? nil : error
         }
     }
 

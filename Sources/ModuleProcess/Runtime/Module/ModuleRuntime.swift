@@ -15,6 +15,9 @@ final class ModuleRuntime {
         case ended
     }
 
+    /// Milliseconds for `tearDown` where nobody else bounds it.
+    private static let tearDownBound: UInt64 = 5_000
+
     let name: String
     let level: String?
     let configuration: Configuration
@@ -58,6 +61,8 @@ final class ModuleRuntime {
     var finishingTimer: LoopTimer?
     private(set) var phase = Phase.living
     private var watchers: [Handle] = []
+    /// Why the module ends by itself; nil where it was asked to.
+    private var failure: String?
 
     /// - Parameter onExit: called once, at the end: the process's exit code,
     ///   and a line for standard error where something went wrong.
@@ -69,6 +74,7 @@ final class ModuleRuntime {
         self.configuration = configuration
         self.onExit = onExit
         makeModule = { try type.init(bus: $0) }
+        backgrounds.onFatalFailure = { [weak self] in self?.fail($0) }
     }
 
     /// The module's hello, as JSON.
@@ -129,7 +135,7 @@ final class ModuleRuntime {
 
     private func signalled() {
         if phase == .ending {
-            end(1, "ended by a second signal, before tearDown was done")
+            end(1, failure ?? "ended by a second signal, before tearDown was done")
         } else {
             shutDown()
         }
@@ -139,15 +145,23 @@ final class ModuleRuntime {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         let reader = try? OutputReader(
             ModuleExecutor.shared.loop, descriptor: descriptor, onBytes: { _ in },
-            onEnd: { [weak self] in self?.shutDown(within: 5_000) })
+            onEnd: { [weak self] in self?.shutDown(within: Self.tearDownBound) })
         if let reader { watchers.append(reader) }
     }
 
-    /// Tears the module down where that wasn't done yet, and ends with code 0.
+    /// Ends the module because something of it failed that it can't be without.
+    private func fail(_ reason: String) {
+        guard phase == .living else { return }
+        failure = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
+        shutDown(within: Self.tearDownBound)
+    }
+
+    /// Tears the module down where that wasn't done yet, and ends: with code 0, or with 1
+    /// where it failed.
     /// - Parameter bound: milliseconds after which it ends anyway.
     func shutDown(within bound: UInt64? = nil) {
         if let bound, phase != .ended {
-            let timer = LoopTimer(ModuleExecutor.shared.loop) { [weak self] in self?.end(0, nil) }
+            let timer = LoopTimer(ModuleExecutor.shared.loop) { [weak self] in self?.end() }
             timer.start(after: bound)
             watchers.append(timer)
         }
@@ -155,12 +169,14 @@ final class ModuleRuntime {
         phase = .ending
         stopReconnecting()
         guard lifeCycle.hasBegun else {
-            end(0, nil)
+            end()
             return
         }
-        tearDown(scope: nil) { [weak self] _ in self?.end(0, nil) }
+        tearDown(scope: nil) { [weak self] _ in self?.end() }
         stopFinishing()
     }
+
+    private func end() { end(failure == nil ? 0 : 1, failure) }
 
     /// Closes what is open and tells the process to exit.
     func end(_ code: Int32, _ line: String?) {
