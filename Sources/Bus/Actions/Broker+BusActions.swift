@@ -103,7 +103,7 @@ extension Broker {
     private func listing(_ action: String, for peer: Peer) throws(BusError) -> Listing.Part {
         switch action {
         case "levels": levelsListing()
-        case "modules": modulesListing()
+        case "modules": modulesListing(for: peer)
         case "interfaces": interfacesListing()
         case "names": namesListing()
         default: try timelineListing(for: peer)

@@ -47,14 +47,14 @@ extension Broker {
         return .object([.init("module", .string(module.name)), .init("declared", declared), .init("seen", seen)])
     }
 
-    func modulesListing() -> Listing.Part {
+    func modulesListing(for peer: Peer) -> Listing.Part {
         Listing.array("modules", of: modules.inStartOrder) { [unowned self] module in
             // A guest may be gone since.
-            modules.find(module.name) === module ? describe(module) : nil
+            modules.find(module.name) === module ? describe(module, to: peer) : nil
         }
     }
 
-    private func describe(_ module: ModuleRecord) -> JSON {
+    private func describe(_ module: ModuleRecord, to asking: Peer) -> JSON {
         var members: [JSON.Member] = [
             .init("name", .string(module.name)),
             .init("level", .string(levels.names[module.rank])),
@@ -73,7 +73,8 @@ extension Broker {
         let pending = module.pendingKeys
         if !pending.isEmpty { members.append(.init("pending", .array(pending.map { .string($0) }))) }
         members += describeDeaths(of: module)
-        if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
+        let reason = module.reason(for: asking)
+        if !reason.isEmpty { members.append(.init("reason", .string(reason))) }
         return .object(members)
     }
 

@@ -53,23 +53,23 @@ extension Broker {
             {
                 left -= 1
                 watch.call.pointee.credit -= 1
-                writeReply(
-                    watch.peer, id: watch.call.pointee.callerID, describeChange(watch.takeFirst()).encoded(), more: true
-                )
+                let change = describeChange(watch.takeFirst(), to: watch.peer)
+                writeReply(watch.peer, id: watch.call.pointee.callerID, change.encoded(), more: true)
             }
         }
         hasUntoldWatches = left == 0
         if hasUntoldWatches { pieces.start() }
     }
 
-    private func describeChange(_ module: ModuleRecord) -> JSON {
+    private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {
         var members: [JSON.Member] = [
             .init("module", .string(module.name)), .init("state", .string(module.state.rawValue)),
             .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
         ]
         let setAside = module.deaths.setAside(at: loop.now)
         if !setAside.isEmpty { members.append(.init("setAside", .array(setAside.map { .string($0.action) }))) }
-        if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
+        let reason = module.reason(for: peer)
+        if !reason.isEmpty { members.append(.init("reason", .string(reason))) }
         return .object(members)
     }
 }

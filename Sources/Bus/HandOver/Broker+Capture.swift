@@ -113,6 +113,7 @@ extension Broker {
         state.reason = module.reason
         state.verdict = module.verdict
         state.verdictReason = module.verdictReason
+        state.lastLines = module.lastLines
         state.deaths = module.deaths.entries.map(ActionDeathState.init)
         state.lastDeath = module.lastDeath.map(ModuleDeathState.init)
         state.vouch = module.vouch.map { vouch in

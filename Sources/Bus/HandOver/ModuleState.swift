@@ -17,6 +17,7 @@ struct ModuleState: StatePart {
     var reason = ""
     var verdict = ModuleRecord.Verdict.none
     var verdictReason = ""
+    var lastLines: [String] = []
     var deaths: [ActionDeathState] = []
     var lastDeath: ModuleDeathState?
     var vouch: VouchState?
@@ -54,6 +55,7 @@ struct ModuleState: StatePart {
         try file(&reason)
         try file(&verdict)
         try file(&verdictReason)
+        try file(&lastLines)
         try file(&deaths)
         try file(&lastDeath)
         try file(&vouch)

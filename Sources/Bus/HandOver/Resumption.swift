@@ -193,6 +193,7 @@ struct Resumption {
         module.reason = state.reason
         module.verdict = state.verdict
         module.verdictReason = state.verdictReason
+        module.lastLines = state.lastLines
         module.deaths = ActionDeaths(state.deaths.map(\.entry))
         module.lastDeath = state.lastDeath?.death
         module.vouch = state.vouch.map {

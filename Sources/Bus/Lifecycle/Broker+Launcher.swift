@@ -117,12 +117,13 @@ extension Broker {
         }
     }
 
-    /// `moduleState {"module", "state", "reason", "spawnedAt", "exit"?}`
+    /// `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "exit"?}`
     func moduleState(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/moduleState")
         let module = try row(try reader.required("module"))
         let word = try reader.required("state")
         let reason = try reader.string("reason") ?? ""
+        let lines = try reader.strings("lines")
         let spawnedAt = try Self.time(&reader, "spawnedAt")
         let state: ModuleRecord.State
         switch word {
@@ -135,6 +136,7 @@ extension Broker {
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
         module.verdictReason = reason
+        module.lastLines = lines
         if state != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
         if let spawnedAt, state == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {

@@ -62,7 +62,7 @@ extension Broker {
 
     func launcherLeft() {
         for module in modules.rows {
-            module.verdict = .none
+            module.forgetVerdict()
             if module.peer == nil, module.state != .absent { setState(module, .absent, "the launcher is gone") }
             if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
         }
@@ -70,8 +70,7 @@ extension Broker {
 
     /// A module has said hello.
     func joined(_ module: ModuleRecord, resumed: Bool) {
-        module.verdict = .none
-        module.verdictReason = ""
+        module.forgetVerdict()
         if resumed {
             module.step = .started
             order.didInitialize(module.number)

@@ -93,8 +93,7 @@ extension Broker {
         module.pid = peer.credentials.pid
         module.uid = peer.credentials.uid
         module.takeLevel(of: peer)
-        module.verdict = .none
-        module.verdictReason = ""
+        module.forgetVerdict()
         beginAnew(module, resumed: false)
         module.isIdleStop = false
         module.wasRetiredReady = false

@@ -71,7 +71,7 @@ extension Broker {
         }
         return Listing.array("modules", of: modules.inStartOrder, first: [.init("app", .object(app))]) {
             [unowned self] module in
-            modules.find(module.name) === module ? timeline(of: module) : nil
+            modules.find(module.name) === module ? timeline(of: module, for: peer) : nil
         }
     }
 
@@ -81,7 +81,7 @@ extension Broker {
         ("ended", .ended),
     ]
 
-    private func timeline(of module: ModuleRecord) -> JSON {
+    private func timeline(of module: ModuleRecord, for peer: Peer) -> JSON {
         var members: [JSON.Member] = [
             .init("name", .string(module.name)), .init("level", .string(levels.names[module.rank])),
             .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
@@ -101,7 +101,8 @@ extension Broker {
             time.map { JSON.Member(name, .integer(Int64(clamping: $0))) }
         }
         if !times.isResumed, !known.isEmpty { members.append(.init("microseconds", .object(known))) }
-        if !module.reason.isEmpty { members.append(.init("reason", .string(module.reason))) }
+        let reason = module.reason(for: peer)
+        if !reason.isEmpty { members.append(.init("reason", .string(reason))) }
         return .object(members)
     }
 }

@@ -70,6 +70,8 @@ final class ModuleRecord {
     var verdict = Verdict.none
     /// What the launcher said with it; empty again from the next hello on.
     var verdictReason = ""
+    /// What its last process wrote last, as the launcher said with it: for operators alone.
+    var lastLines: [String] = []
     var vouch: Vouch?
     /// Connections whose hello waits for it, oldest first.
     var awaitingVouch: [UInt64] = []
@@ -165,6 +167,19 @@ final class ModuleRecord {
 
     /// Keys of its row that are not in force yet.
     var pendingKeys: [String] { (row.map { $0.rank != rank } == true ? ["level"] : []) + pending }
+
+    /// A session is there, or nobody knows any more: what the launcher said is over.
+    func forgetVerdict() {
+        verdict = .none
+        verdictReason = ""
+        lastLines = []
+    }
+
+    /// Why it is in its state. Operators alone see what its process wrote.
+    func reason(for peer: Peer) -> String {
+        guard peer.role == .operator, self.peer == nil, !lastLines.isEmpty else { return reason }
+        return "\(reason.isEmpty ? "" : "\(reason); ")its last lines: \(lastLines.joined(separator: " | "))"
+    }
 
     /// A reason, and what was open where its last session ended by itself.
     func withDeath(_ reason: String) -> String {

@@ -61,7 +61,7 @@ extension Launcher {
 
     private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
         if supervisor.machine.isReady { return link.reply(id) }
-        waiters.add(id, until: .ready, of: supervisor.name)
+        waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
         if !isBus, !supervisor.machine.isRunning { supervisor.isWantedByHand = true }
         supervisor.change { $0.start(at: loop.now, reason: reason, impatiently: !isBus) }
     }
@@ -77,7 +77,7 @@ extension Launcher {
     }
 
     private func restart(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
-        waiters.add(id, until: .ready, of: supervisor.name)
+        waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
         if !isBus, supervisor.replacement == nil { supervisor.isWantedByHand = true }
         if isBus {
             // It did not answer a ping: it would not answer tearDown either.

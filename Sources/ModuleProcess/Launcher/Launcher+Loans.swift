@@ -79,7 +79,7 @@ extension Launcher {
         if let spans = surroundings.spans { members.append(.init("spans", .string(spans))) }
         if let user = supervisor.row.user { members.append(.init("user", .integer(Int64(user)))) }
         let body = JSON.object(members).encoded()
-        for id in waiters.lent(supervisor.name) { link.reply(id, body) }
+        for waiter in waiters.lent(supervisor.name) { link.reply(waiter.id, body) }
     }
 
     /// Who still waits for the place doesn't get it: what ends the module came first.
@@ -87,7 +87,7 @@ extension Launcher {
         guard case .stopping(let stopping) = supervisor.machine.state else { return }
         let error = BusError(
             .unavailable, "process \(loan.pid) does not get the place of \(supervisor.name): \(stopping.reason)")
-        for id in waiters.lent(supervisor.name) { link.fail(id, error) }
+        for waiter in waiters.lent(supervisor.name) { link.fail(waiter.id, error) }
     }
 
     func takeBack(_ supervisor: Supervisor) {

@@ -23,6 +23,7 @@ extension Launcher {
             .init("module", .string(supervisor.name)), .init("state", .string(report.state.rawValue)),
             .init("reason", .string(report.reason)), .init("spawnedAt", .integer(Int64(supervisor.spawnedAt))),
         ]
+        if !report.lines.isEmpty { members.append(.init("lines", .array(report.lines.map { .string($0) }))) }
         if let exit = report.exit { members.append(.init("exit", .string(exit))) }
         link.call("moduleState", .object(members))
     }
@@ -42,21 +43,24 @@ extension Launcher {
 
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64) {
         console.say(of: supervisor.name, "ready after \(seconds(milliseconds)), process \(supervisor.machine.pid ?? 0)")
-        for id in waiters.ready(supervisor.name) { link.reply(id) }
+        for waiter in waiters.ready(supervisor.name) { link.reply(waiter.id) }
         sayWhenAllReady()
     }
 
     func stopped(_ supervisor: Supervisor) {
-        for id in waiters.stopped(supervisor.name) { link.reply(id) }
+        for waiter in waiters.stopped(supervisor.name) { link.reply(waiter.id) }
     }
 
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled) {
         switch settled {
         case .absent(let reason): console.say(of: supervisor.name, "stopped: \(reason)")
-        case .failed(let reason): console.say(of: supervisor.name, "failed: \(reason)")
+        case .failed(let reason, let lines):
+            console.say(of: supervisor.name, "failed: \(ModuleMachine.with(lines, reason))")
         }
         stopped(supervisor)
-        for id in waiters.settled(supervisor.name) { link.fail(id, Self.error(of: supervisor.name, settled)) }
+        for waiter in waiters.settled(supervisor.name) {
+            link.fail(waiter.id, Self.error(of: supervisor.name, settled, isForBus: waiter.isBus))
+        }
         proceed(order.passed(supervisor.name, at: loop.now))
         sayWhenAllReady()
         supervisorSettled()
@@ -77,13 +81,15 @@ extension Launcher {
         console.say(of: supervisor.name, "not replaced: \(why); process \(supervisor.machine.pid ?? 0) goes on")
         let error = BusError(
             .unavailable, "\(supervisor.name) was not replaced: \(why); the process that there was goes on")
-        for id in waiters.ready(supervisor.name) { link.fail(id, error) }
+        for waiter in waiters.ready(supervisor.name) { link.fail(waiter.id, error) }
     }
 
-    static func error(of name: String, _ settled: ModuleMachine.Settled) -> BusError {
+    /// - Parameter isForBus: it goes on to whoever's request waits: without what the module wrote.
+    static func error(of name: String, _ settled: ModuleMachine.Settled, isForBus: Bool) -> BusError {
         switch settled {
         case .absent(let reason): BusError(.unavailable, "\(name) was to start, and is stopped: \(reason)")
-        case .failed(let reason): BusError(.unavailable, "\(name) can't be started: \(reason)")
+        case .failed(let reason, let lines):
+            BusError(.unavailable, "\(name) can't be started: \(ModuleMachine.with(isForBus ? [] : lines, reason))")
         }
     }
 }

@@ -76,6 +76,28 @@ struct LauncherTests {
         try app.end()
     }
 
+    @Test func whatAModuleWroteIsToldToOperatorsAlone() throws {
+        let app = try LauncherFixture()
+        try app.module("Quits", "echo 'my secret' >&2; exit 3", stays: false) { row, _ in
+            row.start = .onDemand
+            row.restart = .never
+        }
+        try app.start()
+        try app.until { app.broker.calls.contains { $0.action == "watch" } }
+        for (asker, isTold) in [("bus", false), ("operator", true)] {
+            var answer: Result<JSON, BusError>?
+            app.broker.ask("start", ["module": "Quits"], from: asker) { answer = $0 }
+            try app.until { answer != nil }
+            let error = #expect(throws: BusError.self) { try answer?.get() }
+            #expect(error?.message.contains("exit code 3") == true, "\(asker): \(error?.message ?? "")")
+            #expect(error?.message.contains("my secret") == isTold, "\(asker): \(error?.message ?? "")")
+        }
+        let report = app.broker.calls.last { $0.action == "moduleState" && $0.body["state"] == "failed" }?.body
+        #expect(report?["reason"] == "it ended with exit code 3 before it was ready")
+        #expect(report?["lines"] == ["my secret"])
+        try app.end()
+    }
+
     @Test func programThatCannotRunHarmsNobodyElse() throws {
         let app = try LauncherFixture()
         try app.module("Broken") { _, process in process.executable = "/nowhere/x" }

@@ -158,11 +158,9 @@ struct ModuleMachineTests {
     @Test func moduleThatIsNeverRestartedFailsWithItsLastLines() {
         var machine = started(.never)
         let actions = machine.exited(.code(3), lastLines: ["no such table"], at: 2_000)
-        let reason = "it ended with exit code 3 before it was ready; its last lines: no such table"
-        #expect(
-            actions == [
-                .tell(ModuleReport(state: .failed, reason: reason, exit: "exit code 3")), .settled(.failed(reason)),
-            ])
+        let reason = "it ended with exit code 3 before it was ready"
+        let report = ModuleReport(state: .failed, reason: reason, lines: ["no such table"], exit: "exit code 3")
+        #expect(actions == [.tell(report), .settled(.failed(reason, lines: ["no such table"]))])
     }
 
     @Test func crashLoopEndsAsFailed() {
@@ -179,11 +177,11 @@ struct ModuleMachineTests {
             actions = machine.deadlinePassed(at: now)
         }
         #expect(starts == RestartPlan.mostQuickDeaths)
-        guard case .settled(.failed(let reason)) = machine.state else {
+        guard case .settled(.failed(let reason, let lines)) = machine.state else {
             Issue.record("is \(machine.state)")
             return
         }
-        #expect(reason.contains("exit code 1") && reason.contains("boom"))
+        #expect(reason.contains("exit code 1") && lines == ["boom"])
         #expect(machine.start(at: now, reason: "by hand") == [.spawn])
     }
 

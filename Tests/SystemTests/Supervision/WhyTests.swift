@@ -111,6 +111,26 @@ struct WhyTests {
         try app.end()
     }
 
+    @Test func failedBackgroundWorkIsTheReasonForOperatorsAlone() throws {
+        let app = try FixtureApp(
+            "  Feed: {run: [MODULE], provides: [Feed], env: {FIXTURE: fails in the background}, restart: never}")
+        defer { app.cleanUp() }
+        try app.start()
+        try app.running.until { app.line(of: "Feed", "failed: ") != nil }
+        let failure = "Fixture: background work \"the feed\" failed: Fixture.no-feed: the feed is away"
+        let why = try app.running.why("Feed")
+        #expect(why["reason"] == "it ended with exit code 1" && why["code"] == 1, "\(why)")
+        #expect(why["lines"] == ["setUp Feed", "tearDown Feed", .string(failure)], "\(why)")
+        let shown = try app.running.strata("ps", "--json").output
+        #expect(shown.contains("the feed is away"), "\(shown)")
+        // Who calls it is told that it failed, and nothing that it wrote.
+        let tool = try app.tool()
+        let refused = try tool.refused("Feed/echo", with: "unavailable")
+        #expect(refused.message.contains("it ended with exit code 1"), "\(refused.message)")
+        #expect(!refused.message.contains("feed is away") && !refused.message.contains("lines"), "\(refused.message)")
+        try app.end()
+    }
+
     /// A frame that holds next to nothing: the lines give way, and the launcher
     /// keeps its connection.
     @Test func answerFitsIntoASmallFrame() throws {

@@ -9,6 +9,8 @@ struct ModuleReport: Equatable {
 
     var state: State
     var reason: String
+    /// What the last process wrote last; operators alone see it.
+    var lines: [String] = []
     /// How the last process ended, where one did.
     var exit: String?
 }

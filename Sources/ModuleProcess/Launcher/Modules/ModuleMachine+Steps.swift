@@ -21,7 +21,8 @@ extension ModuleMachine {
         let report =
             switch settled {
             case .absent(let reason): ModuleReport(state: .absent, reason: reason, exit: exit?.description)
-            case .failed(let reason): ModuleReport(state: .failed, reason: reason, exit: exit?.description)
+            case .failed(let reason, let lines):
+                ModuleReport(state: .failed, reason: reason, lines: lines, exit: exit?.description)
             }
         return [.tell(report), .settled(settled)]
     }
@@ -68,7 +69,7 @@ extension ModuleMachine {
         let isFailure = isDoomed || known != nil || exit != .code(0) || run.readyAt == nil || run.lostBus
         switch policy.restart {
         case .never:
-            return settle(isFailure ? .failed(Self.with(lastLines, reason)) : .absent(reason), exit: exit)
+            return settle(isFailure ? .failed(reason, lines: lastLines) : .absent(reason), exit: exit)
         case .onFailure where !isFailure:
             return settle(.absent(reason), exit: exit)
         case .onFailure, .always:
@@ -89,10 +90,11 @@ extension ModuleMachine {
             let message =
                 "\(reason); that was the \(RestartPlan.mostQuickDeaths)th time in a row, so it is not started again"
             cause = message
-            return settle(.failed(Self.with(lastLines, message)), exit: exit)
+            return settle(.failed(message, lines: lastLines), exit: exit)
         case .start(let at):
             state = .pending(at: at, reason: "it starts again: \(reason)")
-            let report = ModuleReport(state: .restarting, reason: Self.with(lastLines, reason), exit: exit?.description)
+            let report = ModuleReport(
+                state: .restarting, reason: reason, lines: lastLines, exit: exit?.description)
             return [.tell(report), .note("\(reason); it starts again in \(at - now) ms")]
         }
     }

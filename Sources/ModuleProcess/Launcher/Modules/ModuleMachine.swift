@@ -45,7 +45,8 @@ struct ModuleMachine {
     /// How a module without a process stands.
     enum Settled: Equatable {
         case absent(String)
-        case failed(String)
+        /// With what its process wrote last.
+        case failed(String, lines: [String] = [])
     }
 
     /// What happens when it has been stopped.
@@ -156,7 +157,7 @@ struct ModuleMachine {
         switch state {
         case .untouched, .stopping: nil
         case .settled(.absent(let reason)): ModuleReport(state: .absent, reason: reason)
-        case .settled(.failed(let reason)): ModuleReport(state: .failed, reason: reason)
+        case .settled(.failed(let reason, let lines)): ModuleReport(state: .failed, reason: reason, lines: lines)
         case .pending(_, let reason):
             ModuleReport(state: restarts.quickDeaths == 0 ? .starting : .restarting, reason: reason)
         case .running: ModuleReport(state: .starting, reason: "it runs already")

@@ -190,6 +190,35 @@ struct WaitingTests {
         }
     }
 
+    @Test func whatAProcessWroteIsForOperatorsAlone() throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            let (caller, tool) = (try bus.module("Hand"), try bus.operator())
+            let watches = try [tool, caller].map { try $0.call("bus/watch", nil, ["credit": 100]) }
+            let waiting = try caller.call("Login/act")
+            try launcher.asked(
+                "bus/moduleState",
+                ["module": "Login", "state": "failed", "reason": "exit code 3", "lines": ["secret 1", "secret 2"]])
+            let later = try caller.answer(to: try caller.call("Login/act"))
+            for refusal in [try caller.answer(to: waiting), later] {
+                #expect(refusal.code == "unavailable" && refusal.message.contains("exit code 3"), "\(refusal)")
+                #expect(!refusal.message.contains("secret"), "\(refusal)")
+            }
+            func reason(_ peer: RawPeer, _ action: String) throws -> JSON? {
+                try peer.asked(action)["modules"]?.array?.first { $0["name"] == "Login" }?["reason"]
+            }
+            let whole: JSON = "exit code 3; its last lines: secret 1 | secret 2"
+            for action in ["bus/modules", "bus/timeline"] { #expect(try reason(tool, action) == whole) }
+            #expect(try reason(caller, "bus/modules") == "exit code 3")
+            try tool.find(["id": .integer(Int64(watches[0]))], body: ["module": "Login", "reason": whole])
+            try caller.find(["id": .integer(Int64(watches[1]))], body: ["module": "Login", "reason": "exit code 3"])
+            // It is over when there is a session again.
+            try launcher.asked("bus/moduleState", ["module": "Login", "state": "starting"])
+            _ = try arrive(bus)
+            #expect(try reason(tool, "bus/modules") == nil)
+        }
+    }
+
     @Test func aRetiredModuleFinishesWhatItHasAndGetsNothingNew() throws {
         try TestBus.run(table()) { bus in
             let launcher = try bus.launcher()
