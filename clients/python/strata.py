@@ -2710,6 +2710,8 @@ class Module(Bus, Offer):
             hello["token"] = self._token
         if "didStart" in self._done:
             hello["resumed"] = True
+        if "retiring" in self._steps:
+            hello["retiring"] = True
         return hello
 
     # -- what comes in

@@ -201,6 +201,7 @@ extension Broker {
         state.awaitedRow = peer.awaitedRow?.number ?? -1
         state.helloID = peer.helloID
         state.offering = peer.offering
+        state.wantsRetiring = peer.wantsRetiring
         var call = peer.firstMade
         while let made = call, state.made.count < scope.most {
             state.made.append(made.pointee.slot)

@@ -36,6 +36,7 @@ struct PeerState: StatePart {
     var awaitedRow = -1
     var helloID: UInt64 = 0
     var offering = Peer.Offering.over
+    var wantsRetiring = false
     /// The slots of its requests and of those that it serves, newest first.
     var made: [UInt32] = []
     var served: [UInt32] = []
@@ -70,6 +71,7 @@ struct PeerState: StatePart {
         try file(&awaitedRow)
         try file(&helloID)
         try file(&offering)
+        try file(&wantsRetiring)
         try file(&made)
         try file(&served)
     }

@@ -119,6 +119,7 @@ struct Resumption {
         if peer.phase == .waitingForVouch, let row = modules[state.awaitedRow] { peer.waits(for: row) }
         peer.helloID = state.helloID
         peer.offering = state.offering
+        peer.wantsRetiring = state.wantsRetiring
         broker.admit(resumed: peer)
         resumeTimers(of: peer, state)
         if peer.number == self.state.launcher {

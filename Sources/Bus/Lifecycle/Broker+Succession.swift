@@ -21,6 +21,7 @@ extension Broker {
         }
         successor.times.note(.connected, at: Self.moment)
         module.successor = successor
+        peer.wantsRetiring = hello.retiring
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         if hello.resumed, !hello.more {
@@ -113,7 +114,7 @@ extension Broker {
     /// serves; of one more the first is ended.
     static let mostLeaving = 8
 
-    /// It is told, and finishes what it has, for `stop` at most.
+    /// It is told, where it wants to be, and finishes what it has, for `stop` at most.
     private func leave(_ old: Peer, _ module: ModuleRecord) {
         let earlier = leaving.filter { $0.module === module }
         for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
@@ -125,7 +126,7 @@ extension Broker {
         timer.start(after: stop)
         old.timer?.close()
         old.timer = timer
-        callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring)
+        if old.wantsRetiring { callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring) }
     }
 
     /// For the time that a session has to finish what it has.

@@ -30,6 +30,7 @@ extension Broker {
         module.sessions += 1
         if module.sessions > 1 { module.restarts += 1 }
         add(hello.offer, to: module)
+        peer.wantsRetiring = hello.retiring
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         joined(module, resumed: hello.resumed && !hello.more)

@@ -16,6 +16,8 @@ struct Hello {
     var requires: [String] = []
     var events: [String] = []
     var resumed = false
+    /// Whether the session is told when another process takes over from it.
+    var retiring = false
     /// Whether a further part follows, in `bus/register`.
     var more = false
 
@@ -79,6 +81,7 @@ struct Hello {
                 .badParams, "hello's interface \(adding.name) has \"add\", and there is none yet: add in bus/register")
         }
         resumed = try reader.bool("resumed") ?? false
+        retiring = try reader.bool("retiring") ?? false
     }
 
     /// Reads the body of `bus/register`: a further part of what a module brings.

@@ -129,6 +129,8 @@ final class Peer {
     /// How often the launcher was asked to stop it, as it idled.
     var stopAttempts = 0
     var offering = Offering.over
+    /// It wants to be told when another process takes over from it.
+    var wantsRetiring = false
     /// For hello, then for the last bytes after an end; in between for the time
     /// that it has to say what it brings, or to finish after a successor took over.
     var timer: LoopTimer?

@@ -29,6 +29,7 @@ enum Hello {
         add("events", exports.events.map { .string($0.name) })
         add("requires", exports.required.map(JSON.string))
         if resumed { add("resumed", true) }
+        add("retiring", true)
         return .object(members)
     }
 }

@@ -193,7 +193,6 @@ struct OverlapTests {
             old.peer.answersLifecycle = false
             let new = try bus.process(of: "Shop", Self.hello)
             try new.peer.becomeReady()
-            try old.peer.reply(to: try old.peer.expectCall("module/retiring"))
             let call = try cat.call("\(cart)/add")
             try old.peer.reply(to: try old.peer.expectCall("\(cart)/add"), 1)
             try cat.expectReply(to: call, body: 1)

@@ -14,13 +14,14 @@ struct RetiringTests {
             }, .manual("Cat", rank: 2))
     }
 
-    private static let hello: JSON = ["interfaces": ["Shop": [:]], "observes": ["news"]]
+    private static let hello: JSON = ["interfaces": ["Shop": [:]], "observes": ["news"], "retiring": true]
+    private static let unaware: JSON = ["interfaces": ["Shop": [:]], "observes": ["news"]]
 
     /// An old process that answers its life cycle no more, and the one that has taken over.
-    private func replaced(_ bus: TestBus, before: (RawPeer) throws -> Void = { _ in }) throws -> (
-        old: OtherProcess, new: OtherProcess
-    ) {
-        let old = try bus.process(of: "Shop", Self.hello)
+    private func replaced(
+        _ bus: TestBus, hello: JSON = hello, before: (RawPeer) throws -> Void = { _ in }
+    ) throws -> (old: OtherProcess, new: OtherProcess) {
+        let old = try bus.process(of: "Shop", hello)
         try old.peer.becomeReady()
         try before(old.peer)
         old.peer.answersLifecycle = false
@@ -58,6 +59,14 @@ struct RetiringTests {
             try old.peer.expectNothing()
             try old.peer.reply(to: slow, 1)
             try cat.expectReply(to: held, body: 1)
+            try old.peer.reply(to: try old.peer.expectCall("module/tearDown"))
+            try old.peer.expectEnd("shutting-down")
+        }
+    }
+
+    @Test func oneWhoseHelloDoesNotSayItIsNotTold() throws {
+        try TestBus.run(table(stop: 60_000)) { bus in
+            let (old, _) = try replaced(bus, hello: Self.unaware)
             try old.peer.reply(to: try old.peer.expectCall("module/tearDown"))
             try old.peer.expectEnd("shutting-down")
         }
