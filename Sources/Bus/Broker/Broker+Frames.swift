@@ -266,7 +266,8 @@ extension Broker {
     func fits(_ count: Int, _ peer: Peer) -> Bool {
         if peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue { return true }
         flushForRoom(peer)
-        return peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue
+        let pending = peer.outbox.pending
+        return pending == 0 || pending - peer.outbox.pendingBeyond + count <= table.limits.queue
     }
 
     /// Queues a frame whose header `write` writes. Large bodies are not copied

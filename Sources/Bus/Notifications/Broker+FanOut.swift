@@ -24,7 +24,7 @@ extension Broker {
                 notice: KeptNotice(
                     from: Array(peer.from), level: Array(level),
                     object: header.members.contains(.object) ? Array(header.object) : nil, trace: Array(header.trace),
-                    meta: Array(header.meta), body: payload, cost: 0),
+                    meta: Array(header.meta), body: payload),
                 sharesBody: sharesBody, walks: walks)
         }
         awaitFanOut(peer)

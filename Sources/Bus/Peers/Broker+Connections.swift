@@ -264,7 +264,6 @@ extension Broker {
     func resumeIfRoom(_ peer: Peer) {
         guard peer.phase == .open else { return }
         if peer.isPaused, !peer.awaitsIdleWork, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
-        if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
         if peer.phase == .open, peer.owesCredit { sendOwedCredit(peer) }
         if !watches.isEmpty { feedWatches() }
     }
