@@ -224,26 +224,27 @@ extension Broker {
     var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
 
     /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
-    func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8]) {
-        if fitsAnswer(bytes.count, peer, id: id) { writeReply(peer, id: id, bytes) }
+    /// - Parameter ran: whether modules' handlers ran for it.
+    func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8], ran: BusError.Ran = .no) {
+        if fitsAnswer(bytes.count, peer, id: id, ran) { writeReply(peer, id: id, bytes) }
     }
 
     /// The same, without a copy.
     func writeFitting(_ peer: Peer, id: UInt64, _ body: Payload) {
-        guard fitsAnswer(body.bytes.count, peer, id: id), peer.phase == .open else { return }
+        guard fitsAnswer(body.bytes.count, peer, id: id, .no), peer.phase == .open else { return }
         statistics.replies += 1
         if isMonitored { monitorOwnReply(body.bytes, to: peer) }
         queue(.reply, to: peer, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
     }
 
-    private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64) -> Bool {
+    private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64, _ ran: BusError.Ran) -> Bool {
         if count <= mostAnswered { return true }
         refuse(
             peer, id,
             BusError(
                 .overloaded,
-                "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest"
-            ))
+                "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest",
+                ran: ran))
         return false
     }
 
