@@ -63,7 +63,7 @@ extension Broker {
                 refuse(peer, header.id, unavailable(interface.owner))
                 return
             }
-            guard let renamed = adaptedParams(route, header.id, body, from: peer) else { return }
+            guard let renamed = adaptedParams(route, header, body, from: peer) else { return }
             renamed.withUnsafeBytes { send(route, header, $0, from: peer) }
         } else {
             send(route, header, body, from: peer)

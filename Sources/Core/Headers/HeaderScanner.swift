@@ -31,6 +31,7 @@ public final class HeaderScanner {
     @inline(__always)
     public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         if header.isPlain { header.clearPlain() } else { header = Header() }
+        header.count = bytes.count
         if scanPlain(bytes, into: &header) { return }
         header.clearPlain()
         header.isPlain = false
