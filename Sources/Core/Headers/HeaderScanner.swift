@@ -7,7 +7,8 @@ public final class HeaderScanner {
     static let maximumDepth = 32
     /// The largest integer on the wire, 2^53 - 1.
     public static let largestInteger: Int64 = 9_007_199_254_740_991
-    static let longestMeta = 4096
+    /// A `meta` may have so many bytes.
+    public static let longestMeta = 4096
     static let longestName = 256
 
     /// Where strings with escapes are written without them.
