@@ -126,7 +126,10 @@ extension Broker {
         let spawnedAt = try Self.time(&reader, "spawnedAt")
         let state: ModuleRecord.State
         switch word {
-        case "starting": (module.verdict, state) = (.starting, .starting)
+        case "starting":
+            (module.verdict, state) = (.starting, .starting)
+            // What is said from now on is of another process.
+            module.wasRetiredReady = false
         case "restarting": (module.verdict, state) = (.restarting, .restarting)
         case "failed": (module.verdict, state) = (.failed, .failed)
         case "absent": (module.verdict, state) = (.absent, .absent)
@@ -142,8 +145,8 @@ extension Broker {
             setState(module, state, module.withDeath(reason))
             if state == .failed || state == .absent {
                 order.leave(module.number)
+                launcherGaveUp(module)
             }
-            if state == .failed || state == .absent { launcherGaveUp(module) }
             turnMayHaveChanged()
         }
         return .object([])
@@ -169,10 +172,10 @@ extension Broker {
     /// The launcher said `failed` or `absent`, and the session has ended: in
     /// either order.
     func launcherGaveUp(_ module: ModuleRecord) {
-        if module.verdict == .absent, module.wasRetiredReady, module.start == .onDemand {
-            // It was stopped, and requests may have come meanwhile.
+        if isToStartAgain(module) {
+            // That was said of what was stopped.
+            startAgain(module)
             module.wasRetiredReady = false
-            if module.isWaitedFor { want(module) }
             return
         }
         let reason = module.reason.isEmpty ? "" : ": \(module.reason)"
