@@ -112,7 +112,8 @@ extension Broker {
             do throws(BusError) {
                 let json = try BodyLimit.ordinary.read(body, of: "the authorizer's answer")
                 guard json["allow"] == .bool(true) else {
-                    fail(call, BusError(.unauthorized, json["reason"]?.string ?? "the authorizer did not allow it"))
+                    let reason = json["reason"]?.string ?? ""
+                    fail(call, BusError(.unauthorized, reason.isEmpty ? "the authorizer did not allow it" : reason))
                     return
                 }
             } catch {

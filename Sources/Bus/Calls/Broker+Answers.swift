@@ -183,7 +183,8 @@ extension Broker {
         let ran: BusError.Ran =
             header.members.contains(.ran)
             ? header.ran : code == .unknownAction || code == .overloaded ? .no : .yes
-        return BusError(code, header.message.text, ran: ran, body: Array(body))
+        let message = header.message.isEmpty ? "\(peer.displayName) gave no message" : header.message.text
+        return BusError(code, message, ran: ran, body: Array(body))
     }
 
     // MARK: cancel and credit
