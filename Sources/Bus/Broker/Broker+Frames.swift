@@ -179,15 +179,15 @@ extension Broker {
         writeError(peer, id: id, error)
     }
 
-    /// A message may be so long, in bytes; the rest is cut off.
-    static let longestMessage = 2_048
+    /// A message may be so long, in a header's bytes; the rest is cut off.
+    private var longestMessage: Int { min(2_048, Int(frameLimits.header)) }
 
     /// Queues an error; without id where that is 0. The broker's own answers
     /// always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.phase != .closed else { return }
         statistics.countError(error.code)
-        let error = error.shortened(to: Self.longestMessage)
+        let error = error.shortened(to: longestMessage)
         if isMonitored { monitorOwnError(error, id, to: peer) }
         let text = error.message.utf8.count + error.code.rawValue.utf8.count
         let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)

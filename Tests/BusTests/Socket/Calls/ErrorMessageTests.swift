@@ -23,6 +23,19 @@ struct ErrorMessageTests {
         }
     }
 
+    /// A header of the broker's has at most 1 KiB more than one that it takes, escapes counted.
+    @Test(arguments: [1_024, 16 << 10] as [UInt32])
+    func aMessageOfTheBrokersFitsIntoAHeader(limit: UInt32) throws {
+        try TestBus.run(.sixModules { $0.limits.header = limit }) { bus in
+            let caller = try bus.module("Bee")
+            for text in ["\u{1}", "\"", "x", "é"] {
+                let name = String(repeating: text, count: 8_000)
+                let error = try caller.refused("bus/create", ["interface": .string(name)], with: "unknown-interface")
+                #expect(error.headerBytes.count <= Int(limit) + 1_024 && error.message.hasSuffix("…"), "\(text)")
+            }
+        }
+    }
+
     /// Its own stays as it is.
     @Test func aMessageIsForwardedAsItIs() throws {
         try TestBus.run(.sixModules()) { bus in
