@@ -19,13 +19,15 @@ extension Broker {
         if routes.actionNames.isFull { sweepActionNames() }
         switch routes.resolve(header.to, adapters) {
         case .route(let route): call(route, header, body, from: peer)
-        case .reserved("bus", let action): busCall(action, header, body, from: peer)
-        case .reserved("launcher", let action): launcherCall(action, header, body, from: peer)
-        case .reserved("module", _):
+        case .reserved("bus", let action, let hasInstance):
+            busCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .reserved("launcher", let action, let hasInstance):
+            launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .reserved("module", _, _):
             refuse(
                 peer, header.id,
                 BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
-        case .reserved(let name, _):
+        case .reserved(let name, _, _):
             refuse(peer, header.id, unknownInterface(name))
         case .unknown(let name):
             refuse(peer, header.id, unknownInterface(name))

@@ -198,7 +198,8 @@ extension Broker {
 
     /// A call to `launcher/…`, which the launcher serves for operators.
     func launcherCall(
-        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
     ) {
         guard peer.role == .operator else {
             refuse(
@@ -220,6 +221,10 @@ extension Broker {
             refuse(
                 peer, header.id,
                 BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch"))
+            return
+        }
+        guard !hasInstance else {
+            refuse(peer, header.id, noInstances("launcher"))
             return
         }
         guard let call = openRequest(.call, header, from: peer) else { return }
