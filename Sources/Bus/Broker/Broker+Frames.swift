@@ -6,9 +6,9 @@ extension Broker {
     func handle(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
         case .call, .open, .report, .broadcast, .notice, .unknown:
-            if peer.outbox.pendingAnswers > table.limits.queue {
+            if peer.outbox.pendingAnswers > min(table.limits.queue, Self.alwaysTaken) {
                 flushForRoom(peer)
-                if peer.outbox.pendingAnswers > table.limits.queue {
+                if peer.outbox.pendingAnswers > mostQueued {
                     // It doesn't read its answers: its next request waits.
                     peer.assembler.putBack(frame)
                     pause(peer)
@@ -259,16 +259,6 @@ extension Broker {
         if meta.count > 0 { writer.raw("meta", meta) }
         peer.outbox.commit(inlineCount: writer.end(body: .none), isAnswer: false)
         wrote(to: peer)
-    }
-
-    /// Whether a frame of a size may be queued: the queue is empty, or stays
-    /// within its limit with it.
-    @inline(__always)
-    func fits(_ count: Int, _ peer: Peer) -> Bool {
-        if peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue { return true }
-        flushForRoom(peer)
-        let pending = peer.outbox.pending
-        return pending == 0 || pending - peer.outbox.pendingBeyond + count <= table.limits.queue
     }
 
     /// Queues a frame whose header `write` writes. Large bodies are not copied

@@ -153,13 +153,13 @@ extension Broker {
         let room =
             request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
             + HeaderWriter.room(request.name)
-        guard fits(body.count + room + HeaderWriter.overhead / 2, callee) else {
+        let count = body.count + room + HeaderWriter.overhead / 2
+        guard fits(count, callee) else {
             fail(
                 call,
                 BusError(
                     .overloaded,
-                    "the queue to \(callee.displayName) is full: \(callee.outbox.pending) bytes wait, and "
-                        + "\(table.limits.queue) may (limits.queue); wait for answers"))
+                    "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers"))
             return
         }
         call.pointee.callee = .passUnretained(callee)

@@ -40,11 +40,16 @@ extension Broker {
                         + "row's broadcasts don't have it: add it there"))
             return
         }
-        statistics.broadcasts += 1
-        if isMonitored { monitorBroadcast(header, body, from: peer) }
         let list = observations.find(header.name)
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
-        guard (list?.observations.count ?? 0) &+ count(aliases) <= FanOut.mostAtOnce else {
+        let observers = (list?.observations.count ?? 0) &+ count(aliases)
+        if body.count >= Outbox.largeBody, observers > 0, let refusal = broadcastRefusal(body.count) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        statistics.broadcasts += 1
+        if isMonitored { monitorBroadcast(header, body, from: peer) }
+        guard observers <= FanOut.mostAtOnce else {
             beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank)
             return
         }
@@ -92,6 +97,8 @@ extension Broker {
     func deliver(_ notice: Notice, _ payload: Payload?, to some: ArraySlice<Unmanaged<Observation>>, rank: Int) -> Int {
         var recipients = 0
         let cost = notice.cost
+        // A body that all share waits once.
+        let new = payload == nil ? cost : cost - notice.body.count
         var number: UInt64?
         // Ending a slow consumer takes it out of the list: a copy is
         // walked, and costs nothing where nobody is ended.
@@ -107,12 +114,12 @@ extension Broker {
                         number = noticeFrame.begin(notice, copiesBody: payload == nil)
                     }
                     if observation.keep == .latest {
-                        if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
-                    } else if fits(cost, peer) {
+                        if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
+                    } else if fits(cost, peer, new: new) {
                         queueNotice(observation, of: peer, notice, payload, missed: 0)
                         recipients += 1
                     } else {
-                        endSlowConsumer(peer, observation)
+                        endSlowConsumer(peer, observation, cost)
                     }
                 }
             }
@@ -120,21 +127,22 @@ extension Broker {
         return recipients
     }
 
-    private func endSlowConsumer(_ peer: Peer, _ observation: Observation) {
+    private func endSlowConsumer(_ peer: Peer, _ observation: Observation, _ cost: Int) {
         statistics.slowConsumers += 1
         end(
             peer,
             BusError(
                 .slowConsumer,
-                "\(peer.displayName) fell behind: \(peer.outbox.pending) bytes wait for it, and \(table.limits.queue) "
-                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"
-            ))
+                "\(peer.displayName) fell behind: \(whatIsFull(cost, peer)); read sooner, or observe "
+                    + "\(Request.Bytes.text(observation.name)) with keep: latest"))
     }
 
     /// Of an observation that keeps `latest` at most one notice waits, at the queue's end:
     /// what its sender says later comes after it, also where the queue had no room for it.
     /// - Returns: false where its peer had to be ended instead.
-    private func notifyLatest(_ observation: Observation, _ notice: Notice, _ cost: Int, _ payload: Payload?) -> Bool {
+    private func notifyLatest(
+        _ observation: Observation, _ notice: Notice, _ cost: Int, _ new: Int, _ payload: Payload?
+    ) -> Bool {
         let peer = observation.peer
         // One that is being written the observer gets.
         if peer.outbox.remove(endingAt: observation.waitingEnd) {
@@ -143,11 +151,11 @@ extension Broker {
         } else {
             observation.missed = 0
         }
-        let isBeyond = !fits(cost, peer)
+        let isBeyond = !fits(cost, peer, new: new)
         // Such notices of one peer have the queue's limit again.
         let beyond = peer.outbox.pendingBeyond
-        guard !isBeyond || beyond == 0 || beyond + cost <= table.limits.queue else {
-            endSlowConsumer(peer, observation)
+        guard !isBeyond || (beyond == 0 || beyond + cost <= table.limits.queue) && isWithinTotal(new, peer) else {
+            endSlowConsumer(peer, observation, cost)
             return false
         }
         observation.waitingEnd = queueNotice(

@@ -88,6 +88,6 @@ extension Broker {
         guard fanOut == nil, !awaitingResumption.isEmpty else { return }
         let peer = awaitingResumption.removeFirst()
         peer.awaitsIdleWork = false
-        if peer.phase == .open, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
+        if peer.phase == .open, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
     }
 }

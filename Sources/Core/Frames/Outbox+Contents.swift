@@ -135,6 +135,7 @@ extension Outbox {
         storage!.pointee.tail -= min(isWritten, Int(first.inlineCount))
         counts.pending -= isWritten
         counts.end = contents.end
+        noteWaiting()
     }
 
     /// Queues a frame whose bytes stand in what `reserve` gave.

@@ -66,6 +66,8 @@ public struct Outbox: ~Copyable {
     let pool: OutboxPool
     /// What removed frames still take of the memory.
     private(set) var removedBytes = 0
+    /// What the pool's `waiting` has of this one.
+    private var counted = 0
     /// Entries that are removed or have a payload, and a gap: where there are none, all
     /// that waits is one piece.
     var irregular = 0
@@ -79,6 +81,7 @@ public struct Outbox: ~Copyable {
     }
 
     deinit {
+        pool.waiting -= counted
         guard let storage else { return }
         Self.releasePayloads(storage)
         pool.giveBack(storage)
@@ -141,6 +144,14 @@ public struct Outbox: ~Copyable {
         return entry.end
     }
 
+    /// Lets the pool's `waiting` have what is there now. What is queued or removed without
+    /// being written needs it, at some time; writing does it itself.
+    public mutating func noteWaiting() {
+        let there = storage.map { $0.pointee.tail - $0.pointee.head } ?? 0
+        pool.waiting += there - counted
+        counted = there
+    }
+
     /// Counts the frame that was queued last, and that found no room, apart from the
     /// others, until it is written or removed.
     public mutating func countBeyond() {
@@ -197,6 +208,7 @@ public struct Outbox: ~Copyable {
         storage.pointee.gap = nil
         storage.pointee.entryTail = kept
         storage.pointee.tail = storage.pointee.head + inlineLeft
+        noteWaiting()
     }
 
     private mutating func markRemoved(_ index: Int) {
@@ -279,7 +291,7 @@ public struct Outbox: ~Copyable {
             if written == entry.end { dropFirst(entry, inlineLeft: 0) }
         }
         skipRemoved()
-        if pending == 0 { finish() }
+        if pending == 0 { finish() } else { noteWaiting() }
     }
 
     /// Passes over removed frames at the front: their bytes count as written,
@@ -318,6 +330,7 @@ public struct Outbox: ~Copyable {
             pool.giveBack(storage)
         }
         storage = nil
+        if counted != 0 { noteWaiting() }
     }
 
     private static func releasePayloads(_ storage: UnsafeMutablePointer<OutboxStorage>) {

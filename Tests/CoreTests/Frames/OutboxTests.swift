@@ -89,8 +89,10 @@ private struct Modelled: ~Copyable {
         return bytes
     }
 
-    func check() {
+    mutating func check() {
         #expect(outbox.pending == pending)
+        outbox.noteWaiting()
+        #expect(outbox.pool.waiting == (outbox.storage.map { $0.pointee.tail - $0.pointee.head } ?? 0))
         #expect(outbox.isEmpty == (pending == 0))
         #expect(taken == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[..<$0.sent] })
         #expect(Self.copy(outbox) == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[$0.sent...] })
@@ -289,6 +291,36 @@ struct OutboxTests {
         }
         #expect(outbox.pending == 1_100)
         #expect(outbox.removedBytes < 200 << 10 && outbox.memory < 2 << 20)
+    }
+
+    /// What is queued counts at the next look, and what is written or gone at once.
+    @Test func thePoolKnowsWhatWaitsInAll() {
+        let pool = OutboxPool()
+        func queue(_ count: Int, _ outbox: inout Outbox) {
+            outbox.reserve(count).initializeMemory(as: UInt8.self, repeating: 1, count: count)
+            outbox.commit(inlineCount: count, isAnswer: false)
+        }
+        var one = Outbox(pool: pool)
+        do {
+            var other = Outbox(pool: pool)
+            queue(100, &one)
+            queue(70, &other)
+            one.noteWaiting()
+            other.noteWaiting()
+            #expect(pool.waiting == 170)
+            withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 4) { _ = one.gather($0) }
+            one.wrote(60)
+            #expect(pool.waiting == 110)
+            one.wrote(40)
+            #expect(pool.waiting == 70)
+            queue(30, &other)
+            other.removeNotBegun()
+            #expect(pool.waiting == 0)
+            queue(30, &other)
+            other.noteWaiting()
+            #expect(pool.waiting == 30)
+        }
+        #expect(pool.waiting == 0 && one.isEmpty)
     }
 
     @Test func aBorrowedPayloadIsCopiedWhereSomebodyStillNeedsIt() {
