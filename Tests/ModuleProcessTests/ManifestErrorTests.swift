@@ -142,6 +142,18 @@ struct ManifestErrorTests {
         #expect(errors.first?.hasPrefix(start) == true, "\(errors)")
     }
 
+    /// Guests may have any name that a module may have.
+    @Test func reportsGoToGuestsWhereThereAreSome() {
+        func found(_ guests: String, _ target: String) -> [String] {
+            errors("app: a\n\(guests)modules:\n  A:\n    level: topout\n    reports: {\(target): [a]}\n")
+        }
+        let guests = "guests: {level: topout, most: 2}\n"
+        #expect(found(guests, "Visitor") == [])
+        #expect(found("", "Visitor").first?.contains("expected a module of this manifest; found \"Visitor\"") == true)
+        #expect(found(guests, "bus").count == 1)
+        #expect(found(guests, "a visitor").count == 1)
+    }
+
     @Test func rowsAreJudgedTogether() {
         #expect(
             errors("app: a\nmodules:\n  A: {provides: [I]}\n  B: {provides: [IRouter]}\n") == [

@@ -2,21 +2,25 @@ import StrataCore
 
 /// The broker's own interface, `bus`.
 extension Broker {
+    /// The actions, and who may ask for them.
+    private enum Asker { case anybody, modules, operators, launcher, operatorsAndLauncher }
+    private static let actions: [(name: String, asker: Asker)] = [
+        ("hello", .anybody), ("register", .modules), ("unregister", .modules), ("observe", .modules),
+        ("unobserve", .modules), ("create", .modules), ("release", .modules), ("canOpen", .anybody),
+        ("emit", .anybody), ("levels", .anybody), ("modules", .anybody), ("interfaces", .anybody),
+        ("names", .anybody), ("stats", .anybody), ("timeline", .operators), ("metrics", .operators),
+        ("watch", .anybody), ("monitor", .operators), ("ping", .anybody), ("vouch", .launcher),
+        ("retire", .launcher), ("moduleState", .launcher), ("reload", .operatorsAndLauncher),
+        ("handOver", .operatorsAndLauncher),
+    ]
+
     func busCall(
-        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
     ) {
         if isMonitored { monitorServed() }
-        if header.members.contains(.auth), peer.module?.row?.trusted != true {
-            refuse(
-                peer, header.id, BusError(.forbidden, "\(peer.displayName) said auth: skip, and its row isn't trusted"))
-            return
-        }
-        if header.members.contains(.parent), openParent(header, of: peer) == nil {
-            refuse(
-                peer, header.id, BusError(.cancelled, "the parent \(header.parent) is not open at \(peer.displayName)"))
-            return
-        }
-        do {
+        do throws(BusError) {
+            try check(action, hasInstance: hasInstance, header, from: peer)
             if let answer = try answer(action, header, body, from: peer) {
                 writeReply(peer, id: header.id, answer)
             }
@@ -24,6 +28,53 @@ extension Broker {
             refuse(peer, header.id, error)
         }
         lookAtTurn()
+    }
+
+    /// The checks on any call, in the protocol's order.
+    private func check(_ action: String, hasInstance: Bool, _ header: borrowing Header, from peer: Peer)
+        throws(BusError)
+    {
+        let known = Self.actions.first { $0.name == action }
+        if let asker = known?.asker { try check(asker, action, of: peer) }
+        if header.members.contains(.auth), peer.module?.row?.trusted != true {
+            throw BusError(.forbidden, "\(peer.displayName) said auth: skip, and its row isn't trusted")
+        }
+        guard known != nil else {
+            let names = Self.actions.map(\.name)
+            let near = nearestNames(to: action, in: names)
+            let hint =
+                near.isEmpty
+                ? "it has \(names.joined(separator: ", "))" : "did you mean \(near.joined(separator: " or "))?"
+            throw BusError(.unknownAction, "bus has no action \(action): \(hint)")
+        }
+        if hasInstance { throw noInstances("bus") }
+        if header.members.contains(.parent), openParent(header, of: peer) == nil {
+            throw BusError(.cancelled, "the parent \(header.parent) is not open at \(peer.displayName)")
+        }
+    }
+
+    private func check(_ asker: Asker, _ action: String, of peer: Peer) throws(BusError) {
+        let whose: String
+        switch asker {
+        case .anybody: return
+        case .modules:
+            if peer.role == .module { return }
+            whose = "modules"
+        case .operators:
+            if peer.role == .operator { return }
+            whose = "operators"
+        case .launcher:
+            if peer.role == .launcher { return }
+            whose = "the launcher"
+        case .operatorsAndLauncher:
+            if peer.role != .module { return }
+            whose = "operators and the launcher"
+        }
+        throw BusError(.forbidden, "bus/\(action) is for \(whose): \(peer.displayName) can't ask for it")
+    }
+
+    func noInstances(_ interface: String) -> BusError {
+        BusError(.unknownInstance, "\(interface) has no instances: call it without #")
     }
 
     /// The answer of an action; nil where it comes later.
@@ -35,97 +86,56 @@ extension Broker {
         case "hello":
             throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection says it once")
         case "levels", "modules", "interfaces", "names", "timeline":
-            list(for: peer, id: header.id, try listing(action, for: peer))
-            return nil
+            list(for: peer, id: header.id, listing(action))
         case "stats": return statsAnswer()
-        case "metrics":
-            try metrics(header, body, from: peer)
-            return nil
+        case "metrics": try metrics(header, body, from: peer)
         case "canOpen": return try canOpen(body)
+        case "watch": try watchModules(header, from: peer)
+        case "monitor": try monitor(header, body, from: peer)
+        case "emit": try emit(header, body, from: peer)
+        case "reload": try reload(header, from: peer)
+        case "handOver": try handOver(header, from: peer)
+        case "vouch": return try vouch(body)
+        case "retire": try retire(header, body, from: peer)
+        case "moduleState": return try moduleState(body)
+        default:
+            guard let module = peer.module else { preconditionFailure("bus/\(action) is for modules: \(peer.role)") }
+            return try answer(action, header, body, module, peer)
+        }
+        return nil
+    }
+
+    /// The answer of an action that is for modules.
+    private func answer(
+        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord,
+        _ peer: Peer
+    ) throws(BusError) -> JSON? {
+        switch action {
         case "observe":
-            let module = try onlyModules(peer, "observes")
             try onlyStaying(peer, module)
             return try observe(body, module, peer)
-        case "unobserve":
-            _ = try onlyModules(peer, "observes")
-            return try unobserve(body, peer)
+        case "unobserve": return try unobserve(body, peer)
         case "register":
-            let module = try onlyModules(peer, "registers")
             try onlyStaying(peer, module)
             try register(header.id, body, module, from: peer)
-            return nil
         case "unregister":
-            let module = try onlyModules(peer, "registers")
             try onlyServing(peer, module)
             return try unregister(body, module)
-        case "create":
-            try create(header, body, try onlyModules(peer, "creates"), peer)
-            return nil
-        case "release": return try releaseInstance(body, try onlyModules(peer, "creates"), peer)
-        case "watch":
-            try watchModules(header, from: peer)
-            return nil
-        case "monitor":
-            try monitor(header, body, from: peer)
-            return nil
-        case "emit":
-            try emit(header, body, from: peer)
-            return nil
-        case "reload":
-            guard peer.role != .module else {
-                throw BusError(.forbidden, "bus/reload is for operators and the launcher")
-            }
-            try reload(header, from: peer)
-            return nil
-        case "handOver":
-            try handOver(header, from: peer)
-            return nil
-        case "vouch":
-            try onlyLauncher(peer, action)
-            return try vouch(body)
-        case "retire":
-            try onlyLauncher(peer, action)
-            try retire(header, body, from: peer)
-            return nil
-        case "moduleState":
-            try onlyLauncher(peer, action)
-            return try moduleState(body)
-        default:
-            let near = nearestNames(to: action, in: Self.actions)
-            throw BusError(
-                .unknownAction,
-                "bus has no action \(action): \(near.isEmpty ? "it has \(Self.actions.joined(separator: ", "))" : "did you mean \(near.joined(separator: " or "))?")"
-            )
+        case "create": try create(header, body, module, peer)
+        case "release": return try releaseInstance(body, module, peer)
+        default: preconditionFailure("nothing answers bus/\(action), which is in the table")
         }
+        return nil
     }
 
     /// The answers that grow with what modules bring.
-    private func listing(_ action: String, for peer: Peer) throws(BusError) -> Listing.Part {
+    private func listing(_ action: String) -> Listing.Part {
         switch action {
         case "levels": levelsListing()
         case "modules": modulesListing(for: peer)
         case "interfaces": interfacesListing()
         case "names": namesListing()
-        default: try timelineListing(for: peer)
-        }
-    }
-
-    private static let actions = [
-        "hello", "register", "unregister", "observe", "unobserve", "create", "release", "canOpen", "emit",
-        "levels", "modules", "interfaces", "names", "stats", "timeline", "metrics", "watch", "monitor", "ping", "vouch",
-        "retire", "moduleState", "reload", "handOver",
-    ]
-
-    private func onlyModules(_ peer: Peer, _ what: String) throws(BusError) -> ModuleRecord {
-        guard let module = peer.module else {
-            throw BusError(.forbidden, "\(peer.displayName) \(what) nothing: only a module does")
-        }
-        return module
-    }
-
-    private func onlyLauncher(_ peer: Peer, _ action: String) throws(BusError) {
-        guard peer.role == .launcher else {
-            throw BusError(.forbidden, "bus/\(action) is the launcher's: \(peer.displayName) can't ask for it")
+        default: timelineListing()
         }
     }
 

@@ -101,7 +101,7 @@ extension Broker {
         guard let asking = emission.request, asking.isOpen,
             let caller = asking.call.pointee.caller?.takeUnretainedValue()
         else { return }
-        writeFitting(caller, id: asking.call.pointee.callerID, result)
+        writeFitting(caller, id: asking.call.pointee.callerID, result, ran: .yes)
         release(asking.call, "the event was answered")
     }
 }

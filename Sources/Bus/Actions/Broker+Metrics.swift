@@ -4,9 +4,6 @@ import StrataCore
 /// at `module/metrics`, and passes its answer on as it is.
 extension Broker {
     func metrics(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
-        guard peer.role == .operator else {
-            throw BusError(.forbidden, "bus/metrics is for operators: \(peer.displayName) can't ask for it")
-        }
         var reader = try MemberReader(body: body, of: "bus/metrics")
         let name = try reader.required("module")
         guard let module = modules.find(name) else {
@@ -27,13 +24,14 @@ extension Broker {
         guard asking.isOpen, let peer = asking.call.pointee.caller?.takeUnretainedValue() else { return }
         switch answer {
         case .success(let body):
-            guard fits(body.count + HeaderWriter.overhead / 4, peer) else {
+            let count = body.count + HeaderWriter.overhead / 4
+            guard fits(count, peer) else {
                 fail(
                     asking.call,
                     BusError(
                         .overloaded,
                         "the metrics of \(callee.displayName) have \(body.count) bytes, and did not fit into the queue "
-                            + "to \(peer.displayName) (limits.queue)", ran: .yes))
+                            + "to \(peer.displayName): \(whatIsFull(count, peer))", ran: .yes))
                 return
             }
             writeReply(peer, id: asking.call.pointee.callerID, body)

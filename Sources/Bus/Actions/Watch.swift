@@ -49,7 +49,7 @@ extension Broker {
         var left = Watch.mostAtOnce
         for watch in watches {
             while left > 0, watch.call.pointee.credit > 0, !watch.changed.isEmpty,
-                watch.peer.outbox.pending <= table.limits.queue
+                watch.peer.outbox.pending <= mostQueued
             {
                 left -= 1
                 watch.call.pointee.credit -= 1

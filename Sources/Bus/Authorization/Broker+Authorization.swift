@@ -83,9 +83,18 @@ extension Broker {
         ]
         if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
         if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }
+        let encoded = JSON.object(meta).encoded()
+        guard encoded.count <= HeaderScanner.longestMeta else {
+            fail(
+                call,
+                BusError(
+                    .unauthorized,
+                    "the authorizer can't be asked: the URL is too long for the \(HeaderScanner.longestMeta) bytes of a meta"
+                ))
+            return
+        }
         callOwn(
-            peer, to: "\(authorizer.name)/authorize", body: held.body, trace: held.trace,
-            meta: JSON.object(meta).encoded(),
+            peer, to: "\(authorizer.name)/authorize", body: held.body, trace: held.trace, meta: encoded,
             of: routes.actionNumber(authorizer, Array("authorize".utf8)), for: call, deadline: remaining(call),
             mustFit: true, .authorization(CallReference(call)))
     }
@@ -103,7 +112,8 @@ extension Broker {
             do throws(BusError) {
                 let json = try BodyLimit.ordinary.read(body, of: "the authorizer's answer")
                 guard json["allow"] == .bool(true) else {
-                    fail(call, BusError(.unauthorized, json["reason"]?.string ?? "the authorizer did not allow it"))
+                    let reason = json["reason"]?.string ?? ""
+                    fail(call, BusError(.unauthorized, reason.isEmpty ? "the authorizer did not allow it" : reason))
                     return
                 }
             } catch {

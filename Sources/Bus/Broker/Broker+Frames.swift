@@ -6,9 +6,9 @@ extension Broker {
     func handle(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
         case .call, .open, .report, .broadcast, .notice, .unknown:
-            if peer.outbox.pendingAnswers > table.limits.queue {
+            if peer.outbox.pendingAnswers > min(table.limits.queue, Self.alwaysTaken) {
                 flushForRoom(peer)
-                if peer.outbox.pendingAnswers > table.limits.queue {
+                if peer.outbox.pendingAnswers > mostQueued {
                     // It doesn't read its answers: its next request waits.
                     peer.assembler.putBack(frame)
                     pause(peer)
@@ -179,15 +179,15 @@ extension Broker {
         writeError(peer, id: id, error)
     }
 
-    /// A message may be so long, in bytes; the rest is cut off.
-    static let longestMessage = 2_048
+    /// A message may be so long, in a header's bytes; the rest is cut off.
+    private var longestMessage: Int { min(2_048, Int(frameLimits.header)) }
 
     /// Queues an error; without id where that is 0. The broker's own answers
     /// always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.phase != .closed else { return }
         statistics.countError(error.code)
-        let error = error.shortened(to: Self.longestMessage)
+        let error = error.shortened(to: longestMessage)
         if isMonitored { monitorOwnError(error, id, to: peer) }
         let text = error.message.utf8.count + error.code.rawValue.utf8.count
         let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
@@ -224,26 +224,27 @@ extension Broker {
     var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
 
     /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
-    func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8]) {
-        if fitsAnswer(bytes.count, peer, id: id) { writeReply(peer, id: id, bytes) }
+    /// - Parameter ran: whether modules' handlers ran for it.
+    func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8], ran: BusError.Ran = .no) {
+        if fitsAnswer(bytes.count, peer, id: id, ran) { writeReply(peer, id: id, bytes) }
     }
 
     /// The same, without a copy.
     func writeFitting(_ peer: Peer, id: UInt64, _ body: Payload) {
-        guard fitsAnswer(body.bytes.count, peer, id: id), peer.phase == .open else { return }
+        guard fitsAnswer(body.bytes.count, peer, id: id, .no), peer.phase == .open else { return }
         statistics.replies += 1
         if isMonitored { monitorOwnReply(body.bytes, to: peer) }
         queue(.reply, to: peer, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
     }
 
-    private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64) -> Bool {
+    private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64, _ ran: BusError.Ran) -> Bool {
         if count <= mostAnswered { return true }
         refuse(
             peer, id,
             BusError(
                 .overloaded,
-                "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest"
-            ))
+                "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest",
+                ran: ran))
         return false
     }
 
@@ -258,15 +259,6 @@ extension Broker {
         if meta.count > 0 { writer.raw("meta", meta) }
         peer.outbox.commit(inlineCount: writer.end(body: .none), isAnswer: false)
         wrote(to: peer)
-    }
-
-    /// Whether a frame of a size may be queued: the queue is empty, or stays
-    /// within its limit with it.
-    @inline(__always)
-    func fits(_ count: Int, _ peer: Peer) -> Bool {
-        if peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue { return true }
-        flushForRoom(peer)
-        return peer.outbox.pending == 0 || peer.outbox.pending + count <= table.limits.queue
     }
 
     /// Queues a frame whose header `write` writes. Large bodies are not copied

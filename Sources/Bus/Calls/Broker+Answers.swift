@@ -44,8 +44,9 @@ extension Broker {
         statistics.replies += 1
         durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
         let room = header.trace.count + header.meta.count
-        guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
-            overloadedAnswer(call, caller)
+        let count = body.count + room + HeaderWriter.overhead / 4
+        guard fits(count, caller) else {
+            overloadedAnswer(call, count, caller)
             return
         }
         if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
@@ -59,13 +60,13 @@ extension Broker {
     }
 
     @inline(never)
-    private func overloadedAnswer(_ call: CallPointer, _ caller: Peer) {
+    private func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer) {
         fail(
             call,
             BusError(
                 .overloaded,
-                "the answer did not fit into the queue to \(caller.displayName): \(caller.outbox.pending) bytes wait, "
-                    + "and \(table.limits.queue) may (limits.queue); read answers sooner", ran: .yes))
+                "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(count, caller)); read "
+                    + "answers sooner", ran: .yes))
     }
 
     @inline(never)
@@ -83,13 +84,14 @@ extension Broker {
             return
         }
         let room = header.trace.count + header.meta.count
-        guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
+        let count = body.count + room + HeaderWriter.overhead / 4
+        guard fits(count, caller) else {
             failAndCancel(
                 call,
                 BusError(
                     .overloaded,
-                    "a partial reply did not fit into the queue to \(caller.displayName): \(caller.outbox.pending) "
-                        + "bytes wait, and \(table.limits.queue) may (limits.queue); give less credit", ran: .maybe))
+                    "a partial reply did not fit into the queue to \(caller.displayName): "
+                        + "\(whatIsFull(count, caller)); give less credit", ran: .maybe))
             return
         }
         if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
@@ -151,8 +153,9 @@ extension Broker {
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
         let room =
             header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
-        guard fits(body.count + room + HeaderWriter.overhead / 4, caller) else {
-            overloadedAnswer(call, caller)
+        let count = body.count + room + HeaderWriter.overhead / 4
+        guard fits(count, caller) else {
+            overloadedAnswer(call, count, caller)
             return
         }
         if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
@@ -183,7 +186,8 @@ extension Broker {
         let ran: BusError.Ran =
             header.members.contains(.ran)
             ? header.ran : code == .unknownAction || code == .overloaded ? .no : .yes
-        return BusError(code, header.message.text, ran: ran, body: Array(body))
+        let message = header.message.isEmpty ? "\(peer.displayName) gave no message" : header.message.text
+        return BusError(code, message, ran: ran, body: Array(body))
     }
 
     // MARK: cancel and credit

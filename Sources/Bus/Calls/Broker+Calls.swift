@@ -19,13 +19,15 @@ extension Broker {
         if routes.actionNames.isFull { sweepActionNames() }
         switch routes.resolve(header.to, adapters) {
         case .route(let route): call(route, header, body, from: peer)
-        case .reserved("bus", let action): busCall(action, header, body, from: peer)
-        case .reserved("launcher", let action): launcherCall(action, header, body, from: peer)
-        case .reserved("module", _):
+        case .reserved("bus", let action, let hasInstance):
+            busCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .reserved("launcher", let action, let hasInstance):
+            launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .reserved("module", _, _):
             refuse(
                 peer, header.id,
                 BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
-        case .reserved(let name, _):
+        case .reserved(let name, _, _):
             refuse(peer, header.id, unknownInterface(name))
         case .unknown(let name):
             refuse(peer, header.id, unknownInterface(name))
@@ -63,7 +65,7 @@ extension Broker {
                 refuse(peer, header.id, unavailable(interface.owner))
                 return
             }
-            guard let renamed = adaptedParams(route, header.id, body, from: peer) else { return }
+            guard let renamed = adaptedParams(route, header, body, from: peer) else { return }
             renamed.withUnsafeBytes { send(route, header, $0, from: peer) }
         } else {
             send(route, header, body, from: peer)
@@ -151,13 +153,13 @@ extension Broker {
         let room =
             request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
             + HeaderWriter.room(request.name)
-        guard fits(body.count + room + HeaderWriter.overhead / 2, callee) else {
+        let count = body.count + room + HeaderWriter.overhead / 2
+        guard fits(count, callee) else {
             fail(
                 call,
                 BusError(
                     .overloaded,
-                    "the queue to \(callee.displayName) is full: \(callee.outbox.pending) bytes wait, and "
-                        + "\(table.limits.queue) may (limits.queue); wait for answers"))
+                    "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers"))
             return
         }
         call.pointee.callee = .passUnretained(callee)

@@ -45,21 +45,6 @@ extension Broker {
         want(owner)
     }
 
-    /// What the limits on bytes that wait have against one more request.
-    func heldRefusal(_ held: HeldRequest, of peer: Peer) -> BusError? {
-        guard peer.heldBytes == 0 || peer.heldBytes + held.cost <= table.limits.held else {
-            return BusError(
-                .overloaded,
-                "\(peer.heldBytes) bytes of \(peer.displayName) wait for modules or the authorizer, and "
-                    + "\(table.limits.held) may (limits.held): wait for answers")
-        }
-        guard held.cost <= 64 << 10 || heldTotal + held.cost <= table.limits.total else {
-            return BusError(
-                .overloaded, "the broker holds \(heldTotal) bytes for all (limits.total): try later")
-        }
-        return nil
-    }
-
     /// Keeps a request's copy while it waits.
     func keep(_ held: HeldRequest, for call: CallPointer, of peer: Peer) {
         call.pointee.held = .passRetained(held)

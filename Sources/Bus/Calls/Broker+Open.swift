@@ -22,8 +22,13 @@ extension Broker {
         }
         let target = match.value
         let parameters = match.body()
-        guard parameters.count <= Int(frameLimits.frame) - 4 else {
-            refuse(peer, header.id, BusError(.badURL, "the URL's parameters are over a frame's limit as JSON"))
+        guard takesFrame(header, body: parameters.count) else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .badURL,
+                    "the URL's parameters have \(parameters.count) bytes as JSON, which with the open's header is over "
+                        + "\(frameLimits.frame) (limits.frame)"))
             return
         }
         guard let interface = routes.interface(target.interface) else {

@@ -14,12 +14,12 @@ extension Broker {
         meta: [UInt8] = [], of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
         isLifecycle: Bool = false, mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
-        if mustFit, peer.phase == .open, !fits(body.count + trace.count + meta.count + HeaderWriter.overhead / 2, peer)
-        {
+        let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
+        // A request that waits for the answer has its body there already.
+        let new = request?.pointee.held == nil ? count : count - body.count
+        if mustFit, peer.phase == .open, !fits(count, peer, new: new) {
             let full = BusError(
-                .overloaded,
-                "the queue to \(peer.displayName) is full: \(peer.outbox.pending) bytes wait, and "
-                    + "\(table.limits.queue) may (limits.queue)")
+                .overloaded, "the queue to \(peer.displayName) is full: \(whatIsFull(count, peer))")
             own(purpose, peer, .failure(full))
             return
         }

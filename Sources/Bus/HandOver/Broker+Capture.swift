@@ -185,7 +185,7 @@ extension Broker {
             state.kept = .pieces([peer.assembler.kept])
             state.output = peer.outbox.contents(&scope.payloads)
         }
-        state.observations = scope.some(peer.observations).map { capture($0, &scope) }
+        state.observations = scope.some(peer.observations).map { capture($0) }
         state.nextSubscription = peer.nextSubscription
         // It goes on with what was read, as after a pause.
         state.isPaused = peer.isPaused || peer.hasFramesLeft
@@ -215,7 +215,7 @@ extension Broker {
         return state
     }
 
-    private func capture(_ observation: Observation, _ scope: inout CaptureScope) -> ObservationState {
+    private func capture(_ observation: Observation) -> ObservationState {
         var state = ObservationState()
         state.id = observation.id
         state.name = observation.name
@@ -225,17 +225,6 @@ extension Broker {
         state.isOfRow = observation.isOfRow
         state.waitingEnd = observation.waitingEnd
         state.missed = observation.missed
-        state.deferred = observation.deferred.map { deferred in
-            var state = DeferredState()
-            state.from = deferred.from
-            state.level = deferred.level
-            state.object = deferred.object.map(BytesState.init)
-            state.trace = deferred.trace
-            state.meta = deferred.meta
-            if scope.isWhole { state.body = scope.payloads.place(of: deferred.body) }
-            state.cost = deferred.cost
-            return state
-        }
         return state
     }
 }

@@ -8,9 +8,6 @@ import StrataCore
 extension Broker {
     /// Answered by the next program; or here, with why there is none.
     func handOver(_ header: borrowing Header, from peer: Peer) throws(BusError) {
-        guard peer.role != .module else {
-            throw BusError(.forbidden, "bus/handOver is for operators and the launcher")
-        }
         guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
         guard let next else {
             throw BusError(

@@ -115,7 +115,6 @@ struct ObservationState: StatePart {
     var isOfRow = false
     var waitingEnd: UInt64 = 0
     var missed = 0
-    var deferred: DeferredState?
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&id)
@@ -126,29 +125,6 @@ struct ObservationState: StatePart {
         try file(&isOfRow)
         try file(&waitingEnd)
         try file(&missed)
-        try file(&deferred)
-    }
-}
-
-/// `KeptNotice`.
-struct DeferredState: StatePart {
-    var from: [UInt8] = []
-    var level: [UInt8] = []
-    var object: BytesState?
-    var trace: [UInt8] = []
-    var meta: [UInt8] = []
-    /// Its place among the state's payloads; -1 where bodies are left out.
-    var body = -1
-    var cost = 0
-
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file.bytes(&from)
-        try file.bytes(&level)
-        try file(&object)
-        try file.bytes(&trace)
-        try file.bytes(&meta)
-        try file(&body)
-        try file(&cost)
     }
 }
 

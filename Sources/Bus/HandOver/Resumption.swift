@@ -159,18 +159,6 @@ struct Resumption {
                 peer: peer, rank: own.rank, isOfRow: own.isOfRow)
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
-            if let deferred = own.deferred {
-                guard payloads.indices.contains(deferred.body) else {
-                    throw StateError("a notice that waits has no body")
-                }
-                let body = payloads[deferred.body]
-                body.hold()
-                observation.deferred = KeptNotice(
-                    from: deferred.from, level: deferred.level, object: deferred.object?.bytes,
-                    trace: deferred.trace, meta: deferred.meta, body: body, cost: deferred.cost)
-                peer.deferredBytes += deferred.cost
-                peer.hasDeferred = true
-            }
             peer.observations.append(observation)
             peer.observedBytes += observation.cost
             // Of a session that serves; one that is to take over, or has been

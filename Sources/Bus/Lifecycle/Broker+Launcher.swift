@@ -127,7 +127,10 @@ extension Broker {
         let spawnedAt = try Self.time(&reader, "spawnedAt")
         let state: ModuleRecord.State
         switch word {
-        case "starting": (module.verdict, state) = (.starting, .starting)
+        case "starting":
+            (module.verdict, state) = (.starting, .starting)
+            // What is said from now on is of another process.
+            module.wasRetiredReady = false
         case "restarting": (module.verdict, state) = (.restarting, .restarting)
         case "failed": (module.verdict, state) = (.failed, .failed)
         case "absent": (module.verdict, state) = (.absent, .absent)
@@ -144,8 +147,8 @@ extension Broker {
             setState(module, state, module.withDeath(reason))
             if state == .failed || state == .absent {
                 order.leave(module.number)
+                launcherGaveUp(module)
             }
-            if state == .failed || state == .absent { launcherGaveUp(module) }
             turnMayHaveChanged()
         }
         return .object([])
@@ -171,10 +174,10 @@ extension Broker {
     /// The launcher said `failed` or `absent`, and the session has ended: in
     /// either order.
     func launcherGaveUp(_ module: ModuleRecord) {
-        if module.verdict == .absent, module.wasRetiredReady, module.start == .onDemand {
-            // It was stopped, and requests may have come meanwhile.
+        if isToStartAgain(module) {
+            // That was said of what was stopped.
+            startAgain(module)
             module.wasRetiredReady = false
-            if module.isWaitedFor { want(module) }
             return
         }
         let reason = module.reason.isEmpty ? "" : ": \(module.reason)"
@@ -197,7 +200,8 @@ extension Broker {
 
     /// A call to `launcher/…`, which the launcher serves for operators.
     func launcherCall(
-        _ action: String, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+        _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
     ) {
         guard peer.role == .operator else {
             refuse(
@@ -219,6 +223,10 @@ extension Broker {
             refuse(
                 peer, header.id,
                 BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch"))
+            return
+        }
+        guard !hasInstance else {
+            refuse(peer, header.id, noInstances("launcher"))
             return
         }
         guard let call = openRequest(.call, header, from: peer) else { return }

@@ -234,10 +234,29 @@ extension Broker {
             case .none: canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent
             }
         setState(module, state, module.withDeath(reason))
-        if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
-        if module.verdict == .failed || module.verdict == .absent { order.leave(module.number) }
-        if module.verdict == .absent { launcherGaveUp(module) }
+        if wasRetired, isToStartAgain(module) {
+            startAgain(module)
+        } else if !canBeWaitedFor(module) {
+            failWaiting(module, unavailable(module))
+        }
+        if module.verdict == .failed || module.verdict == .absent {
+            order.leave(module.number)
+            launcherGaveUp(module)
+        }
         turnMayHaveChanged()
+    }
+
+    /// Whether a module was stopped whom the next request starts: what waits for it has
+    /// come since.
+    func isToStartAgain(_ module: ModuleRecord) -> Bool {
+        module.wasRetiredReady && module.start == .onDemand && hasLauncher && stage == .running
+    }
+
+    /// Starts what was stopped where somebody wants it again, whatever the launcher says of
+    /// the end, and also where it says nothing.
+    func startAgain(_ module: ModuleRecord) {
+        guard module.isWaitedFor, !module.isWanted, let launcher else { return }
+        askToStart(module, launcher)
     }
 
     // MARK: waiting for a module
@@ -260,6 +279,10 @@ extension Broker {
         guard module.start == .onDemand, module.peer == nil, !module.isWanted, let launcher,
             module.verdict == .none || module.verdict == .absent
         else { return }
+        askToStart(module, launcher)
+    }
+
+    private func askToStart(_ module: ModuleRecord, _ launcher: Peer) {
         module.isWanted = true
         let body: JSON = .object([
             .init("module", .string(module.name)), .init("reason", .string("a request waits for it")),

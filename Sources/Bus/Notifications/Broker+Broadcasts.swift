@@ -40,11 +40,16 @@ extension Broker {
                         + "row's broadcasts don't have it: add it there"))
             return
         }
-        statistics.broadcasts += 1
-        if isMonitored { monitorBroadcast(header, body, from: peer) }
         let list = observations.find(header.name)
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
-        guard (list?.observations.count ?? 0) &+ count(aliases) <= FanOut.mostAtOnce else {
+        let observers = (list?.observations.count ?? 0) &+ count(aliases)
+        if body.count >= Outbox.largeBody, observers > 0, let refusal = broadcastRefusal(body.count) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        statistics.broadcasts += 1
+        if isMonitored { monitorBroadcast(header, body, from: peer) }
+        guard observers <= FanOut.mostAtOnce else {
             beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank)
             return
         }
@@ -92,6 +97,8 @@ extension Broker {
     func deliver(_ notice: Notice, _ payload: Payload?, to some: ArraySlice<Unmanaged<Observation>>, rank: Int) -> Int {
         var recipients = 0
         let cost = notice.cost
+        // A body that all share waits once.
+        let new = payload == nil ? cost : cost - notice.body.count
         var number: UInt64?
         // Ending a slow consumer takes it out of the list: a copy is
         // walked, and costs nothing where nobody is ended.
@@ -107,12 +114,12 @@ extension Broker {
                         number = noticeFrame.begin(notice, copiesBody: payload == nil)
                     }
                     if observation.keep == .latest {
-                        if notifyLatest(observation, notice, cost, payload) { recipients += 1 }
-                    } else if fits(cost, peer) {
+                        if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
+                    } else if fits(cost, peer, new: new) {
                         queueNotice(observation, of: peer, notice, payload, missed: 0)
                         recipients += 1
                     } else {
-                        endSlowConsumer(peer, observation)
+                        endSlowConsumer(peer, observation, cost)
                     }
                 }
             }
@@ -120,111 +127,68 @@ extension Broker {
         return recipients
     }
 
-    private func endSlowConsumer(_ peer: Peer, _ observation: Observation) {
+    private func endSlowConsumer(_ peer: Peer, _ observation: Observation, _ cost: Int) {
         statistics.slowConsumers += 1
         end(
             peer,
             BusError(
                 .slowConsumer,
-                "\(peer.displayName) fell behind: \(peer.outbox.pending) bytes wait for it, and \(table.limits.queue) "
-                    + "may (limits.queue); read sooner, or observe \(Request.Bytes.text(observation.name)) with keep: latest"
-            ))
+                "\(peer.displayName) fell behind: \(whatIsFull(cost, peer)); read sooner, or observe "
+                    + "\(Request.Bytes.text(observation.name)) with keep: latest"))
     }
 
-    /// Of an observation that keeps `latest` at most one notice waits.
+    /// Of an observation that keeps `latest` at most one notice waits, at the queue's end:
+    /// what its sender says later comes after it, also where the queue had no room for it.
     /// - Returns: false where its peer had to be ended instead.
-    private func notifyLatest(_ observation: Observation, _ notice: Notice, _ cost: Int, _ payload: Payload?) -> Bool {
+    private func notifyLatest(
+        _ observation: Observation, _ notice: Notice, _ cost: Int, _ new: Int, _ payload: Payload?
+    ) -> Bool {
         let peer = observation.peer
-        if observation.deferred != nil {
+        // One that is being written the observer gets.
+        if peer.outbox.remove(endingAt: observation.waitingEnd) {
             observation.missed += 1
             statistics.replaced += 1
-        } else if observation.waitingEnd > peer.outbox.written {
-            if peer.outbox.remove(endingAt: observation.waitingEnd) {
-                observation.missed += 1
-                statistics.replaced += 1
-            } else {
-                // It is being written: the observer gets it.
-                observation.missed = 0
-            }
         } else {
             observation.missed = 0
         }
-        if observation.deferred == nil, fits(cost, peer) {
-            observation.waitingEnd = queueNotice(
-                observation, of: peer, notice, payload, missed: observation.missed)
-            return true
-        }
-        observation.waitingEnd = 0
-        return deferNotice(observation, notice, payload)
-    }
-
-    /// Keeps the latest notice of an observation until its peer's queue has
-    /// room; such notices of one peer have the queue's limit again.
-    private func deferNotice(_ observation: Observation, _ notice: Notice, _ payload: Payload?) -> Bool {
-        let peer = observation.peer
-        dropDeferred(observation)
-        guard peer.deferredBytes == 0 || peer.deferredBytes + notice.cost <= table.limits.queue else {
-            endSlowConsumer(peer, observation)
+        let isBeyond = !fits(cost, peer, new: new)
+        // Such notices of one peer have the queue's limit again.
+        let beyond = peer.outbox.pendingBeyond
+        guard !isBeyond || (beyond == 0 || beyond + cost <= table.limits.queue) && isWithinTotal(new, peer) else {
+            endSlowConsumer(peer, observation, cost)
             return false
         }
-        let body = payload ?? Payload(copying: notice.body, reclaimer)
-        body.hold()
-        observation.deferred = KeptNotice(
-            from: Array(notice.from), level: Array(notice.level), object: notice.object.map { Array($0) },
-            trace: Array(notice.trace), meta: Array(notice.meta), body: body, cost: notice.cost)
-        peer.deferredBytes += notice.cost
-        peer.hasDeferred = true
+        observation.waitingEnd = queueNotice(
+            observation, of: peer, notice, payload, missed: observation.missed, isBeyond: isBeyond)
         return true
     }
 
-    /// Ends one observation of a peer that stays, with what waits for it.
+    /// Ends one observation of a peer that stays, with the notice of it that found no room.
     func endObservation(_ observation: Observation) {
-        dropDeferred(observation)
+        observation.peer.outbox.remove(endingAt: observation.waitingEnd, ifBeyond: true)
         observations.remove(observation)
         observation.peer.observations.removeAll { $0 === observation }
         observation.peer.observedBytes -= observation.cost
-    }
-
-    private func dropDeferred(_ observation: Observation) {
-        guard let deferred = observation.deferred else { return }
-        deferred.body.letGo()
-        observation.peer.deferredBytes -= deferred.cost
-        observation.deferred = nil
-    }
-
-    /// Queues the notices that found no room, now that there is some.
-    func sendDeferred(_ peer: Peer) {
-        peer.hasDeferred = false
-        for observation in peer.observations {
-            guard let deferred = observation.deferred else { continue }
-            deferred.withNotice(observation.name) { notice in
-                guard fits(notice.cost, peer) else {
-                    peer.hasDeferred = true
-                    return
-                }
-                _ = noticeFrame.begin(notice, copiesBody: false)
-                observation.waitingEnd = queueNotice(
-                    observation, of: peer, notice, deferred.body, missed: observation.missed)
-                dropDeferred(observation)
-            }
-        }
     }
 
     /// Queues a copy of the notice that stands in `noticeFrame`.
     @inline(__always)
     @discardableResult
     private func queueNotice(
-        _ observation: Observation, of peer: Peer, _ notice: Notice, _ payload: Payload?, missed: Int
+        _ observation: Observation, of peer: Peer, _ notice: Notice, _ payload: Payload?, missed: Int,
+        isBeyond: Bool = false
     ) -> UInt64 {
         if isMonitored { monitorNotice(notice, to: peer) }
         let memory = peer.outbox.reserve(noticeFrame.room)
         let count = noticeFrame.write(to: memory, subscription: observation.id, missed: missed)
         guard let payload else {
             let end = peer.outbox.commit(inlineCount: count, isAnswer: false)
+            if isBeyond { peer.outbox.countBeyond() }
             wrote(to: peer)
             return end
         }
         let end = peer.outbox.commit(inlineCount: count, payload: payload, isAnswer: false)
+        if isBeyond { peer.outbox.countBeyond() }
         wrote(to: peer)
         flushForRoom(peer)
         return end

@@ -24,7 +24,7 @@ extension Broker {
                 notice: KeptNotice(
                     from: Array(peer.from), level: Array(level),
                     object: header.members.contains(.object) ? Array(header.object) : nil, trace: Array(header.trace),
-                    meta: Array(header.meta), body: payload, cost: 0),
+                    meta: Array(header.meta), body: payload),
                 sharesBody: sharesBody, walks: walks)
         }
         awaitFanOut(peer)
@@ -88,6 +88,6 @@ extension Broker {
         guard fanOut == nil, !awaitingResumption.isEmpty else { return }
         let peer = awaitingResumption.removeFirst()
         peer.awaitsIdleWork = false
-        if peer.phase == .open, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
+        if peer.phase == .open, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
     }
 }

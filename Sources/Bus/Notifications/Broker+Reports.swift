@@ -88,14 +88,15 @@ extension Broker {
             let notice = Notice(
                 name: request.name, object: request.object, from: peer.from, level: level, via: "report",
                 trace: request.trace, meta: request.meta, body: request.body)
-            // All of a report's notices go out, or none.
-            guard fits(notice.cost * matching.count, observer) else {
+            // All of a report's notices go out, or none; a body that isn't copied is there once.
+            let count = notice.cost * matching.count
+            let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
+            guard fits(count, observer, new: count - body * (matching.count - 1)) else {
                 fail(
                     call,
                     BusError(
                         .overloaded,
-                        "the queue to \(target.name) is full: \(observer.outbox.pending) bytes wait, and "
-                            + "\(table.limits.queue) may (limits.queue); report again later"))
+                        "the queue to \(target.name) is full: \(whatIsFull(count, observer)); report again later"))
                 return
             }
             if isMonitored { monitorReport(request, from: peer, to: target) }

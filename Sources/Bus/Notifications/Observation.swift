@@ -19,8 +19,6 @@ final class Observation {
     var waitingEnd: UInt64 = 0
     /// How many notices the one that waits has replaced.
     var missed = 0
-    /// Of `latest`: the notice that found no room; goes out when there is some.
-    var deferred: KeptNotice?
     /// Its place among all that were put into the table.
     var place: UInt64 = 0
     /// It is taken out of the table: nothing is delivered to it any more.
@@ -71,8 +69,6 @@ struct KeptNotice {
     var trace: [UInt8]
     var meta: [UInt8]
     var body: Payload
-    /// What it counts, in bytes.
-    var cost: Int
 }
 
 /// A notification on its way to observers, as bytes of the sender's frame.

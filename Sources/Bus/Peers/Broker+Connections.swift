@@ -263,8 +263,7 @@ extension Broker {
     /// within the limit again.
     func resumeIfRoom(_ peer: Peer) {
         guard peer.phase == .open else { return }
-        if peer.isPaused, !peer.awaitsIdleWork, peer.outbox.pendingAnswers <= table.limits.queue { resume(peer) }
-        if peer.phase == .open, peer.hasDeferred { sendDeferred(peer) }
+        if peer.isPaused, !peer.awaitsIdleWork, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
         if peer.phase == .open, peer.owesCredit { sendOwedCredit(peer) }
         if !watches.isEmpty { feedWatches() }
     }

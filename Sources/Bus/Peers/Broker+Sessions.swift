@@ -29,7 +29,6 @@ extension Broker {
         endServed(by: peer, reason: reason)
         endInstances(of: peer)
         observations.removeAll(of: peer)
-        for observation in peer.observations { observation.deferred?.body.letGo() }
         peer.observations = []
         peer.observedBytes = 0
         watches.removeAll { $0.peer === peer }

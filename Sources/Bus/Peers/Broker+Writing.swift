@@ -22,6 +22,7 @@ extension Broker {
             index += 1
             peer.isDirty = false
             if !peer.isBlocked, !peer.isCutShort { flushShare(peer) }
+            if !peer.outbox.isEmpty { peer.outbox.noteWaiting() }
         }
         dirty.removeAll(keepingCapacity: true)
         if !heardOut.isEmpty { hearOut() }

@@ -112,12 +112,8 @@ final class Peer {
     var pool = ConnectionPools.Pool.others
     /// Credit for calls that it serves waits for room in its outbox.
     var owesCredit = false
-    /// Bytes of notices that wait outside of its outbox.
-    var deferredBytes = 0
     /// `module/released` calls that it has not answered.
     var openReleases = 0
-    /// Notices of `latest` observations wait for room in its outbox.
-    var hasDeferred = false
     /// When the frame that it has begun must be complete; 0 for none.
     var assemblyDeadline: UInt64 = 0
     /// What was left of that time when it was paused.

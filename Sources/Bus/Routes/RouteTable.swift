@@ -52,7 +52,8 @@ struct RouteTable: ~Copyable {
     enum Resolution {
         case route(Route)
         /// `bus/…`, `module/…`, `launcher/…`, `operator/…`.
-        case reserved(interface: String, action: String)
+        /// - Parameter hasInstance: whether digits are there: none of these has instances.
+        case reserved(interface: String, action: String, hasInstance: Bool)
         case unknown(interface: String)
         case malformed
     }
@@ -85,7 +86,9 @@ struct RouteTable: ~Copyable {
         guard let destination = Destination(to) else { return .malformed }
         let name = UnsafeRawBufferPointer(rebasing: to[destination.interface])
         let action = UnsafeRawBufferPointer(rebasing: to[destination.action])
-        if Name.isReserved(name) { return .reserved(interface: name.text, action: action.text) }
+        if Name.isReserved(name) {
+            return .reserved(interface: name.text, action: action.text, hasInstance: destination.instance != nil)
+        }
         guard let interface = interfaces.find(name) else {
             return resolveAdapted(to, destination, name.text, action.text, adapters)
         }

@@ -17,14 +17,20 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(code): \(message)" }
 
-    /// The same with a message of at most so many bytes of UTF-8.
+    /// The same with a message of at most so many bytes as a header has them: escapes are
+    /// longer than what they stand for.
     public func shortened(to most: Int) -> BusError {
-        guard message.utf8.count > most else { return self }
-        var shorter = self
-        var end = message.utf8.index(message.startIndex, offsetBy: most)
-        while end.samePosition(in: message.unicodeScalars) == nil { end = message.utf8.index(before: end) }
-        shorter.message = message[..<end] + "…"
-        return shorter
+        guard message.utf8.count > most / 6 else { return self }
+        var left = most
+        for index in message.unicodeScalars.indices {
+            let scalar = message.unicodeScalars[index]
+            left -= scalar.value < 0x20 ? 6 : scalar == "\"" || scalar == "\\" ? 2 : UTF8.width(scalar)
+            guard left < 0 else { continue }
+            var shorter = self
+            shorter.message = message[..<index] + "…"
+            return shorter
+        }
+        return self
     }
 
     /// What is known of the handler of a request that failed.

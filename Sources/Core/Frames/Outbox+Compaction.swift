@@ -44,6 +44,7 @@ extension Outbox {
         if gap.slots.upperBound == storage.pointee.entryTail {
             storage.pointee.endGap(pool.reclaimer)
             irregular -= 1
+            noteWaiting()
         }
     }
 }

@@ -12,17 +12,21 @@ extension Outbox {
         public var payloadCount: UInt32
         /// The payload's place among those of the state; -1 for none.
         public var payload: Int32
-        private var answer: UInt32
+        private var flags: UInt32
 
-        public init(end: UInt64, inlineCount: Int, payload: Int = -1, payloadCount: Int = 0, isAnswer: Bool) {
+        public init(
+            end: UInt64, inlineCount: Int, payload: Int = -1, payloadCount: Int = 0, isAnswer: Bool,
+            isBeyond: Bool = false
+        ) {
             self.end = end
             self.inlineCount = UInt32(truncatingIfNeeded: inlineCount)
             self.payloadCount = UInt32(truncatingIfNeeded: payloadCount)
             self.payload = Int32(truncatingIfNeeded: payload)
-            answer = isAnswer ? 1 : 0
+            flags = (isAnswer ? 1 : 0) | (isBeyond ? 2 : 0)
         }
 
-        public var isAnswer: Bool { answer != 0 }
+        public var isAnswer: Bool { flags & 1 != 0 }
+        public var isBeyond: Bool { flags & 2 != 0 }
         public var count: UInt64 { UInt64(inlineCount) + UInt64(payloadCount) }
     }
 
@@ -83,7 +87,7 @@ extension Outbox {
                 contents.frames.append(
                     Waiting(
                         end: entry.end, inlineCount: entry.inlineCount, payload: place ?? -1,
-                        payloadCount: entry.payloadCount, isAnswer: entry.isAnswer))
+                        payloadCount: entry.payloadCount, isAnswer: entry.isAnswer, isBeyond: entry.isBeyond))
                 Self.append(UnsafeRawBufferPointer(start: state.bytes + offset, count: inlineLeft), to: &pieces)
             }
             offset += inlineLeft + state.bytes(after: index)
@@ -131,6 +135,7 @@ extension Outbox {
         storage!.pointee.tail -= min(isWritten, Int(first.inlineCount))
         counts.pending -= isWritten
         counts.end = contents.end
+        noteWaiting()
     }
 
     /// Queues a frame whose bytes stand in what `reserve` gave.
@@ -144,5 +149,6 @@ extension Outbox {
             Entry(
                 end: frame.end, inlineCount: Int(frame.inlineCount), payload: payload.map { .passRetained($0) },
                 payloadCount: Int(frame.payloadCount), isAnswer: frame.isAnswer))
+        if frame.isBeyond { countBeyond() }
     }
 }

@@ -23,6 +23,8 @@ public struct Outbox: ~Copyable {
         @usableFromInline var payloadCount: Int
         @usableFromInline var isAnswer: Bool
         @usableFromInline var isRemoved: Bool
+        /// It found no room, and waits all the same.
+        @usableFromInline var isBeyond: Bool
 
         @inlinable @inline(__always)
         init(end: UInt64, inlineCount: Int, payload: Unmanaged<Payload>?, payloadCount: Int, isAnswer: Bool) {
@@ -32,6 +34,7 @@ public struct Outbox: ~Copyable {
             self.payloadCount = payloadCount
             self.isAnswer = isAnswer
             isRemoved = false
+            isBeyond = false
         }
 
         var count: Int { inlineCount + payloadCount }
@@ -47,12 +50,15 @@ public struct Outbox: ~Copyable {
     @inlinable public var pending: Int { counts.pending }
     /// Those of them that are answers.
     @inlinable public var pendingAnswers: Int { counts.pendingAnswers }
+    /// Those of them that found no room: `countBeyond`.
+    public var pendingBeyond: Int { counts.pendingBeyond }
 
     @usableFromInline
     struct Counts {
         @usableFromInline var end: UInt64 = 0
         @usableFromInline var pending = 0
         @usableFromInline var pendingAnswers = 0
+        @usableFromInline var pendingBeyond = 0
     }
     @usableFromInline var counts = Counts()
 
@@ -60,6 +66,8 @@ public struct Outbox: ~Copyable {
     let pool: OutboxPool
     /// What removed frames still take of the memory.
     private(set) var removedBytes = 0
+    /// What the pool's `waiting` has of this one.
+    private var counted = 0
     /// Entries that are removed or have a payload, and a gap: where there are none, all
     /// that waits is one piece.
     var irregular = 0
@@ -73,6 +81,7 @@ public struct Outbox: ~Copyable {
     }
 
     deinit {
+        pool.waiting -= counted
         guard let storage else { return }
         Self.releasePayloads(storage)
         pool.giveBack(storage)
@@ -135,14 +144,32 @@ public struct Outbox: ~Copyable {
         return entry.end
     }
 
+    /// Lets the pool's `waiting` have what is there now. What is queued or removed without
+    /// being written needs it, at some time; writing does it itself.
+    public mutating func noteWaiting() {
+        let there = storage.map { $0.pointee.tail - $0.pointee.head } ?? 0
+        pool.waiting += there - counted
+        counted = there
+    }
+
+    /// Counts the frame that was queued last, and that found no room, apart from the
+    /// others, until it is written or removed.
+    public mutating func countBeyond() {
+        let last = storage!.pointee.entryTail - 1
+        storage!.pointee.entries[last].isBeyond = true
+        counts.pendingBeyond += storage!.pointee.entries[last].count
+    }
+
     /// Takes a frame out that has not begun to be written; false where it has.
     /// Cost: the logarithm of how many wait.
-    public mutating func remove(endingAt position: UInt64) -> Bool {
+    /// - Parameter ifBeyond: only where it found no room.
+    @discardableResult
+    public mutating func remove(endingAt position: UInt64, ifBeyond: Bool = false) -> Bool {
         guard let storage, position > written, let index = storage.pointee.index(endingAt: position) else {
             return false
         }
         let entry = storage.pointee.entries[index]
-        guard !entry.isRemoved, entry.start >= written else { return false }
+        guard !entry.isRemoved, entry.start >= written, entry.isBeyond || !ifBeyond else { return false }
         markRemoved(index)
         compactIfDue()
         return true
@@ -164,6 +191,7 @@ public struct Outbox: ~Copyable {
         var inlineLeft = 0
         counts.pending = 0
         counts.pendingAnswers = 0
+        counts.pendingBeyond = 0
         irregular = 0
         removedBytes = 0
         if kept < storage.pointee.entryTail, storage.pointee.entries[kept].start < written {
@@ -171,6 +199,7 @@ public struct Outbox: ~Copyable {
             inlineLeft = begun.inlineCount - min(Int(written - begun.start), begun.inlineCount)
             counts.pending = Int(begun.end - written)
             if begun.isAnswer { counts.pendingAnswers = begun.count }
+            if begun.isBeyond { counts.pendingBeyond = begun.count }
             if begun.payload != nil { irregular = 1 }
             index = storage.pointee.slot(after: kept)
             kept += 1
@@ -179,6 +208,7 @@ public struct Outbox: ~Copyable {
         storage.pointee.gap = nil
         storage.pointee.entryTail = kept
         storage.pointee.tail = storage.pointee.head + inlineLeft
+        noteWaiting()
     }
 
     private mutating func markRemoved(_ index: Int) {
@@ -190,6 +220,7 @@ public struct Outbox: ~Copyable {
         countRemoved(entry, 1)
         counts.pending -= entry.count
         if entry.isAnswer { counts.pendingAnswers -= entry.count }
+        if entry.isBeyond { counts.pendingBeyond -= entry.count }
     }
 
     /// The pieces to write next, at most `parts.count`; removed frames at the
@@ -260,7 +291,7 @@ public struct Outbox: ~Copyable {
             if written == entry.end { dropFirst(entry, inlineLeft: 0) }
         }
         skipRemoved()
-        if pending == 0 { finish() }
+        if pending == 0 { finish() } else { noteWaiting() }
     }
 
     /// Passes over removed frames at the front: their bytes count as written,
@@ -276,6 +307,7 @@ public struct Outbox: ~Copyable {
 
     private mutating func dropFirst(_ entry: Entry, inlineLeft: Int) {
         if entry.isAnswer && !entry.isRemoved { counts.pendingAnswers -= entry.count }
+        if entry.isBeyond && !entry.isRemoved { counts.pendingBeyond -= entry.count }
         if entry.payload != nil || entry.isRemoved { irregular -= 1 }
         if entry.isRemoved { countRemoved(entry, -1) }
         Self.release(entry)
@@ -290,6 +322,7 @@ public struct Outbox: ~Copyable {
     private mutating func finish() {
         written = end
         counts.pendingAnswers = 0
+        counts.pendingBeyond = 0
         irregular = 0
         removedBytes = 0
         if let storage {
@@ -297,6 +330,7 @@ public struct Outbox: ~Copyable {
             pool.giveBack(storage)
         }
         storage = nil
+        if counted != 0 { noteWaiting() }
     }
 
     private static func releasePayloads(_ storage: UnsafeMutablePointer<OutboxStorage>) {

@@ -135,6 +135,9 @@ public final class OutboxPool {
     private static let mostKept = 64
 
     private var free: [UnsafeMutablePointer<OutboxStorage>] = []
+    /// What all outboxes have in memory of their own, payloads left out, in bytes; of each
+    /// it is what was there at its last `noteWaiting`.
+    public internal(set) var waiting = 0
     /// Where large blocks go that are used no more.
     public let reclaimer: Reclaimer?
 

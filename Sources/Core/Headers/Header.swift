@@ -29,6 +29,9 @@ public struct Header: ~Copyable {
     /// Still in JSON's form; forwarded as the same bytes.
     public var meta = Text.none
 
+    /// The header's bytes as they came.
+    public var count = 0
+
     /// Nothing is set but what a plain header sets (`HeaderScanner.scanPlain`).
     var isPlain = true
 

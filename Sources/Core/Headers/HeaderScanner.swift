@@ -7,7 +7,8 @@ public final class HeaderScanner {
     static let maximumDepth = 32
     /// The largest integer on the wire, 2^53 - 1.
     public static let largestInteger: Int64 = 9_007_199_254_740_991
-    static let longestMeta = 4096
+    /// A `meta` may have so many bytes.
+    public static let longestMeta = 4096
     static let longestName = 256
 
     /// Where strings with escapes are written without them.
@@ -31,6 +32,7 @@ public final class HeaderScanner {
     @inline(__always)
     public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         if header.isPlain { header.clearPlain() } else { header = Header() }
+        header.count = bytes.count
         if scanPlain(bytes, into: &header) { return }
         header.clearPlain()
         header.isPlain = false

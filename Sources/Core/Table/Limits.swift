@@ -23,7 +23,7 @@ extension AppTable {
         public var held = 8 << 20
         /// A body that an adapter renames members in, in bytes.
         public var adapted = 256 << 10
-        /// Bytes held for all peers together.
+        /// Bytes that wait for all peers together, in queues and for modules.
         public var total = 1 << 30
 
         public init() {}

@@ -8,6 +8,7 @@ private struct Modelled: ~Copyable {
         var bytes: [UInt8]
         var end: UInt64
         var isAnswer: Bool
+        var isBeyond: Bool
         var isRemoved = false
         var sent = 0
     }
@@ -17,7 +18,9 @@ private struct Modelled: ~Copyable {
     /// What the kernel took, and what it should have.
     var taken: [UInt8] = []
 
-    mutating func queue(_ bytes: [UInt8], payloadFrom: Int? = nil, isAnswer: Bool = false) {
+    mutating func queue(
+        _ bytes: [UInt8], payloadFrom: Int? = nil, isAnswer: Bool = false, isBeyond: Bool = false
+    ) {
         let inlined = payloadFrom ?? bytes.count
         let memory = outbox.reserve(inlined)
         bytes[..<inlined].withUnsafeBytes {
@@ -30,7 +33,8 @@ private struct Modelled: ~Copyable {
             } else {
                 outbox.commit(inlineCount: inlined, isAnswer: isAnswer)
             }
-        entries.append(Entry(bytes: bytes, end: end, isAnswer: isAnswer))
+        if isBeyond { outbox.countBeyond() }
+        entries.append(Entry(bytes: bytes, end: end, isAnswer: isAnswer, isBeyond: isBeyond))
     }
 
     /// Removes one, and says whether it should have been possible.
@@ -74,6 +78,7 @@ private struct Modelled: ~Copyable {
         #expect(contents.isSound(payloads.payloads))
         var copy = Outbox(pool: outbox.pool, contents, payloads.payloads)
         #expect(copy.pending == outbox.pending && copy.pendingAnswers == outbox.pendingAnswers)
+        #expect(copy.pendingBeyond == outbox.pendingBeyond)
         var bytes: [UInt8] = []
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 2) { parts in
             while case let used = copy.gather(parts), used > 0 {
@@ -84,14 +89,17 @@ private struct Modelled: ~Copyable {
         return bytes
     }
 
-    func check() {
+    mutating func check() {
         #expect(outbox.pending == pending)
+        outbox.noteWaiting()
+        #expect(outbox.pool.waiting == (outbox.storage.map { $0.pointee.tail - $0.pointee.head } ?? 0))
         #expect(outbox.isEmpty == (pending == 0))
         #expect(taken == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[..<$0.sent] })
         #expect(Self.copy(outbox) == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[$0.sent...] })
-        // An answer counts whole until its last byte is gone.
-        let answers = entries.filter { $0.isAnswer && !$0.isRemoved && $0.sent < $0.bytes.count }
-        #expect(outbox.pendingAnswers == answers.reduce(0) { $0 + $1.bytes.count })
+        // An answer, and what is beyond the limit, counts whole until its last byte is gone.
+        let waiting = entries.filter { !$0.isRemoved && $0.sent < $0.bytes.count }
+        #expect(outbox.pendingAnswers == waiting.reduce(0) { $0 + ($1.isAnswer ? $1.bytes.count : 0) })
+        #expect(outbox.pendingBeyond == waiting.reduce(0) { $0 + ($1.isBeyond ? $1.bytes.count : 0) })
         for entry in entries where !entry.isRemoved {
             #expect((outbox.written >= entry.end) == (entry.sent == entry.bytes.count))
         }
@@ -177,7 +185,9 @@ struct OutboxTests {
                 let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
                 let inlined = Int.random(in: 1...count, using: &generator)
                 let hasPayload = inlined < count && Bool.random(using: &generator)
-                modelled.queue(bytes, payloadFrom: hasPayload ? inlined : nil, isAnswer: Bool.random(using: &generator))
+                modelled.queue(
+                    bytes, payloadFrom: hasPayload ? inlined : nil, isAnswer: Bool.random(using: &generator),
+                    isBeyond: Bool.random(using: &generator))
             case 4..<6 where !modelled.entries.isEmpty:
                 let last = modelled.entries.indices.suffix(30)
                 let (did, should) = modelled.remove(last.randomElement(using: &generator) ?? 0)
@@ -208,7 +218,8 @@ struct OutboxTests {
                 let bytes = [UInt8](repeating: UInt8.random(in: 0...255, using: &generator), count: count)
                 let hasPayload = Int.random(in: 0..<4, using: &generator) == 0
                 modelled.queue(
-                    bytes, payloadFrom: hasPayload ? count / 2 : nil, isAnswer: Bool.random(using: &generator))
+                    bytes, payloadFrom: hasPayload ? count / 2 : nil, isAnswer: Bool.random(using: &generator),
+                    isBeyond: Bool.random(using: &generator))
             }
             let waiting = modelled.entries.indices.filter { !modelled.entries[$0].isRemoved }
             for index in waiting.shuffled(using: &generator).prefix(Int.random(in: 0...70, using: &generator)) {
@@ -280,6 +291,36 @@ struct OutboxTests {
         }
         #expect(outbox.pending == 1_100)
         #expect(outbox.removedBytes < 200 << 10 && outbox.memory < 2 << 20)
+    }
+
+    /// What is queued counts at the next look, and what is written or gone at once.
+    @Test func thePoolKnowsWhatWaitsInAll() {
+        let pool = OutboxPool()
+        func queue(_ count: Int, _ outbox: inout Outbox) {
+            outbox.reserve(count).initializeMemory(as: UInt8.self, repeating: 1, count: count)
+            outbox.commit(inlineCount: count, isAnswer: false)
+        }
+        var one = Outbox(pool: pool)
+        do {
+            var other = Outbox(pool: pool)
+            queue(100, &one)
+            queue(70, &other)
+            one.noteWaiting()
+            other.noteWaiting()
+            #expect(pool.waiting == 170)
+            withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 4) { _ = one.gather($0) }
+            one.wrote(60)
+            #expect(pool.waiting == 110)
+            one.wrote(40)
+            #expect(pool.waiting == 70)
+            queue(30, &other)
+            other.removeNotBegun()
+            #expect(pool.waiting == 0)
+            queue(30, &other)
+            other.noteWaiting()
+            #expect(pool.waiting == 30)
+        }
+        #expect(pool.waiting == 0 && one.isEmpty)
     }
 
     @Test func aBorrowedPayloadIsCopiedWhereSomebodyStillNeedsIt() {

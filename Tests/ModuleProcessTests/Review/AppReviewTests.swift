@@ -76,6 +76,23 @@ struct AppReviewTests {
                 ])
     }
 
+    @Test func reportToAGuestIsAdviceAndAnErrorWhereGuestsAreLater() throws {
+        func reported(by level: String) throws -> [String] {
+            try findings(
+                "guests: {level: middle, most: 2}\nmodules:\n  Pen: {level: \(level), reports: {Ben: [x]}}")
+        }
+        #expect(
+            try reported(by: "topout") == [
+                "4:34 advice modules.Pen.reports.Ben: no row is named Ben, so that only a guest gets these; did you mean "
+                    + "Pen?"
+            ])
+        #expect(
+            try reported(by: "basic") == [
+                "4:33 error modules.Pen.reports.Ben: Ben is a guest, in the later level middle, and Pen in basic; reports "
+                    + "go to the same or an earlier level: broadcast, or move one of them"
+            ])
+    }
+
     @Test func adapterThatAModuleBeatsAndURLsWithoutASchemeAreAdvice() throws {
         #expect(
             try findings("modules:\n  A: {provides: [I, J], urls: {h/x: I/x}}\nadapters:\n  I: {to: J}") == [

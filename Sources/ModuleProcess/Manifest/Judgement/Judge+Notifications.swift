@@ -29,24 +29,26 @@ extension Judge {
     public func report(_ name: String, to target: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) reports \(name) to \(target)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
-        guard let other = index.row(target) else {
-            if manifest.table.guests != nil {
-                judgement.add("existence", .depends, "no row names \(target); a guest may\(hint(target, modules))")
-            } else {
-                judgement.refuse("existence", .unknownModule, "no row names \(target)\(hint(target, modules))")
-            }
+        let other = index.row(target)
+        guard let rank = other?.rank ?? manifest.table.guests?.rank else {
+            judgement.refuse("existence", .unknownModule, "no row names \(target)\(hint(target, modules))")
             return judgement
         }
-        judgement.add("existence", .passed, "\(target) is a row", place(other))
-        let levels = "\(sender.name) is in \(level(sender)), \(target) in \(level(other))"
-        if policy.refusal(ofReportFrom: sender.rank, to: other.rank, isDeclared: true) == .level {
+        if let other {
+            judgement.add("existence", .passed, "\(target) is a row", place(other))
+        } else {
+            judgement.add("existence", .depends, "no row names \(target); a guest may\(hint(target, modules))")
+        }
+        let level = index.table.levels[rank]
+        let levels = "\(sender.name) is in \(self.level(sender)), \(target) in \(other.map(self.level) ?? level)"
+        if policy.refusal(ofReportFrom: sender.rank, to: rank, isDeclared: true) == .level {
             judgement.refuse(
                 "level", .levelViolation, "reports go to the same or an earlier level; \(levels)",
                 place(sender, "level"),
                 changes: [
                     "broadcast it, and let \(target) observe it",
-                    "move \(sender.name) to \(index.level(other)) or a later level",
-                    "move \(target) to \(index.level(sender)) or an earlier level",
+                    "move \(sender.name) to \(level) or a later level",
+                    "move \(other == nil ? "guests" : target) to \(index.level(sender)) or an earlier level",
                 ])
         } else {
             judgement.add(
@@ -56,6 +58,7 @@ extension Judge {
         declaration(of: name, in: listed, "reports", sender, target: target, &judgement) {
             policy.refusal(ofReportFrom: sender.rank, to: sender.rank, isDeclared: $0)
         }
+        guard let other else { return judgement }
         running(other, &judgement)
         judgement.recipients = [recipient(name, other, judgement.isAllowed)]
         if judgement.isAllowed, judgement.recipients.allSatisfy({ !$0.gets }) {

@@ -121,9 +121,11 @@ extension ManifestReader {
         if providers[name] == nil { expected("an interface that a row provides", field, among: providers.keys) }
     }
 
+    /// Reports go to rows, and where there are guests to those.
     private func reports() {
         let rows = table.modules.map(\.name)
         for (name, place) in reportTargets where !rows.contains(name) {
+            guard table.guests == nil || !Name.isModule(name) || Name.isReserved(name) else { continue }
             let near = ManifestReview.hint(name, rows)
             fail(key: place, "expected a module of this manifest; found \(JSON.string(name))\(near)")
         }

@@ -34,10 +34,10 @@ public struct ManifestReview {
     public var unmet: [ManifestError] { table.guests == nil ? unprovided("and there are no guests") : [] }
 
     /// What works, and may not be meant so: calls that only `calls: any` lets
-    /// pass, requirements that only a guest can meet, adapters that nobody
-    /// passes, URLs without a scheme.
+    /// pass, requirements that only a guest can meet, reports that only a guest
+    /// can get, adapters that nobody passes, URLs without a scheme.
     public var advice: [ManifestError] {
-        var advice = table.guests == nil ? [] : unprovided("so that only a guest can")
+        var advice = table.guests == nil ? [] : unprovided("so that only a guest can") + guestReports
         if table.calls == .any {
             advice += table.modules.flatMap { row in
                 requirements(of: row) { name, owner in
@@ -85,12 +85,29 @@ public struct ManifestReview {
         }
     }
 
+    /// One whose target is in a later level: a row, or a guest.
     private func report(_ target: String, by row: AppTable.Row) -> ManifestError? {
-        guard let other = index.row(target), !LevelRule.reportMayGo(from: row.rank, to: other.rank) else { return nil }
+        guard let rank = index.row(target)?.rank ?? table.guests?.rank,
+            !LevelRule.reportMayGo(from: row.rank, to: rank)
+        else { return nil }
         return manifest.problem(
             ["modules", .key(row.name), "reports", .key(target)],
-            "\(target) is in the later level \(index.level(other)), and \(row.name) in \(index.level(row)); reports go "
-                + "to the same or an earlier level: broadcast, or move one of them")
+            "\(target) is \(index.row(target) == nil ? "a guest, " : "")in the later level \(table.levels[rank]), and "
+                + "\(row.name) in \(index.level(row)); reports go to the same or an earlier level: broadcast, or move one "
+                + "of them")
+    }
+
+    /// Reports that only a guest can get, who may.
+    private var guestReports: [ManifestError] {
+        let rows = table.modules.map(\.name)
+        return table.modules.flatMap { row in
+            row.reports.filter { index.row($0.module) == nil && report($0.module, by: row) == nil }.map { report in
+                manifest.problem(
+                    ["modules", .key(row.name), "reports", .key(report.module)],
+                    "no row is named \(report.module), so that only a guest gets these\(Self.hint(report.module, rows))"
+                )
+            }
+        }
     }
 
     /// `; did you mean Storage?`, or nothing.

@@ -26,6 +26,21 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
+    /// A `meta` has 4,096 bytes at most, of the bus too.
+    @Test func anOpenWhoseURLIsTooLongToBeAskedAboutIsUnauthorized() throws {
+        try run { _, cast in
+            let longest = "test://shop/buy/" + String(repeating: "a", count: 3_900)
+            try cast.hand.open(longest)
+            let asked = try cast.gate.expectCall("Guard/authorize")
+            #expect(asked["meta"]?["url"]?.string == longest)
+            let id = try cast.hand.open("test://shop/buy/" + String(repeating: "a", count: 4_100))
+            let error = try cast.hand.expectError(to: id, "unauthorized", ran: "no")
+            #expect(error.message.contains("URL"), "\(error)")
+            try cast.gate.expectNothing()
+            try cast.shop.expectNothing()
+        }
+    }
+
     @Test func anActionWithoutAuthIsNotAskedFor() throws {
         try run { _, cast in
             try cast.hand.call("Shop/look")

@@ -119,6 +119,31 @@ struct EmitTests {
         }
     }
 
+    /// All have handled the event by then.
+    @Test func answersThatNoFrameHoldsAreOverloadedAndHaveRun() throws {
+        try TestBus.run(
+            .sixModules {
+                $0.limits.frame = 2_048
+                $0.limits.header = 1_024
+            }
+        ) { bus in
+            let listeners = try ["Ant", "Bee"].map { try bus.module($0, ["events": ["feed.full"]]) }
+            let tool = try bus.operator()
+            for size in [900, 100] {
+                let id = try emit(tool)
+                for listener in listeners {
+                    try listener.reply(to: try listener.expectCall("module/event"), .filler(size))
+                }
+                if size == 100 {
+                    try tool.expectReply(to: id, body: ["answer": true])
+                } else {
+                    let error = try tool.expectError(to: id, "overloaded", ran: "yes")
+                    #expect(error.message.contains("limits.frame"), "\(error)")
+                }
+            }
+        }
+    }
+
     @Test func anotherPolicyOrNoNameIsBadParams() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()

@@ -94,6 +94,50 @@ struct SupervisionTests {
         }
     }
 
+    /// It is the bus that stopped it: whatever the launcher says of that, or doesn't say.
+    @Test(arguments: ["nothing", "restarting", "failed"], [true, false])
+    func aRequestThatComesInBetweenNeedsNoWordOfTheLauncher(word: String, isFirst: Bool) throws {
+        try run({ $0.idle = 300 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            let tearDown = try login.expectCall("module/tearDown", nil, ["from": "bus"])
+            let id = try cast.hand.call("Login/act")
+            try cast.hand.settle()
+            try login.reply(to: tearDown)
+            try cast.launcher.reply(to: try cast.launcher.expectCall("launcher/stop", ["module": "Login"]))
+            let said: JSON = ["module": "Login", "state": .string(word)]
+            if isFirst, word != "nothing" { try cast.launcher.asked("bus/moduleState", said) }
+            login.close()
+            let start = try cast.launcher.find(["kind": "call", "to": "launcher/start"], body: ["module": "Login"])
+            if !isFirst, word != "nothing" { try cast.launcher.asked("bus/moduleState", said) }
+            let next = try arrive(bus)
+            try cast.launcher.reply(to: start)
+            try next.reply(to: try next.expectCall("Login/act"))
+            try cast.hand.expectReply(to: id)
+        }
+    }
+
+    /// Of the process that was to come the launcher's word is the last one.
+    @Test func aStartAgainThatFailsEndsWhatWaits() throws {
+        try run({ $0.idle = 300 }) { bus, cast in
+            let login = try arrive(bus)
+            login.answersLifecycle = false
+            let tearDown = try login.expectCall("module/tearDown", nil, ["from": "bus"])
+            let id = try cast.hand.call("Login/act")
+            try cast.hand.settle()
+            try login.reply(to: tearDown)
+            try cast.launcher.expectCall("launcher/stop", ["module": "Login"])
+            login.close()
+            try cast.launcher.expectCall("launcher/start", ["module": "Login"])
+            for word in ["absent", "starting", "failed"] {
+                try cast.hand.settle()
+                #expect(cast.hand.inbox.isEmpty)
+                try cast.launcher.asked("bus/moduleState", ["module": "Login", "state": .string(word)])
+            }
+            try cast.hand.expectError(to: id, "unavailable", ran: "no")
+        }
+    }
+
     /// Not from its arrival.
     @Test(arguments: ["call", "report"])
     func idleCountsFromARequestsEnd(kind: String) throws {

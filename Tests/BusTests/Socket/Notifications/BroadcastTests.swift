@@ -225,7 +225,7 @@ struct BroadcastTests {
 
 extension RawPeer {
     /// Whether a request has its answer after a round trip.
-    fileprivate func isAnswered(_ id: UInt64) throws -> Bool {
+    func isAnswered(_ id: UInt64) throws -> Bool {
         try settle()
         return inbox.contains { $0.id == id }
     }

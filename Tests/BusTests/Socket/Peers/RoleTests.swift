@@ -33,6 +33,38 @@ struct RoleTests {
         }
     }
 
+    /// They have none. Who may ask is judged before, and so is the action.
+    @Test(arguments: [
+        ("Ant", "bus#1/ping", "unknown-instance"), ("Ant", "BusRouter#1/ping", "unknown-interface"),
+        ("Ant", "bus#007/observe", "unknown-instance"), ("Ant", "bus#1/vouch", "forbidden"),
+        ("Ant", "bus#1/nothing", "unknown-action"), ("Ant", "bus#/ping", "unknown-interface"),
+        ("Ant", "launcher#1/stop", "forbidden"), ("Ant", "module#1/setUp", "forbidden"),
+        ("operator", "bus#1/timeline", "unknown-instance"), ("operator", "launcher#1/stop", "unknown-instance"),
+        ("operator", "bus#1/observe", "forbidden"), ("launcher", "bus#9007199254740993/retire", "unknown-instance"),
+    ])
+    func instancesOfTheBussInterfacesAreUnknown(asker: String, to: String, code: String) throws {
+        try TestBus.run(.sixModules()) { bus in
+            let launcher = try bus.launcher()
+            let peer =
+                switch asker {
+                case "operator": try bus.operator()
+                case "launcher": launcher
+                default: try bus.module(asker)
+                }
+            try peer.refused(to, ["module": "Ant"], with: code)
+            try launcher.expectNothing()
+        }
+    }
+
+    /// Before its parent is looked at, and its params.
+    @Test func whoMayAskTheBusIsJudgedFirst() throws {
+        try TestBus.run(.sixModules()) { bus in
+            try bus.module("Ant").refused("bus/vouch", 5, ["parent": 99], with: "forbidden")
+            try bus.operator().refused("bus/observe", 5, ["parent": 99], with: "forbidden")
+            try bus.operator().refused("bus/metrics", 5, ["parent": 99], with: "cancelled")
+        }
+    }
+
     @Test func aGuestIsAModuleOfItsLevel() throws {
         try TestBus.run(.sixModules { $0.guests = .init(rank: 1, most: 4) }) { bus in
             let (earlier, later) = (
