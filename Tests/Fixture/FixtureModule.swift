@@ -25,6 +25,7 @@ final class FixtureModule: Module {
             print("no disk, no fun")
             exit(7)
         }
+        if behaviour == "crashes at once" { preconditionFailure("the disk is away") }
         // All threads have it blocked: who waits for it takes it.
         var release = FixtureModule.release
         pthread_sigmask(SIG_BLOCK, &release, nil)
@@ -60,6 +61,7 @@ final class FixtureModule: Module {
             kill(getpid(), SIGKILL)
             return .null
         }
+        exports.action("\(interface)/guarded", auth: behaviour == "is guarded") { _ in true }
         exports.action("\(interface)/exit") { call in exit(Int32(try call.params["code"]?.integer ?? 0)) }
         // The loop's thread never comes back.
         exports.action("\(interface)/block") { _ in

@@ -46,6 +46,36 @@ struct OutputTests {
         #expect(last.brief.count == 4 && last.brief.allSatisfy { $0.count == 200 })
     }
 
+    /// A backtrace is longer than what is kept.
+    @Test(arguments: [
+        ["App/Store.swift:3: Fatal error: the disk is away"], ["a.swift:2: Precondition failed: i is too large"],
+        ["Traceback (most recent call last):", "  File \"m.py\", line 2, in <module>", "KeyError: 'x'"],
+        ["thread 'main' panicked at src/main.rs:2:5:"], ["*** Program crashed: Bad pointer dereference ***"],
+    ])
+    func whatAProcessDiedOfStaysAmongItsLastLines(crash: [String]) throws {
+        var last = LastLines()
+        last.add(Array("all is well".utf8))
+        for line in crash { last.add(Array(line.utf8)) }
+        if crash[0].hasPrefix("App") { last.add(Array("*** Program crashed: Illegal instruction ***".utf8)) }
+        let cause = try #require(crash.last)
+        #expect(last.saysCause && last.brief == [cause])
+        for number in 0..<100 { last.add(Array("\(number) in libswiftCore.so".utf8)) }
+        #expect(last.lines.count == LastLines.most && last.lines.first == cause && last.brief == [cause])
+        #expect(last.lines.last == "99 in libswiftCore.so")
+        // Of a process that dies of much in a row the last causes stay.
+        for number in 0..<50 { last.add(Array("Fatal error: \(number)".utf8)) }
+        for number in 0..<100 { last.add(Array("\(number)".utf8)) }
+        #expect(last.brief == (46..<50).map { "Fatal error: \($0)" } && last.lines.count == LastLines.most)
+    }
+
+    @Test func linesThatOnlyLookSoAreNoCause() {
+        var last = LastLines()
+        for line in ["precondition", "a fatal mistake", "Traceback (most recent call last):", "  File \"m.py\""] {
+            last.add(Array(line.utf8))
+        }
+        #expect(!last.saysCause && last.brief.count == 4)
+    }
+
     @Test(arguments: [
         ("a\u{1B}[1;31mred\u{1B}[0m b", "ared b"), ("a\u{1B}[2Jb", "a [2Jb"), ("\u{1B}]0;title\u{7}x", " ]0;title x"),
         ("a\u{9B}2Jb\tc", "a 2Jb c"), ("a\u{202E}b", "a b"), ("a\u{1B}", "a "), ("\u{1B}[31", " [31"),

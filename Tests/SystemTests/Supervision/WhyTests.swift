@@ -131,6 +131,23 @@ struct WhyTests {
         try app.end()
     }
 
+    /// Its backtrace is longer than what is kept; registers and images aren't in it.
+    @Test func aCrashInSwiftIsToldWithItsCause() async throws {
+        let app = try FixtureApp("  Crashes: {run: [MODULE], env: {FIXTURE: crashes at once}, restart: never}")
+        defer { app.cleanUp() }
+        try app.start()
+        try app.running.until { app.line(of: "Crashes", "failed: ") != nil }
+        let why = try app.running.why("Crashes")
+        let lines = (why["lines"]?.array ?? []).compactMap(\.string)
+        #expect(lines.contains { $0.hasSuffix(" Precondition failed: the disk is away") || $0.contains("Fatal error") })
+        #expect(lines.count <= 20 && lines.contains { $0.contains(" in StrataFixture") }, "\(lines)")
+        #expect(!lines.contains { $0.hasPrefix("rax ") || $0.hasPrefix("Images") }, "\(lines)")
+        let shown = try await CommandRun.of(
+            ["ps"], environment: ["STRATA_SOCKET": app.running.socket, "NO_COLOR": "1"], output: .terminal(columns: 80))
+        #expect(shown.output.contains("\nCrashes: it ended with signal "), "\(shown.output)")
+        try app.end()
+    }
+
     /// A frame that holds next to nothing: the lines give way, and the launcher
     /// keeps its connection.
     @Test func answerFitsIntoASmallFrame() throws {

@@ -9,12 +9,17 @@ enum ProcessEnvironment {
         environment.filter { ModuleProcess.isInherited($0.key) }
     }
 
-    /// A module's: what its row keeps of the launcher's, its user's own variables, the row's
-    /// `env`, what the bus needs; later ones win.
+    /// Of a crash a reader needs the message and the calls: registers and images would push
+    /// them out of a module's last lines.
+    private static let backtrace = "registers=none,images=none"
+
+    /// A module's: how Swift shows its crash, what its row keeps of the launcher's, its user's
+    /// own variables, the row's `env`, what the bus needs; later ones win.
     static func module(
         _ process: ModuleProcess, inherited: [String: String], user: UInt32?, bus: [String: String]
     ) -> [String] {
-        var all = kept(of: inherited, process, hasUser: user != nil)
+        var all = ["SWIFT_BACKTRACE": backtrace]
+        all.merge(kept(of: inherited, process, hasUser: user != nil)) { $1 }
         if let user, let entry = getpwuid(user)?.pointee {
             all["HOME"] = String(cString: entry.pw_dir)
             all["USER"] = String(cString: entry.pw_name)

@@ -1,26 +1,46 @@
 import StrataCore
 
-/// The last lines that a process wrote, for whoever asks why it ended.
+/// The last lines that a process wrote, for whoever asks why it ended. A line that says
+/// what it died of stays, however long a backtrace follows.
 struct LastLines {
     static let most = 20
+    /// So many that say what it died of stay.
+    private static let mostCauses = 4
     /// Of one line, in bytes.
     static let longest = 512
     /// What of them fits into a message: so many lines, of so many characters.
     private static let mostInBrief = 4
     private static let longestInBrief = 200
 
-    private(set) var lines: [String] = []
+    private var entries: [(text: String, isCause: Bool)] = []
+    private var cause = CrashCause()
 
-    /// The very last ones, each cut to what a message may hold.
-    var brief: [String] { lines.suffix(Self.mostInBrief).map { String($0.prefix(Self.longestInBrief)) } }
+    var lines: [String] { entries.map(\.text) }
+
+    /// Those that say what it died of, else the very last ones; each cut to what a
+    /// message may hold.
+    var brief: [String] {
+        (saysCause ? entries.filter(\.isCause) : entries).suffix(Self.mostInBrief).map {
+            String($0.text.prefix(Self.longestInBrief))
+        }
+    }
+
+    /// Whether some line says what it died of.
+    var saysCause: Bool { entries.contains(where: \.isCause) }
 
     mutating func add(_ line: [UInt8]) {
         guard line.contains(where: { $0 > 0x20 }) else { return }
-        if lines.count == Self.most { lines.removeFirst() }
-        lines.append(Self.clean(line.prefix(Self.longest)))
+        let start = line.prefix(Self.longest)
+        if entries.count == Self.most { dropOldest() }
+        entries.append((Self.clean(start), cause.isIn(start)))
     }
 
-    mutating func clear() { lines = [] }
+    mutating func clear() { self = LastLines() }
+
+    private mutating func dropOldest() {
+        let hasTooManyCauses = entries.count(where: \.isCause) > Self.mostCauses
+        if let index = entries.firstIndex(where: { $0.isCause == hasTooManyCauses }) { entries.remove(at: index) }
+    }
 
     /// They are shown on other terminals: nothing in them may steer those. What
     /// only colours is left out, anything else that steers becomes a space.
