@@ -63,6 +63,7 @@ extension Broker {
             .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
             .init("uid", module.peer == nil ? .null : .integer(Int64(module.uid))),
             .init("since", module.since == 0 ? .null : .integer(Int64(module.since))),
+            .init("startedAt", startedAt(module).map { .integer(Int64(clamping: $0 / 1_000)) } ?? .null),
             .init("restarts", .integer(Int64(module.restarts))),
             .init("open", .integer(Int64(module.peer?.servedCount ?? 0))),
             .init("waiting", .integer(Int64(module.waiting.count))),
@@ -76,6 +77,14 @@ extension Broker {
         let reason = module.reason(for: asking)
         if !reason.isEmpty { members.append(.init("reason", .string(reason))) }
         return .object(members)
+    }
+
+    /// When a live module's process was started, in microseconds since 1970; nil where
+    /// nobody said. A successor is vouched for before it takes over.
+    private func startedAt(_ module: ModuleRecord) -> UInt64? {
+        guard let peer = module.peer else { return nil }
+        if let vouch = module.vouch, vouch.process == peer.vouched { return vouch.spawnedAt }
+        return module.times.wall(.spawned)
     }
 
     /// How much of each limit a live module has used, under the limits' names.

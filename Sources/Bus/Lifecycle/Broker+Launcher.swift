@@ -3,7 +3,7 @@ import StrataCore
 /// What only the launcher may ask, and what is asked of it.
 extension Broker {
     /// `vouch {"module", "token", "pid", "startTicks"?, "pending"?, "byHand"?,
-    /// "spawnedAt"?}`, replacing what stood. `startTicks` tells the process from others
+    /// "spawnedAt"?, "restarts"?}`, replacing what stood. `startTicks` tells the process from others
     /// that have had its number; `pending` are keys of the row that take effect at the
     /// next process's start; `byHand` says that a person had this process started.
     /// With `pid` 0, and no token, nobody is the module any more.
@@ -18,6 +18,7 @@ extension Broker {
             return .object([])
         }
         let token = try reader.required("token")
+        try takeRestarts(of: module, &reader)
         let process = try Self.process(pid, &reader)
         module.pending = try reader.strings("pending")
         let old = module.vouch
@@ -42,6 +43,12 @@ extension Broker {
         if let old, old.process == process, old.token == token { return .object([]) }
         for peer in module.awaitingVouch.compactMap({ peers[$0] }) { vouched(module, process, for: peer) }
         return .object([])
+    }
+
+    /// How often a module was started again the launcher knows over all brokers' lives.
+    private func takeRestarts(of module: ModuleRecord, _ reader: inout MemberReader) throws(BusError) {
+        guard let restarts = try reader.integer("restarts"), restarts >= 0 else { return }
+        module.restarts = Int(restarts)
     }
 
     /// Who has the module's place loses it.
@@ -117,7 +124,7 @@ extension Broker {
         }
     }
 
-    /// `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "exit"?}`
+    /// `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "restarts"?, "exit"?}`
     func moduleState(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/moduleState")
         let module = try row(try reader.required("module"))
@@ -140,6 +147,7 @@ extension Broker {
         }
         module.verdictReason = reason
         module.lastLines = lines
+        try takeRestarts(of: module, &reader)
         if state != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
         if let spawnedAt, state == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {

@@ -103,7 +103,7 @@ extension Broker {
         module.events = Set(successor.events)
         module.helloRequires = successor.requires
         module.sessions += 1
-        module.restarts += 1
+        if peer.vouched == nil { module.restarts += 1 }
         add(successor.offer, to: module)
         for observation in peer.observations { observations.add(observation) }
     }

@@ -28,7 +28,8 @@ extension Broker {
         module.helloRequires = hello.requires
         noteHello(of: module, resumed: hello.resumed)
         module.sessions += 1
-        if module.sessions > 1 { module.restarts += 1 }
+        // Of its own processes the launcher says it.
+        if module.sessions > 1, peer.vouched == nil { module.restarts += 1 }
         add(hello.offer, to: module)
         peer.wantsRetiring = hello.retiring
         beginOffering(peer, hello)

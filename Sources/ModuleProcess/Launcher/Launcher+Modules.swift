@@ -11,6 +11,7 @@ extension Launcher {
             "startTicks": .integer(Int64(vouch.process.startTicks)), "byHand": .bool(vouch.isByHand),
             "pending": .array(supervisor.pending.map { .string($0) }),
             "spawnedAt": .integer(Int64(vouch.spawnedAt)),
+            "restarts": .integer(Int64(supervisor.history.restarts)),
         ]
         link.call("vouch", body) { [weak self] answer in
             guard case .failure(let error) = answer, error.code != .died else { return }
@@ -22,6 +23,7 @@ extension Launcher {
         var members: [JSON.Member] = [
             .init("module", .string(supervisor.name)), .init("state", .string(report.state.rawValue)),
             .init("reason", .string(report.reason)), .init("spawnedAt", .integer(Int64(supervisor.spawnedAt))),
+            .init("restarts", .integer(Int64(supervisor.history.restarts))),
         ]
         if !report.lines.isEmpty { members.append(.init("lines", .array(report.lines.map { .string($0) }))) }
         if let exit = report.exit { members.append(.init("exit", .string(exit))) }

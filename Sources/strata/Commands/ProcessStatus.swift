@@ -14,8 +14,10 @@ struct ProcessStatus: ParsableCommand {
               strata ps --why Storage
 
             OPEN counts the requests that a module is serving, WAITING those that wait until it \
-            is ready, QUEUED the bytes on their way to it. With --why: how the last process of \
-            each module ended, and what it wrote last.
+            is ready, QUEUED the bytes on their way to it. Each module has a line, and where there \
+            is a reason for its state two more below. PRIO and LEVEL are left out where the \
+            terminal is too narrow. With --why: how the last process of each module ended, and what \
+            it wrote last.
             """)
 
     @Flag(help: "Shows why modules aren't ready, or were started again, and their last lines.")
@@ -38,21 +40,44 @@ struct ProcessStatus: ParsableCommand {
         if why { return try explain(modules, connection, answer) }
         if answer.isForPrograms { return try answer.showEach(modules) }
         let now = Int64(Loop.wallMicroseconds / 1_000)
-        // Why a module is as it is: only where there is something to say.
-        let reasons = modules.map(Self.reason)
-        let hasReasons = reasons.contains { !$0.isEmpty }
         var table = Table(
             columns: [
-                .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true), .init("PRIO", isRight: true),
-                .init("STATE", isFlexible: true), .init("PID", isRight: true), .init("UPTIME", isRight: true),
-                .init("RESTARTS", isRight: true), .init("OPEN", isRight: true), .init("WAITING", isRight: true),
-                .init("QUEUED", isRight: true),
-            ] + (hasReasons ? [.init("REASON", isFlexible: true)] : []))
-        for (module, reason) in zip(modules, reasons) {
-            table.add(Self.row(module, now: now) + (hasReasons ? [.init(reason)] : []))
-        }
+                .init("MODULE", isFlexible: true), .init("LEVEL", isFlexible: true, isOptional: true),
+                .init("PRIO", isRight: true, isOptional: true), .init("STATE", isFlexible: true),
+                .init("PID", isRight: true), .init("UPTIME", isRight: true), .init("RESTARTS", isRight: true),
+                .init("OPEN", isRight: true), .init("WAITING", isRight: true), .init("QUEUED", isRight: true),
+            ], isOfSingleLines: true)
+        for module in modules { table.add(Self.row(module, now: now)) }
         table.print(answer.painter)
+        Self.showReasons(modules, answer.painter)
     }
+
+    /// Why modules are as they are, below the table: two lines each at most. What a process
+    /// wrote last has the second, since it tells most.
+    private static func showReasons(_ modules: [JSON], _ painter: Painter) {
+        let reasons = modules.map { (name: $0["name"]?.string ?? "?", text: reason($0)) }.filter { !$0.text.isEmpty }
+        guard !reasons.isEmpty else { return }
+        StandardOutput.write(line: "")
+        let width = Table.terminalWidth - indent.count
+        for (name, text) in reasons {
+            let name = Printable.line(name)
+            let text = Printable.line("\(name): \(text)")
+            let wrote = text.firstRange(of: "; its last lines: ")
+            let lines =
+                wrote.map {
+                    [
+                        Paragraph.cut(String(text[..<$0.lowerBound]), width: width),
+                        "it wrote: \(text[$0.upperBound...])",
+                    ]
+                }
+                ?? Paragraph.lines(text, width: width, most: 2)
+            StandardOutput.write(line: painter.paint(name, .bold) + lines[0].dropFirst(name.count))
+            for line in lines.dropFirst() { StandardOutput.write(line: indent + Paragraph.cut(line, width: width)) }
+        }
+        StandardOutput.write(line: "strata ps --why says more.")
+    }
+
+    private static let indent = "    "
 
     private static func reason(_ module: JSON) -> String {
         let setAside = (module["setAside"]?.array ?? []).compactMap(ModuleCause.setAside)
@@ -110,7 +135,7 @@ struct ProcessStatus: ParsableCommand {
     private static func row(_ module: JSON, now: Int64) -> [Table.Cell] {
         let state = module["state"]?.string ?? "?"
         let pid = module["pid"]?.integer ?? 0
-        let since = module["since"]?.integer ?? 0
+        let since = module["startedAt"]?.integer ?? module["since"]?.integer ?? 0
         let restarts = module["restarts"]?.integer ?? 0
         func count(_ member: String) -> Table.Cell {
             let value = module[member]?.integer ?? 0

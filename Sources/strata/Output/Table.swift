@@ -4,18 +4,22 @@ import StrataCore
 /// A table for a person: columns as wide as what is in them. Where the
 /// terminal is narrower, the flexible columns give way, and their text goes on
 /// in further lines: nothing is cut off, and words are broken only where not all
-/// find room.
+/// find room. In a table of single lines optional columns are left out first, the last
+/// one first, and then text is cut.
 struct Table {
     struct Column {
         var title: String
         var isRight = false
         /// Is made narrower where the terminal isn't wide enough.
         var isFlexible = false
+        /// Is left out of a table of single lines where the terminal isn't wide enough.
+        var isOptional = false
 
-        init(_ title: String, isRight: Bool = false, isFlexible: Bool = false) {
+        init(_ title: String, isRight: Bool = false, isFlexible: Bool = false, isOptional: Bool = false) {
             self.title = title
             self.isRight = isRight
             self.isFlexible = isFlexible
+            self.isOptional = isOptional
         }
     }
 
@@ -46,10 +50,15 @@ struct Table {
     private static let narrowest = 8
     static let gap = "  "
 
-    private let columns: [Column]
+    private var columns: [Column]
     private var rows: [[Cell]] = []
+    /// Each row has one line.
+    private let isOfSingleLines: Bool
 
-    init(columns: [Column]) { self.columns = columns }
+    init(columns: [Column], isOfSingleLines: Bool = false) {
+        self.columns = columns
+        self.isOfSingleLines = isOfSingleLines
+    }
 
     /// A cell for each column.
     mutating func add(_ cells: [Cell]) {
@@ -73,10 +82,18 @@ struct Table {
     var width: Int { widths(fitting: .max).reduce(0, +) + Self.gap.count * (columns.count - 1) }
 
     func lines(width: Int, _ painter: Painter) -> [String] {
+        if isOfSingleLines, self.width > width, let index = columns.lastIndex(where: \.isOptional) {
+            var narrower = self
+            narrower.columns.remove(at: index)
+            for row in rows.indices { narrower.rows[row].remove(at: index) }
+            return narrower.lines(width: width, painter)
+        }
         let widths = widths(fitting: width)
         let titles = columns.map { Cell($0.title, .dim) }
         return ([titles] + rows).flatMap { row in
-            let cells = zip(row, widths).map { Paragraph.lines($0.text, width: $1) }
+            let cells = zip(row, widths).map {
+                isOfSingleLines ? [Paragraph.cut($0.text, width: $1)] : Paragraph.lines($0.text, width: $1)
+            }
             return (0..<(cells.map(\.count).max() ?? 0)).map { index in
                 line(cells.map { index < $0.count ? $0[index] : "" }, row, widths, painter)
             }

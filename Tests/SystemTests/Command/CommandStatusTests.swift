@@ -34,13 +34,65 @@ struct CommandStatusTests {
         #expect(!run.output.contains("\u{1B}"))
     }
 
-    @Test func aReasonIsShownWhereThereIsOne() async throws {
-        let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 100)) { _ in
-            [.reply(#"{"modules":[{"name":"A","state":"failed","reason":"exited with 1"},{"name":"B"}]}"#)]
+    /// Modules that failed at their starts take a line each, and two below at most.
+    @Test(arguments: [80, 100] as [UInt16]) func reasonsAreBelowTheTable(columns: UInt16) async throws {
+        let words = String(repeating: "and it was long to tell why ", count: 30)
+        let failed = (1...7).map {
+            #"{"name":"Module\#($0)","level":"topout","priority":5,"state":"restarting","pid":null,"since":1,"restarts":9,"#
+                + #""reason":"it ended with exit code \#($0); \#(words)"}"#
         }
-        #expect(run.lines[0].hasSuffix("QUEUED  REASON"))
-        #expect(run.lines[1].hasSuffix("0  exited with 1"))
-        #expect(run.lines[2].hasSuffix("0"))
+        let fine = #"{"name":"Fine","level":"basic","priority":0,"state":"ready","pid":1234567,"since":1}"#
+        let (run, _) = try await strata(
+            "ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: columns)
+        ) { _ in [.reply("{\"modules\":[\(fine),\(failed.joined(separator: ",")),\(Self.short)]}")] }
+        let lines = run.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        #expect(lines.allSatisfy { $0.count <= Int(columns) }, "\(run.output)")
+        #expect(lines[0].hasPrefix(columns == 80 ? "MODULE   LEVEL   STATE " : "MODULE   LEVEL   PRIO  STATE "))
+        #expect((1...7).allSatisfy { lines[$0 + 1].hasPrefix("Module\($0)  topout  ") } && lines[10] == "")
+        #expect(lines[11].hasPrefix("Module1: it ended with exit code 1; and it was long"))
+        #expect(lines[12].hasPrefix("    ") && lines[12].hasSuffix("…") && lines[13].hasPrefix("Module2: "))
+        #expect(lines[25] == "Short: exited with 1")
+        #expect(lines[26] == "strata ps --why says more." && lines.count == 28)
+    }
+
+    private static let short = #"{"name":"Short","state":"failed","reason":"exited with 1"}"#
+
+    /// Else what is said of restarts would push it out.
+    @Test func whatAModuleWroteHasALineOfItsOwn() async throws {
+        let reason =
+            "it ended with signal 4 (Illegal instruction) before it was ready; that was the 10th time in a row, so "
+            + "it is not started again; its last lines: a.swift:1: Fatal error: away | "
+            + String(repeating: "x", count: 99)
+        let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)) { _ in
+            [.reply(#"{"modules":[{"name":"Store","state":"failed","reason":"\#(reason)"}]}"#)]
+        }
+        let said = run.lines.dropFirst(2)
+        #expect(said.first == "Store: it ended with signal 4 (Illegal instruction) before it was ready; th…")
+        #expect(
+            said.dropFirst().first?.hasPrefix("    it wrote: a.swift:1: Fatal error: away | xxx") == true, "\(said)")
+        #expect(said.count == 3 && said.allSatisfy { $0.count <= 80 })
+    }
+
+    /// Columns that can be left out are; names are cut where that isn't enough.
+    @Test func modulesWithLongNamesHaveOneLineEach() async throws {
+        let name = String(repeating: "LongName", count: 8)
+        let modules = #"{"modules":[{"name":"\#(name)","level":"topout","state":"initializing","pending":["run"]}]}"#
+        let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)) { _ in
+            [.reply(modules)]
+        }
+        #expect(run.lines.count == 2 && run.lines.allSatisfy { $0.count <= 80 }, "\(run.output)")
+        #expect(run.lines[0].hasPrefix("MODULE") && !run.lines[0].contains("LEVEL") && run.lines[1].contains("… "))
+    }
+
+    /// A broker that was started again knows when the process was.
+    @Test func uptimeIsTheProcesss() async throws {
+        let now = Int64(Loop.wallMicroseconds / 1_000)
+        let times = #""since":\#(now),"startedAt":\#(now - 7_205_000)"#
+        let modules = #"{"modules":[{"name":"A","state":"ready","pid":7,\#(times)}]}"#
+        let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)) { _ in
+            [.reply(modules)]
+        }
+        #expect(run.lines.last?.contains("2h00m") == true, "\(run.output)")
     }
 
     @Test(arguments: [20, 80, 120] as [UInt16])

@@ -88,6 +88,44 @@ struct DescriptionTests {
         }
     }
 
+    /// Of its own processes the launcher knows it over all brokers' lives.
+    @Test func restartsAndStartsAreTheLaunchersWord() throws {
+        let table = AppTable.testing(.eager("Login", rank: 1))
+        try TestBus.run(table) { bus in
+            func login() throws -> JSON? { try bus.operator().asked("bus/modules")["modules"]?.array?.first }
+            let launcher = try bus.launcher()
+            func vouch(_ token: String, restarts: Int64, startedAt: Int64) throws {
+                try launcher.asked(
+                    "bus/vouch",
+                    [
+                        "module": "Login", "token": .string(token), "pid": .integer(Int64(getpid())),
+                        "spawnedAt": .integer(startedAt * 1_000), "restarts": .integer(restarts),
+                    ])
+            }
+            // A broker that was started again, and a module that was there before.
+            try vouch("one", restarts: 3, startedAt: 86_400_000)
+            let peer = try bus.connect("Login")
+            try peer.hello("Login", ["token": "one", "resumed": true])
+            #expect(try login()?["restarts"] == 3 && login()?["startedAt"] == 86_400_000)
+            // It lost its connection alone.
+            peer.close()
+            try bus.waitUntil("Login", is: "restarting")
+            #expect(try login()?["startedAt"] == .null)
+            try bus.connect("Login").hello("Login", ["token": "one", "resumed": true])
+            #expect(try login()?["restarts"] == 3 && login()?["startedAt"] == 86_400_000)
+        }
+    }
+
+    /// Also where none of its processes came as far as to say hello.
+    @Test func aModuleThatFailsSaysHowOftenItWasStarted() throws {
+        try TestBus.run(.testing(.eager("Login", rank: 1))) { bus in
+            try bus.launcher().asked(
+                "bus/moduleState", ["module": "Login", "state": "failed", "reason": "no", "restarts": 9])
+            let login = try bus.operator().asked("bus/modules")["modules"]?.array?.first
+            #expect(login?["restarts"] == 9 && login?["state"] == "failed")
+        }
+    }
+
     @Test func interfacesListsActionsURLsAndWhoRequiresThem() throws {
         let table = AppTable.sixModules {
             $0.modules[0].provides = ["Stored"]
