@@ -170,12 +170,35 @@ struct CommandDescribeTests {
             run.error.split(separator: "\n").map(stripped) == [
                 "modules.A.run: advice: it did not describe itself (--describe): what it printed is no JSON; its row is taken "
                     + "at its word",
-                "modules.B.run: advice: it did not describe itself (--describe): it ended with exit code 64; its row is taken "
-                    + "at its word",
+                "modules.B.run: advice: it did not describe itself (--describe): it ended with exit code 64; it wrote: no such "
+                    + "option; its row is taken at its word",
             ])
         let odd = try await check("  A: {run: [a]}", hellos: ["a": #""interfaces":[]"#])
         #expect(odd.status == 2)
         #expect(odd.error.contains("its description can't be understood: its interfaces are no object"))
+    }
+
+    /// It would crash at its start too. What it wrote is bounded, and steers no terminal.
+    @Test func programThatCrashesIsAnErrorThatQuotesIt() async throws {
+        let run = try await check(
+            "  A: {run: [a]}\n  B: {run: [b]}",
+            scripts: [
+                "a": "i=0; while [ $i -lt 999 ]; do echo line $i; i=$((i + 1)); done >&2\n"
+                    + "printf 'm.swift:2: Fatal error: the \\033[2Jdisk is away\\n' >&2; kill -ILL $$",
+                "b": "printf 'Traceback (most recent call last):\\n  File \"m.py\"\\nKeyError: 1\\n' >&2; exit 1",
+            ])
+        #expect(run.status == 2)
+        #expect(
+            problems(run) == [
+                "modules.A.run: it crashed when it was asked to describe itself (--describe): signal 4 (Illegal instruction); "
+                    + "it wrote: m.swift:2: Fatal error: the  [2Jdisk is away",
+                "modules.B.run: it crashed when it was asked to describe itself (--describe): exit code 1; it wrote: "
+                    + "KeyError: 1",
+            ])
+        #expect(run.lines.last?.hasSuffix(#""errors":2,"advice":0}"#) == true, "\(run.output)")
+        let flood = "head -c 100000 /dev/zero | tr '\\0' x >&2; exit 3"
+        let bounded = try await check("  A: {run: [a]}", scripts: ["a": flood])
+        #expect(bounded.status == 0 && bounded.error.utf8.count < 1_000, "\(bounded.error)")
     }
 
     @Test func programThatHangsIsKilledWithWhatItStarted() async throws {

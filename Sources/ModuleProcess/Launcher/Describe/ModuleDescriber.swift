@@ -9,8 +9,8 @@ public import StrataManifest
 public struct ModuleDescriber {
     /// Why there is no description.
     public struct Failure: Error, Equatable {
-        /// Its row can't be started at all; otherwise the program doesn't know
-        /// `--describe`, which none has to.
+        /// Its row can't be started at all, or the program crashed; otherwise it doesn't
+        /// know `--describe`, which none has to.
         public var isError: Bool
         /// What was tried, and what came.
         public var message: String
@@ -62,26 +62,54 @@ public struct ModuleDescriber {
     private func describe(_ row: AppTable.Row, _ process: ModuleProcess, _ executable: String, _ loop: Loop)
         throws(Failure) -> ModuleDescription
     {
-        if let problem = Executable.problem(executable, folder: process.folder) {
+        if let problem = Executable.problem(executable, of: process) {
             throw Failure(isError: true, message: problem)
         }
-        let (output, exit) = try run(row, process, executable, loop)
-        guard let exit else { throw silent("it printed no hello within \(seconds(Self.patience))") }
-        guard exit == .code(0) else { throw silent("it ended with \(exit)") }
-        guard let json = try? JSON(parsing: output) else { throw silent("what it printed is no JSON") }
+        let end = try run(row, process, executable, loop)
+        guard let exit = end.exit else { throw silent("it printed no hello within \(seconds(Self.patience))", end) }
+        guard exit == .code(0) else {
+            guard end.isCrash else { throw silent("it ended with \(exit)", end) }
+            throw Failure(
+                isError: true,
+                message: "it crashed when it was asked to describe itself (--describe): \(exit)\(end.words)")
+        }
+        guard let json = try? JSON(parsing: end.output) else { throw silent("what it printed is no JSON", end) }
         do throws(ModuleDescription.Malformed) { return try ModuleDescription(json) } catch {
             throw Failure(isError: true, message: "its description can't be understood: \(error.message)")
         }
     }
 
-    private func silent(_ message: String) -> Failure {
-        Failure(isError: false, message: "it did not describe itself (--describe): \(message)")
+    private func silent(_ message: String, _ end: End) -> Failure {
+        Failure(isError: false, message: "it did not describe itself (--describe): \(message)\(end.words)")
+    }
+
+    /// What became of a program that was asked.
+    private struct End {
+        var output: [UInt8] = []
+        /// What it wrote to standard error last.
+        var errors = LastLines()
+        /// Nil where it was killed.
+        var exit: ChildProcess.Exit?
+
+        var isCrash: Bool {
+            if case .signal = exit { return true }
+            return errors.saysCause
+        }
+
+        /// What it said, behind a sentence.
+        var words: String { errors.brief.isEmpty ? "" : "; it wrote: \(errors.brief.joined(separator: " | "))" }
     }
 
     /// What an interpreter needs to know which program it is: its arguments up to the
-    /// first one that is a file's name. Of other programs arguments are their own affair.
+    /// first one that is a file's name. What `env` runs is seen through. Of other programs
+    /// arguments are their own affair.
     static func script(_ run: [String]) -> [String] {
         let program = run.first?.split(separator: "/").last ?? ""
+        if program == "env" {
+            let words = run.dropFirst().prefix { $0.hasPrefix("-") || $0.contains("=") }
+            let command = Array(run.dropFirst(1 + words.count))
+            return command.isEmpty ? [] : words + [command[0]] + script(command)
+        }
         let name = program.prefix { $0.isLetter }
         guard interpreters.contains(String(name)),
             program.dropFirst(name.count).allSatisfy({ $0.isNumber || $0 == "." }),
@@ -108,9 +136,8 @@ public struct ModuleDescriber {
         return try ChildProcess(loop, command, onExit: onExit)
     }
 
-    /// What it printed, and how it ended; nil where it was killed.
     private func run(_ row: AppTable.Row, _ process: ModuleProcess, _ executable: String, _ loop: Loop)
-        throws(Failure) -> (output: [UInt8], exit: ChildProcess.Exit?)
+        throws(Failure) -> End
     {
         var command = ChildProcess.Command(
             arguments: [executable] + Self.script(process.run) + ["--describe"],
@@ -121,32 +148,43 @@ public struct ModuleDescriber {
         if let user = row.user, user != geteuid() {
             command.user = (user, ProcessEnvironment.group(of: user, appGroup: manifest.table.group))
         }
-        var output: [UInt8] = []
-        var exit: ChildProcess.Exit?
+        var end = End()
         var isOver = false
         do throws(SystemError) {
-            let pipe = try Pipe()
+            let (pipe, errorPipe) = (try Pipe(), try Pipe())
             let reader = try OutputReader(
                 loop, descriptor: pipe.reading,
-                onBytes: { bytes in if output.count < Self.most { output += bytes } }, onEnd: {})
-            defer { reader.close() }
-            if let user = command.user { pipe.give(to: user.uid) }
-            command.descriptors = [nil, pipe.writing, nil]
-            defer { pipe.closeWriting() }
+                onBytes: { bytes in if end.output.count < Self.most { end.output += bytes } }, onEnd: {})
+            let errors = try ProcessOutput(loop, descriptor: errorPipe.reading) { end.errors.add($0) }
+            defer {
+                reader.close()
+                errors.close()
+            }
+            for one in [pipe, errorPipe] {
+                if let user = command.user { one.give(to: user.uid) }
+            }
+            command.descriptors = [nil, pipe.writing, errorPipe.writing]
+            defer {
+                pipe.closeWriting()
+                errorPipe.closeWriting()
+            }
             let child = try spawn(loop, command) {
-                exit = $0
+                end.exit = $0
                 isOver = true
             }
+            // What the last program left took a while to be killed, which is none of this one's time.
+            loop.updateTime()
             let timer = LoopTimer(loop) { isOver = true }
             timer.start(after: Self.patience)
             while !isOver { loop.runOnce(waiting: true) }
             timer.close()
             reader.drain()
+            errors.processEnded()
             // And what it has started in its session's first group.
             Glibc.kill(-child.pid, SIGKILL)
-            let ended = exit
-            while exit == nil { loop.runOnce(waiting: true) }
-            return (output, ended)
+            let result = end
+            while end.exit == nil { loop.runOnce(waiting: true) }
+            return result
         } catch {
             throw Failure(isError: true, message: Executable.explain(error, executable))
         }
