@@ -58,7 +58,7 @@ extension Launcher {
         guard let executable = process.executable else {
             throw BusError(.unavailable, "the row of \(supervisor.name) has no `run`: say what is to be run")
         }
-        if let problem = Executable.problem(executable, folder: process.folder) {
+        if let problem = Executable.problem(executable, of: process) {
             throw BusError(.unavailable, "\(supervisor.name) can't be run: \(problem)")
         }
     }

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataManifest
 
 /// What a person is told while an app starts.
 extension Launcher {
@@ -31,7 +32,7 @@ extension Launcher {
             let others = expected.filter { !$0.machine.isReady }.map(\.name)
             tellReady("\(ready.count) of \(expected.count) modules are ready after \(time); not \(list(others))")
         }
-        sayWhatToTry()
+        sayWhatIsThere()
     }
 
     private func tellReady(_ status: String) {
@@ -39,19 +40,38 @@ extension Launcher {
         settings.manager.tell(.ready, .status(status))
     }
 
-    private func sayWhatToTry() {
-        let table = settings.manifest.table
+    private func sayWhatIsThere() {
         link.call("interfaces", deadline: 5_000) { [weak self] answer in
             guard let self, case .running = phase else { return }
             var interfaces: JSON?
             if case .success(let body) = answer { interfaces = (try? JSON(parsing: body))?["interfaces"] }
-            console.say("try, in another terminal:")
-            for command in Suggestions.commands(table, interfaces: interfaces) { console.plain("    \(command)") }
-            if !settings.hints.isEmpty {
-                console.say("there, first:")
-                for hint in settings.hints { console.plain("    \(hint)") }
-            }
-            console.say("ctrl-C ends the app")
+            sayWhoIsRefused(interfaces?.array ?? [])
+            if settings.isForPerson { sayWhatToTry(interfaces) }
         }
+    }
+
+    /// Actions that nobody may call: the manifest doesn't list actions, so that only the
+    /// modules that are there tell of them.
+    private func sayWhoIsRefused(_ interfaces: [JSON]) {
+        guard settings.manifest.table.authorizer == nil else { return }
+        for interface in interfaces {
+            let guarded = (interface["actions"]?.array ?? []).filter { $0["auth"]?.bool == true }
+            guard let name = interface["name"]?.string, let module = interface["module"]?.string,
+                let problem = ManifestReview.unauthorized(guarded.compactMap { $0["name"]?.string }, of: name)
+            else { continue }
+            console.say(of: module, problem)
+        }
+    }
+
+    private func sayWhatToTry(_ interfaces: JSON?) {
+        console.say("try, in another terminal:")
+        for command in Suggestions.commands(settings.manifest.table, interfaces: interfaces) {
+            console.plain("    \(command)")
+        }
+        if !settings.hints.isEmpty {
+            console.say("there, first:")
+            for hint in settings.hints { console.plain("    \(hint)") }
+        }
+        console.say("ctrl-C ends the app")
     }
 }

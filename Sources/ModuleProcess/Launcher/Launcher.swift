@@ -39,7 +39,10 @@ public final class Launcher {
         public var reload: (() -> Result<Manifest, LaunchError>)?
         /// Where modules write their spans, absolute; nil for nowhere.
         public var spans: String?
-        /// How to put `strata` on PATH, and say which socket; shown at the start.
+        /// Whether a person at a terminal sees what the launcher says: then it says what to
+        /// try once the app has started.
+        public var isForPerson = false
+        /// How to put `strata` on PATH, and say which socket; shown to a person.
         public var hints: [String] = []
 
         /// The others have defaults.

@@ -1,39 +1,27 @@
 import StrataCore
 
-/// Three commands that someone who sees an app for the first time can try.
+/// Three commands that someone who sees an app for the first time can try. Each works
+/// as it stands: which params an action takes its module alone knows, so none is called.
 enum Suggestions {
     /// - Parameter interfaces: `bus/interfaces`' answer, where there was one.
     static func commands(_ table: AppTable, interfaces: JSON?) -> [String] {
         var commands: [String] = []
-        if let call = call(interfaces) { commands.append("strata call \(call)") }
-        if let url = url(table, interfaces) { commands.append("strata open '\(url)'") }
+        if let name = interface(table, interfaces) { commands.append("strata call \(name)") }
+        if let url = url(table, interfaces) { commands.append("strata can-open '\(url)'") }
         for command in ["strata ps", "strata routes", "strata levels"] where commands.count < 3 {
             commands.append(command)
         }
         return commands
     }
 
-    /// An action that anyone may call and that likely only reads.
-    private static func call(_ interfaces: JSON?) -> String? {
-        let reading = ["list", "status", "get", "all", "show", "read", "count", "info", "search", "find"]
-        var best: (rank: Int, text: String)?
-        // What stands last in the table is nearest to a user.
-        for interface in (interfaces?.array ?? []).reversed() {
-            guard let name = interface["name"]?.string, interface["instances"]?.string != "multiple" else { continue }
-            for action in actions(interface["actions"]) where !action.needsAuthorization {
-                let rank = reading.firstIndex(of: action.name) ?? reading.count
-                if best.map({ rank < $0.rank }) ?? true { best = (rank, "\(name)/\(action.name)") }
-            }
+    /// An interface that lists actions: what stands last in the table is nearest to a user.
+    private static func interface(_ table: AppTable, _ interfaces: JSON?) -> String? {
+        func place(_ interface: JSON) -> (Int, Int) {
+            let index = table.modules.firstIndex { $0.name == interface["module"]?.string }
+            return index.map { (table.modules[$0].rank, $0) } ?? (-1, 0)
         }
-        return best?.text
-    }
-
-    private static func actions(_ json: JSON?) -> [(name: String, needsAuthorization: Bool)] {
-        if let members = json?.object { return members.map { ($0.name, $0.value["auth"]?.bool ?? false) } }
-        return (json?.array ?? []).compactMap { entry in
-            if let name = entry.string { return (name, false) }
-            return entry["name"]?.string.map { ($0, entry["auth"]?.bool ?? false) }
-        }
+        let listing = (interfaces?.array ?? []).filter { $0["actions"]?.array?.isEmpty == false }
+        return listing.max { place($0) < place($1) }?["name"]?.string
     }
 
     /// A URL of the app's, one without a part to fill in where there is one.

@@ -27,6 +27,8 @@ final class FakeLaunchBroker {
             heldPings = []
         }
     }
+    /// What actions answer, by their names; the others `{}`.
+    var told: [String: JSON] = [:]
     /// Connections so far.
     private(set) var sessions = 0
 
@@ -125,7 +127,7 @@ final class FakeLaunchBroker {
             } else if action == "ping", !answersPings {
                 heldPings.append(header.id)
             } else {
-                send(.reply, header.id, Array("{}".utf8)) { _ in }
+                send(.reply, header.id, (told[action] ?? [:]).encoded()) { _ in }
             }
         case .reply: answers.removeValue(forKey: header.id)?(.success(json))
         case .error:

@@ -22,6 +22,9 @@ final class LauncherFixture: LineSink {
     /// The launcher's own. Whether the machine lacks memory is no test's affair.
     var environment = ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1", "MEMORY_PRESSURE_WATCH": "/dev/null"]
 
+    /// Whether a person sees what it says.
+    var isForPerson = false
+
     init() throws {
         var template = Array("/tmp/strata-launcher-XXXXXX".utf8CString)
         try #require(mkdtemp(&template) != nil)
@@ -91,6 +94,8 @@ final class LauncherFixture: LineSink {
         var settings = Launcher.Settings(
             manifest: manifest, socket: broker.path, broker: .running, environment: environment)
         settings.ownsProcess = false
+        settings.isForPerson = isForPerson
+        settings.hints = ["export PATH"]
         settings.reload = { [unowned self] in self.reloadFails.map { .failure($0) } ?? .success(self.manifest) }
         let launcher = try Launcher(loop, settings, console: Console(self, isColoured: false))
         launcher.onEnd = { [unowned self] in self.ending = $0 }

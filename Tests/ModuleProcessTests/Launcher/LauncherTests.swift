@@ -57,6 +57,9 @@ struct LauncherTests {
         kill(Int32(first), SIGKILL)
         try app.until { app.broker.pid(of: "Shop") != first }
         #expect(app.loop.now - start < 1_000)
+        let restarts = app.broker.calls.filter { ["vouch", "moduleState"].contains($0.action) }
+            .compactMap { $0.body["restarts"]?.integer }
+        #expect(restarts.first == 0 && restarts.last == 1 && restarts == restarts.sorted(), "\(restarts)")
         // Where the bus came late, it was told of the first start twice.
         #expect(app.broker.reports(of: "Shop").suffix(3) == ["starting", "restarting", "starting"])
         try app.end()
@@ -118,6 +121,29 @@ struct LauncherTests {
         )
         try app.start()
         try app.until { app.said("| 2999 ") }
+        try app.end()
+    }
+
+    @Test(arguments: [false, true]) func onlyAPersonIsToldWhatToTry(isForPerson: Bool) throws {
+        let app = try LauncherFixture()
+        app.isForPerson = isForPerson
+        app.broker.told["interfaces"] = [
+            "interfaces": [
+                [
+                    "name": "Shop", "module": "Shop",
+                    "actions": [["name": "buy", "auth": true], ["name": "wipe", "auth": true], ["name": "look"]],
+                ], ["name": "Log", "module": "Shop", "actions": []],
+            ]
+        ]
+        try app.module("Shop")
+        try app.start()
+        try app.getReady("Shop")
+        // Whoever reads a journal wants to know it too.
+        let problem = "Shop/buy and 1 more have auth: true, and the app has no authorizer, so that each call is refused"
+        try app.until { app.said(problem) }
+        #expect(app.lines.contains { $0.hasPrefix("Shop     \(problem)") }, "\(app.lines)")
+        let hints = ["try, in another terminal:", "    strata call Shop", "there, first:", "ctrl-C ends the app"]
+        #expect(hints.allSatisfy { app.said($0) == isForPerson }, "\(app.lines)")
         try app.end()
     }
 

@@ -45,8 +45,19 @@ struct SettingTests {
         ]
         #expect(
             Suggestions.commands(table, interfaces: interfaces) == [
-                "strata call Catalog/list", "strata open 'shop://search/'", "strata ps",
+                "strata call Catalog", "strata can-open 'shop://search/'", "strata ps",
             ])
+        // Of one that lists nothing there is nothing to be shown.
+        let bare: JSON = [["name": "Catalog", "actions": [["name": "add"]]], ["name": "Log", "actions": []]]
+        #expect(Suggestions.commands(AppTable(app: "a"), interfaces: bare).first == "strata call Catalog")
+        // The bus lists them by name.
+        let several: JSON = .array(
+            ["Base", "Shop", "Store"].map {
+                ["name": .string("I\($0)"), "module": .string($0), "actions": [["name": "act"]]]
+            })
+        table.modules = ["Shop", "Store", "Base"].map { AppTable.Row(name: $0) }
+        table.modules[0].rank = 2
+        #expect(Suggestions.commands(table, interfaces: several).first == "strata call IShop")
         #expect(Suggestions.commands(AppTable(app: "bare"), interfaces: nil).count == 3)
     }
 
@@ -56,7 +67,26 @@ struct SettingTests {
         var process = ModuleProcess(name: "A", folder: "/")
         process.env = ["PATH": "/mine", "STRATA_TOKEN": "forged"]
         let all = ProcessEnvironment.module(process, inherited: inherited, user: nil, bus: ["STRATA_TOKEN": "true"])
-        #expect(all == ["PATH=/mine", "STRATA_TOKEN=true"])
+        #expect(all == ["PATH=/mine", "STRATA_TOKEN=true", "SWIFT_BACKTRACE=registers=none,images=none"])
+    }
+
+    /// What somebody has said of backtraces counts, within what the row keeps.
+    @Test func backtracesAreShortWhereNobodySaysOtherwise() {
+        func backtrace(
+            _ launcher: String?, keep: [String]? = nil, row: String? = nil, user: UInt32? = nil
+        ) -> String? {
+            var process = ModuleProcess(name: "A", folder: "/")
+            process.keepEnv = keep
+            process.env["SWIFT_BACKTRACE"] = row
+            let variables = ProcessEnvironment.module(
+                process, inherited: launcher.map { ["SWIFT_BACKTRACE": $0] } ?? [:], user: user, bus: [:])
+            return variables.first { $0.hasPrefix("SWIFT_BACKTRACE=") }.map { String($0.dropFirst(16)) }
+        }
+        let short = "registers=none,images=none"
+        #expect(backtrace(nil) == short && backtrace("enable=no") == "enable=no")
+        #expect(backtrace(nil, row: "color=yes") == "color=yes" && backtrace("enable=no", row: "x") == "x")
+        #expect(backtrace("enable=no", keep: []) == short && backtrace("enable=no", user: 0) == short)
+        #expect(backtrace("enable=no", keep: ["SWIFT_BACKTRACE"], user: 0) == "enable=no")
     }
 
     @Test func rowWithAUserInheritsWhatItKeepsAlone() {
@@ -65,7 +95,7 @@ struct SettingTests {
         process.env = ["TZ": "UTC"]
         func names(user: UInt32?) -> [String] {
             ProcessEnvironment.module(process, inherited: inherited, user: user, bus: [:])
-                .map { String($0.prefix { $0 != "=" }) }
+                .map { String($0.prefix { $0 != "=" }) }.filter { $0 != "SWIFT_BACKTRACE" }
         }
         #expect(names(user: nil) == ["AWS_SECRET", "PATH", "TZ", "XDG_RUNTIME_DIR"])
         #expect(names(user: 0) == ["HOME", "LOGNAME", "TZ", "USER"])

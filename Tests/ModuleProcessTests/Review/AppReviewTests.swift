@@ -116,15 +116,89 @@ struct AppReviewTests {
                 "3:18 error modules.A.observes[0]: b.done is broadcast by B in the later level middle, and broadcasts "
                     + "reach later levels only: A in basic never gets it; report it, or move one of them",
                 "4:55 advice modules.B.observes[0]: no row broadcasts a.dnoe, or reports it to B, so that only an operator "
-                    + "sends it (strata notify); did you mean a.done?",
+                    + "sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
+                    + "levels only; did you mean a.done?",
                 "4:63 error modules.B.observes[1]: b.done is broadcast by B itself, and broadcasts reach later levels "
                     + "only: B in middle never gets it; report it, or move one of them",
                 "4:79 advice modules.B.observes[3]: no row broadcasts asked, or reports it to B, so that only an operator "
-                    + "sends it (strata notify); B reports it to A",
+                    + "sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
+                    + "levels only; B reports it to A",
             ])
-        // A guest may send it, but under `declared`.
-        #expect(try findings("guests: {level: basic, most: 1}\n\(text)") == [])
+        // A guest may send it, but under `declared`; what the row broadcasts reaches nobody all the same.
+        #expect(
+            try findings("guests: {level: basic, most: 1}\n\(text)") == [
+                "5:35 advice modules.B.broadcasts[0]: A in basic observes b.done, and broadcasts reach later levels only: it "
+                    + "never gets the one of B in middle; report it, or move one of them"
+            ])
         #expect(try findings("guests: {level: basic, most: 1}\ncalls: declared\n\(text)").count == 4)
+        // No broadcast at all reaches the first level.
+        let first = try findings("modules:\n  A: {observes: [x]}")
+        #expect(first.first?.hasSuffix("; no broadcast reaches basic, the first level") == true, "\(first)")
+    }
+
+    /// Those that observe it get the name from elsewhere, which hid that this one reaches nobody.
+    @Test func broadcastThatGoesUpwardsIsAdvice() throws {
+        let text = """
+            modules:
+              A: {broadcasts: [x]}
+              B: {level: middle, observes: [x, y], reports: {B: [y]}}
+              C: {level: topout, broadcasts: [x, y]}
+            """
+        #expect(
+            try findings(text).map { $0.prefix { $0 != ";" } } == [
+                "5:35 advice modules.C.broadcasts[0]: B in middle observes x, and broadcasts reach later levels only: it "
+                    + "never gets the one of C in topout",
+                "5:38 advice modules.C.broadcasts[1]: B in middle observes y, and broadcasts reach later levels only: it "
+                    + "never gets the one of C in topout",
+            ])
+        // One observer that it reaches is enough.
+        #expect(try findings(text.replacing("topout, broadcasts", with: "basic, broadcasts")) == [])
+    }
+
+    // MARK: Processes
+
+    @Test func idleOfAModuleThatIsNotStartedOnDemandIsAdvice() throws {
+        #expect(
+            try findings(
+                "modules:\n  A: {run: [a], idle: 5s}\n  B: {run: [b], provides: [B], start: on-demand, idle: 5s}") == [
+                    "3:23 advice modules.A.idle: idle has no effect with start: eager: only a module that starts on demand is "
+                        + "stopped when nobody asks for it; set start: on-demand, or leave idle out"
+                ])
+    }
+
+    /// One that its row maps too starts the module.
+    @Test func urlThatOnlyAModuleOnDemandMapsIsAdvice() throws {
+        let text = """
+            schemes: [x]
+            modules:
+              A: {run: [a], start: on-demand, provides: [A]}
+              B: {run: [b], provides: [B]}
+              C: {run: [c], start: on-demand, provides: [C], urls: {c/one: C/one}}
+            """
+        func hello(_ name: String) -> String {
+            let urls = ["one", "two/:n"].map {
+                #"{"host":"\#(name.lowercased())","path":"/\#($0)","to":"\#(name)/one"}"#
+            }
+            return #""interfaces":{"\#(name)":{}},"urls":[\#(urls.joined(separator: ","))]"#
+        }
+        let found = try findings(text, ["A": hello("A"), "B": hello("B"), "C": hello("C")])
+        #expect(
+            found.map { $0.prefix { $0 != "," } } == [
+                "4:3 advice modules.A.urls: only the module maps a/one",
+                "4:3 advice modules.A.urls: only the module maps a/two/:n",
+                "6:50 advice modules.C.urls: only the module maps c/two/:n",
+            ])
+        #expect(found[0].hasSuffix(#"(start: on-demand); add to the row: urls: {"a/one": A/one}"#), "\(found[0])")
+        #expect(found[2].hasSuffix(#"(start: on-demand); add to the row's urls: "c/two/:n": C/one"#), "\(found[2])")
+    }
+
+    @Test func urlWithoutAValidPathSaysHowToWriteIt() throws {
+        let hello = #""interfaces":{"A":{}},"urls":[{"host":"a","path":"one","to":"A/x"}]"#
+        #expect(
+            try findings("schemes: [x]\nmodules:\n  A: {provides: [A]}", ["A": hello]) == [
+                #"4:3 error modules.A.urls: the module has a URL of the host a that none can match: the URL pattern "one" "#
+                    + #"does not start with "/"; write /segment/segment, or / for the host alone"#
+            ])
     }
 
     /// The other row broadcasts under its own name what an adapter renames.
@@ -246,8 +320,8 @@ struct AppReviewTests {
         let hello = #""interfaces":{"I":{"actions":{"a":{"auth":true},"b":{},"c":{"auth":true}}}}"#
         #expect(
             try findings("modules:\n  P: {provides: [I]}", ["P": hello]) == [
-                "3:18 error modules.P.provides[0]: I/a and 1 more has auth: true, and the app has no authorizer, so that "
-                    + "each call is refused (unauthorized): name one"
+                "3:18 error modules.P.provides[0]: I/a and 1 more have auth: true, and the app has no authorizer, so that "
+                    + "each call is refused (unauthorized): name one in authorizer"
             ])
     }
 

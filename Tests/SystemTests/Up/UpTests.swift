@@ -87,6 +87,7 @@ struct UpTests {
             modules:
               Missing: {run: [bin/nothing]}
               Plain: {run: [plain]}
+              Shell: {run: [sh, -c, exit]}
               Quits: {run: [quits.sh], restart: never}
               Silent: {run: [a.sh], restart: never, stop: 100ms}
               Good: {level: topout, run: [a.sh], stop: 100ms}
@@ -96,6 +97,10 @@ struct UpTests {
         try app.start()
         try app.until { app.said("Good    | here") && app.said("Silent    failed") }
         #expect(app.said("Missing   failed: \(app.folder)/bin/nothing isn't there; build it, or mend `run`"))
+        #expect(
+            app.said(
+                "Shell     failed: \(app.folder)/sh isn't there, and PATH isn't searched for `run`: write /usr/bin/sh, or "
+                    + "[/usr/bin/env, sh, …]"))
         #expect(app.said("Plain     failed: \(app.folder)/plain is not executable; run chmod +x"))
         #expect(
             app.said(
@@ -103,6 +108,18 @@ struct UpTests {
         #expect(app.said("it did not say hello to the bus within 500 ms"))
         app.signal(SIGINT)
         #expect(try app.ended() == .code(0))
+    }
+
+    /// A journal or a file is nobody who could type it. What is wrong is said there too.
+    @Test func whatToTryIsNotSaidWhereNobodyCanTypeIt() throws {
+        let app = try FixtureApp("  Guard: {run: [MODULE], provides: [Guard], env: {FIXTURE: is guarded}}")
+        defer { app.cleanUp() }
+        try app.start()
+        try app.running.until {
+            app.line(of: "Guard", "Guard/guarded has auth: true, and the app has no authorizer") != nil
+        }
+        try app.end()
+        #expect(!app.running.said("try, in another terminal") && !app.running.said("ctrl-C"), "\(app.running.lines)")
     }
 
     @Test func socketThatIsTakenIsRefused() throws {

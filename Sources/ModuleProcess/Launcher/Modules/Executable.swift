@@ -1,8 +1,29 @@
 import Glibc
 import StrataCore
+import StrataManifest
 
 /// Why a program can't be started, in words that say what to do.
 enum Executable {
+    /// Looks before a row's program is started; nil where nothing is wrong that can be seen.
+    ///
+    /// What runs is known from the manifest alone: PATH, which is another's for each who
+    /// starts the app, is looked at only to say what may have been meant.
+    static func problem(_ executable: String, of process: ModuleProcess) -> String? {
+        guard let problem = problem(executable, folder: process.folder) else { return nil }
+        guard let name = process.run.first, !name.contains("/"), access(executable, F_OK) != 0,
+            let found = inPath(name)
+        else { return problem }
+        return "\(executable) isn't there, and PATH isn't searched for `run`: write \(found), or "
+            + "[/usr/bin/env, \(name), …]"
+    }
+
+    /// The program that a shell would find under a name.
+    private static func inPath(_ name: String) -> String? {
+        guard let path = getenv("PATH") else { return nil }
+        return String(cString: path).split(separator: ":").lazy.map { "\($0)/\(name)" }
+            .first { $0.hasPrefix("/") && problem($0, folder: "/") == nil }
+    }
+
     /// Looks before starting; nil where nothing is wrong that can be seen.
     static func problem(_ path: String, folder: String) -> String? {
         var status = stat()

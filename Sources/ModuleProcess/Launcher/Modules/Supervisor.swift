@@ -242,7 +242,7 @@ final class Supervisor {
         guard let executable = process.executable, !process.run.isEmpty else {
             return .failure(StartProblem(message: "its row has no `run`: start it by hand", isTemporary: false))
         }
-        if let problem = Executable.problem(executable, folder: process.folder) {
+        if let problem = Executable.problem(executable, of: process) {
             return .failure(StartProblem(message: problem, isTemporary: false))
         }
         do throws(SystemError) {

@@ -58,6 +58,7 @@ public enum AppRun {
         settings.passedSocket = socket.passed
         settings.manager = manager
         settings.spans = spans
+        settings.isForPerson = isatty(STDOUT_FILENO) == 1
         settings.hints = Programs.hints(socket, path: environment["PATH"])
         settings.reload = {
             do throws(LaunchError) {
@@ -74,9 +75,9 @@ public enum AppRun {
         signal(SIGPIPE, SIG_IGN)
         let journal = JournalSink.connected(STDOUT_FILENO, app: settings.manifest.table.app, settings.environment)
         let sink: any LineSink = journal ?? DescriptorSink(descriptor: STDOUT_FILENO)
-        let isTerminal = isatty(STDOUT_FILENO) == 1
         let refused = settings.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        let console = Console(sink, isColoured: isTerminal && !refused && settings.environment["TERM"] != "dumb")
+        let isColoured = settings.isForPerson && !refused && settings.environment["TERM"] != "dumb"
+        let console = Console(sink, isColoured: isColoured)
         var ending = Launcher.Ending(code: 1, message: "the app ended without saying why")
         do {
             let loop = try Loop()

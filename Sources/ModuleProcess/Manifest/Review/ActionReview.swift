@@ -59,12 +59,10 @@ struct ActionReview {
         return index.table.modules.flatMap { row in
             (descriptions[row.name]?.interfaces ?? []).compactMap { interface in
                 let actions = (interface.actions ?? []).filter(\.needsAuthorization).map(\.name)
-                guard let first = actions.first else { return nil }
-                let more = actions.count == 1 ? "" : " and \(actions.count - 1) more"
+                guard let problem = ManifestReview.unauthorized(actions, of: interface.name) else { return nil }
                 return manifest.problem(
                     ["modules", .key(row.name), "provides", .at(row.provides.firstIndex(of: interface.name) ?? 0)],
-                    "\(interface.name)/\(first)\(more) has auth: true, and the app has no authorizer, so that each call is "
-                        + "refused (unauthorized): name one")
+                    problem)
             }
         }
     }

@@ -6,7 +6,22 @@ extension DescriptionReview {
     public var advice: [ManifestError] {
         let owned = Set(manifest.table.modules.flatMap(\.provides))
         return manifest.table.modules.flatMap { row in
-            descriptions[row.name].map { unnamed(row, $0, owned) + unsaid(row, $0) } ?? []
+            descriptions[row.name].map { unnamed(row, $0, owned) + unmapped(row, $0) + unsaid(row, $0) } ?? []
+        }
+    }
+
+    /// URLs of a module that starts on demand which only the module itself maps.
+    private func unmapped(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
+        guard row.start == .onDemand else { return [] }
+        return description.urls.filter { url in
+            !row.urls.contains { $0.host == url.host && $0.path == url.path } && (try? URLPattern(url.path)) != nil
+        }.map { url in
+            let line = "\(JSON.string(url.host + url.path)): \(url.to)"
+            let addition = row.urls.isEmpty ? "to the row: urls: {\(line)}" : "to the row's urls: \(line)"
+            return error(
+                row, ["urls"],
+                "only the module maps \(url.host)\(url.path), so that it can be opened only while \(row.name) runs, and "
+                    + "opening it doesn't start \(row.name) (start: on-demand); add \(addition)")
         }
     }
 

@@ -75,8 +75,12 @@ public struct DescriptionReview {
             if let problem = problem(url, description) {
                 errors.append(error(row, ["urls"], "\(text) leads to \(url.to), \(problem)"))
             }
-            guard let pattern = try? URLPattern(url.path) else {
-                errors.append(error(row, ["urls"], "\(text) has no valid path"))
+            let pattern: URLPattern
+            do throws(BusURLError) { pattern = try URLPattern(url.path) } catch {
+                errors.append(
+                    self.error(
+                        row, ["urls"],
+                        "the module has a URL of the host \(url.host) that none can match: \(error.message)"))
                 continue
             }
             if let owner = urls.value(of: pattern, host: url.host), owner != row.name {

@@ -35,7 +35,8 @@ public struct ManifestReview {
 
     /// What works, and may not be meant so: calls that only `calls: any` lets
     /// pass, requirements that only a guest can meet, reports that only a guest
-    /// can get, adapters that nobody passes, URLs without a scheme.
+    /// can get, adapters that nobody passes, URLs without a scheme, `idle` where it
+    /// has no effect.
     public var advice: [ManifestError] {
         var advice = table.guests == nil ? [] : unprovided("so that only a guest can") + guestReports
         if table.calls == .any {
@@ -55,6 +56,13 @@ public struct ManifestReview {
                 manifest.problem(
                     ["adapters", .at(place)],
                     "\(owner.name) provides \(adapter.name) itself, which beats the adapter: it is never used"))
+        }
+        for row in table.modules where row.idle != nil && row.start != .onDemand {
+            advice.append(
+                manifest.problem(
+                    ["modules", .key(row.name), "idle"],
+                    "idle has no effect with start: \(row.start.rawValue): only a module that starts on demand is stopped "
+                        + "when nobody asks for it; set start: on-demand, or leave idle out"))
         }
         if table.schemes.isEmpty, let row = table.modules.first(where: { !$0.urls.isEmpty }) {
             advice.append(
@@ -108,6 +116,15 @@ public struct ManifestReview {
                 )
             }
         }
+    }
+
+    /// What is to be said of actions with `auth: true` in an app without an authorizer; nil
+    /// where there are none.
+    public static func unauthorized(_ actions: [String], of interface: String) -> String? {
+        guard let first = actions.first else { return nil }
+        let more = actions.count == 1 ? " has" : " and \(actions.count - 1) more have"
+        return "\(interface)/\(first)\(more) auth: true, and the app has no authorizer, so that each call is "
+            + "refused (unauthorized): name one in authorizer"
     }
 
     /// `; did you mean Storage?`, or nothing.

@@ -78,7 +78,17 @@ struct NotificationReview {
         let others = reporters.map { "\($0.sender) reports it to \($0.target)" }
         let known = others.isEmpty ? ManifestReview.hint(name, index.sentNames) : "; \(others.joined(separator: ", "))"
         return "no row broadcasts \(name), or reports it to \(row.name), so that only an operator sends it"
-            + " (strata notify)\(known)"
+            + " (strata notify)\(undeclared(row))\(known)"
+    }
+
+    /// Who may send a name that no row declares.
+    private func undeclared(_ row: AppTable.Row) -> String {
+        guard table.calls != .declared else { return "" }
+        let reach =
+            row.rank == 0
+            ? "no broadcast reaches \(index.level(row)), the first level"
+            : "broadcasts reach \(index.level(row)) from earlier levels only"
+        return ", or a module that doesn't declare it; \(reach)"
     }
 
     private static func relation(_ sender: AppTable.Row, _ observer: AppTable.Row) -> String {
@@ -89,9 +99,11 @@ struct NotificationReview {
 
     private func unheard(_ name: String, at place: Int, of row: AppTable.Row) -> Finding? {
         let names = index.names(ofBroadcast: name, by: row)
-        // An observer that it can't reach has a finding of its own.
-        guard names.allSatisfy({ index.observers[$0] == nil }) else { return nil }
+        let observers = names.flatMap { index.observers[$0] ?? [] }
         let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "broadcasts", .at(place)]
+        guard observers.isEmpty else {
+            return unreaching(names, by: row, observers).map { Finding(.advice, manifest.problem(steps, $0)) }
+        }
         if row.rank == table.levels.count - 1 {
             return Finding(
                 .advice,
@@ -105,6 +117,21 @@ struct NotificationReview {
             .advice,
             manifest.problem(
                 steps, "no module of a level after \(index.level(row)) observes \(name)\(observedHint(name))"))
+    }
+
+    /// What is said of a broadcast that reaches none of those that are known to observe it,
+    /// where none of them has a finding of its own: they get the name from elsewhere, or may.
+    /// - Parameter names: its own, then those that adapters give it.
+    private func unreaching(_ names: [String], by row: AppTable.Row, _ observers: [AppTable.Row]) -> String? {
+        let isTold = observers.contains { observer in
+            LevelRule.broadcastReaches(from: row.rank, to: observer.rank)
+                || observer.observes.enumerated().contains { place, observed in
+                    names.contains(observed.name) && unreached(observed, at: place, of: observer) != nil
+                }
+        }
+        guard !isTold, let first = observers.first else { return nil }
+        return "\(first.name) in \(index.level(first)) observes \(names[0]), and broadcasts reach later levels only: "
+            + "it never gets the one of \(row.name) in \(index.level(row)); report it, or move one of them"
     }
 
     private func mayHaveGuest(after rank: Int) -> Bool {
