@@ -96,6 +96,7 @@ extension Broker {
         }
         if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
         call.pointee.credit -= 1
+        call.pointee.wasPassedOn = true
         let id = call.pointee.callerID
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
@@ -297,6 +298,14 @@ extension Broker {
         }
         let who = call.pointee.callee?.takeUnretainedValue().displayName
         let waited = call.pointee.waitsFor?.takeUnretainedValue().name
+        if call.pointee.kind == .call, call.pointee.wasPassedOn, let who {
+            return failAndCancel(
+                call,
+                BusError(
+                    .deadlineExceeded,
+                    "the stream of \(who) was quiet for \(call.pointee.budget) ms, the deadline of each reply: give more, "
+                        + "or 0 for none", ran: .maybe))
+        }
         let what =
             who.map { "\($0) did not answer" } ?? waited.map { "\($0) was not ready" } ?? "there was no answer"
         failAndCancel(

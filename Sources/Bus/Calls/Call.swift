@@ -65,7 +65,8 @@ struct Call {
     var credit: UInt64 = 0
     /// Credit that its callee has not been told of yet.
     var owedCredit: UInt64 = 0
-    /// Of a request that the broker serves: others were asked for it.
+    /// Of a request that the broker serves: others were asked for it. Of a call: it has had
+    /// a partial reply.
     var wasPassedOn = false
     /// In nanoseconds.
     var startedAt: UInt64 = 0

@@ -27,7 +27,8 @@ struct Milliseconds: ExpressibleByArgument {
 struct TimeoutOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "How long it may take: an integer with ms, s, m or h, 24h at most; 0 is no limit, and for streams only.",
+            "How long it may take, of a stream each reply: an integer with ms, s, m or h, 24h at most; 0 is no limit, "
+                + "and for streams only.",
             valueName: "time"))
     var timeout: Milliseconds?
 }

@@ -14,7 +14,8 @@ struct Call: ParsableCommand {
               strata call Sensor/set -- -5          params that begin with -
               strata call Notes/sync --trace        begins a trace, and says which
 
-            A stream's partial replies are printed a line each. Ctrl-C cancels the call.
+            A stream's partial replies are printed a line each; its end, and an answer of no bytes, \
+            print nothing. Ctrl-C cancels the call.
             """)
 
     @Argument(
@@ -33,14 +34,14 @@ struct Call: ParsableCommand {
     func run() throws {
         let answer = Answer(output)
         guard destination.contains("/") else {
+            let actions = try InterfaceActions(of: destination, bus.connect())
             guard params == nil else {
                 throw Failure(.usage, "\(destination) names no action; write \(destination)/action to send params")
             }
-            try InterfaceActions(of: destination, bus.connect()).show(answer)
-            return
+            return try actions.show(answer)
         }
         var request = Request(to: destination, body: try Params.read(params))
-        try request.limit(timeout)
+        request.limit(timeout)
         request.activity = "waiting for \(destination)"
         trace.begin(&request)
         let connection = try bus.connect()
@@ -53,17 +54,24 @@ struct Call: ParsableCommand {
 }
 
 extension Request {
-    /// Sets the deadline that was asked for. None at all is allowed for streams
-    /// only, which say how many partial replies they take.
-    mutating func limit(_ option: TimeoutOption) throws(Failure) {
+    /// The bus's own streams that it holds to no deadline.
+    private static let endless = ["bus/watch", "bus/monitor"]
+
+    /// Sets the deadline that was asked for: of a stream, that of each reply. None at all
+    /// is allowed for streams only, which say how many partial replies they take.
+    mutating func limit(_ option: TimeoutOption) {
         deadline = option.timeout?.value
         if deadline == 0 { credit = 16 }
+        guard Self.endless.contains(to) else { return }
+        isEndless = true
+        if let deadline, deadline > 0 { patience = deadline }
     }
 }
 
 extension Answer {
-    /// Sends a request and shows each reply. The null that ends a stream is not
-    /// shown.
+    /// Sends a request and shows each reply. An answer of no bytes is not shown, nor the
+    /// null that ends a stream: no runtime sends anything there, and a reader of lines
+    /// would take it for an element.
     func showReplies(to request: Request, _ connection: OperatorConnection) throws(Failure) {
         var request = request
         var isStream = false
@@ -72,9 +80,13 @@ extension Answer {
             isStream = true
             do throws(Failure) { try show(body) } catch { failure = failure ?? error }
         }
-        let body = try connection.send(request)
+        let body: [UInt8]
+        do throws(Failure) { body = try connection.send(request) } catch {
+            guard isStream, error.code == .deadlineExceeded else { throw error }
+            throw Failure(quietFor: request.deadline ?? Request.standardDeadline)
+        }
         if let failure { throw failure }
-        if isStream, body.isEmpty || body == Array("null".utf8) { return }
+        if body.isEmpty || (isStream && body == Array("null".utf8)) { return }
         try show(body)
     }
 }

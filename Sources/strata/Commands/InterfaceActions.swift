@@ -15,7 +15,8 @@ struct InterfaceActions {
         let name = Name.withoutRouterSuffix(interface)
         let known = try Self.interfaces(connection)
         guard let found = known.first(where: { $0["name"]?.string == name }) else {
-            let hint = Self.hint(nearestNames(to: name, in: known.compactMap { $0["name"]?.string }))
+            let names = known.compactMap { $0["name"]?.string }
+            let hint = Self.hint(Self.slashed(name, names).map { [$0] } ?? nearestNames(to: name, in: names))
             throw Failure(
                 .answer, "unknown-interface: no module here provides \(name)\(hint)", code: .unknownInterface)
         }
@@ -68,6 +69,15 @@ struct InterfaceActions {
         var failure = failure
         failure.message += hint(near.map { failure.code == .unknownAction ? "\(interface)/\($0)" : $0 })
         return failure
+    }
+
+    /// `Rules/status` of `Rules.status`, where there is an interface `Rules`.
+    static func slashed(_ name: String, _ interfaces: [String]) -> String? {
+        let dots = name.indices.filter { name[$0] == "." }
+        guard let dot = dots.last(where: { interfaces.contains(Name.withoutRouterSuffix(String(name[..<$0]))) }) else {
+            return nil
+        }
+        return "\(name[..<dot])/\(name[name.index(after: dot)...])"
     }
 
     /// A line that names what may have been meant; empty for nothing.

@@ -27,12 +27,7 @@ struct Logs: ParsableCommand {
     @Option(help: ArgumentHelp("So many of each module that are there already.", valueName: "n"))
     var lines = 100
 
-    @Option(
-        help: ArgumentHelp(
-            "How long -f waits for a bus that is gone: an integer with ms, s, m or h; 0 is not at all.",
-            valueName: "time"))
-    var wait = Milliseconds(argument: "30s")!  // because 30s is one
-
+    @OptionGroup var loss: WaitOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
@@ -42,23 +37,12 @@ struct Logs: ParsableCommand {
 
     func run() throws {
         let answer = Answer(output)
-        var connection = try bus.connect()
+        let connection = try bus.connect()
         let shown = LogOutput(answer.isForPrograms ? [] : try names(connection), answer)
-        var reconnection: Reconnection?
-        while true {
-            do throws(Failure) {
-                return try read(connection, isAgain: reconnection != nil, shown)
-            } catch {
-                guard follow, Self.isLoss(error, isAgain: reconnection != nil) else { throw error }
-                if error.code == .unavailable {
-                    reconnection?.failed(error)
-                } else {
-                    reconnection = try Reconnection(to: connection.path, after: error, patience: wait.value)
-                }
-                guard let next = try reconnected(&reconnection) else { return }
-                connection = next
-                shown.resume()
-            }
+        guard follow else { return try read(connection, isAgain: false, shown) }
+        try Reconnection.follow(connection, patience: loss.wait.value) { connection, isAgain throws(Failure) in
+            if isAgain { shown.resume() }
+            try read(connection, isAgain: isAgain, shown)
         }
     }
 
@@ -101,23 +85,6 @@ struct Logs: ParsableCommand {
             if follow, error.code == .cancelled { return }
             guard follow, error.code == .shuttingDown else { throw error }
             StandardError.write("strata: \(Monitor.appEnds)")
-        }
-    }
-
-    // MARK: A bus that is gone
-
-    /// Whether the lines may come again: the broker is gone, or the launcher is, or it
-    /// isn't with the new broker yet.
-    private static func isLoss(_ failure: Failure, isAgain: Bool) -> Bool {
-        failure.status == .noBus || failure.code == .died || isAgain && failure.code == .unavailable
-    }
-
-    /// - Returns: nil where ctrl-C, or the app's end, ended the waiting.
-    private func reconnected(_ reconnection: inout Reconnection?) throws(Failure) -> OperatorConnection? {
-        do throws(Failure) { return try reconnection?.connect() } catch {
-            guard error.code == .shuttingDown else { throw error }
-            StandardError.write("strata: \(Monitor.appEnds)")
-            return nil
         }
     }
 }

@@ -15,7 +15,8 @@ struct Monitor: ParsableCommand {
               strata monitor --json | jq 'select(.microseconds > 10000)'
 
             Options add up; of the values of one any will do. The last column is how long an \
-            answer took. Times are UTC. Ctrl-C ends it, and the app's end.
+            answer took. Times are UTC. Ctrl-C ends it, and the app's end. Where the broker dies it \
+            waits for the next one, and goes on.
             """)
 
     /// The last word of what goes on until the app ends.
@@ -26,6 +27,7 @@ struct Monitor: ParsableCommand {
     @Flag(help: "Shows the frames' bodies too.")
     var bodies = false
 
+    @OptionGroup var loss: WaitOption
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
@@ -55,13 +57,15 @@ struct Monitor: ParsableCommand {
                 show(body, frame, isWanted, view)
             }
         }
-        do {
-            _ = try connection.send(request)
-        } catch {
-            // Ctrl-C is how it is meant to end, or the app's orderly end.
-            guard error.code != .cancelled else { return }
-            guard error.code == .shuttingDown else { throw error }
-            StandardError.write("strata: \(Self.appEnds)")
+        try Reconnection.follow(connection, patience: loss.wait.value) { connection, isAgain throws(Failure) in
+            // Another broker counts its calls anew.
+            if isAgain { calls = SeenCalls() }
+            do throws(Failure) { _ = try connection.send(request) } catch {
+                // Ctrl-C is how it is meant to end, or the app's orderly end.
+                guard error.code != .cancelled else { return }
+                guard error.code == .shuttingDown else { throw error }
+                StandardError.write("strata: \(Self.appEnds)")
+            }
         }
     }
 

@@ -23,7 +23,7 @@ struct Open: ParsableCommand {
 
     func run() throws {
         var request = Request(.open, to: url)
-        try request.limit(timeout)
+        request.limit(timeout)
         request.activity = "waiting for \(url)"
         trace.begin(&request)
         try Answer(output).showReplies(to: request, BusChoice.connect(bus.socket, opening: url))

@@ -196,7 +196,9 @@ final class OperatorConnection {
         while answer == nil, ending == nil, !isOverdue { loop.run() }
         guard let answer else {
             try checkOpen()
-            throw unanswered
+            guard request.isEndless, let patience else { throw unanswered }
+            channel.cancel(id)
+            throw Failure(quietFor: patience)
         }
         return answer
     }

@@ -28,7 +28,7 @@ struct Reconnection {
         self.patience = patience
         last = loss
         deadline = Loop.nanoseconds + patience * 1_000_000
-        StandardError.write("strata: \(loss.message); waiting \(Self.text(patience)) at most for it to be back")
+        StandardError.write("strata: \(loss.message); waiting \(Duration.text(patience)) at most for it to be back")
     }
 
     /// Waits, and connects.
@@ -49,7 +49,8 @@ struct Reconnection {
             }
         }
         throw Failure(
-            .noBus, "the app has ended, or its bus doesn't come back: after \(Self.text(patience)), \(last.message)")
+            .noBus, "the app has ended, or its bus doesn't come back: after \(Duration.text(patience)), \(last.message)"
+        )
     }
 
     /// What was asked of a bus that is back isn't there yet.
@@ -81,9 +82,48 @@ struct Reconnection {
         pause = min(pause * 2, Self.longest)
         return !isInterrupted
     }
+}
 
-    /// `30 s`, `250 ms`
-    private static func text(_ milliseconds: UInt64) -> String {
-        milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+/// What goes on over one connection after another, until it ends by itself.
+extension Reconnection {
+    /// - Parameters:
+    ///   - first: the connection to begin with.
+    ///   - patience: how long the bus may be gone, in milliseconds; 0 is not at all.
+    ///   - read: what is done over a connection, and whether it is another than the first.
+    static func follow(
+        _ first: OperatorConnection, patience: UInt64,
+        _ read: (_ connection: OperatorConnection, _ isAgain: Bool) throws(Failure) -> Void
+    ) throws(Failure) {
+        var connection = first
+        var reconnection: Reconnection?
+        while true {
+            do throws(Failure) {
+                return try read(connection, reconnection != nil)
+            } catch {
+                guard isLoss(error, isAgain: reconnection != nil) else { throw error }
+                if error.code == .unavailable {
+                    reconnection?.failed(error)
+                } else {
+                    reconnection = try Reconnection(to: connection.path, after: error, patience: patience)
+                }
+                guard let next = try reconnected(&reconnection) else { return }
+                connection = next
+            }
+        }
+    }
+
+    /// Whether it may go on: the broker is gone, or the launcher is, or it isn't with the
+    /// new broker yet.
+    private static func isLoss(_ failure: Failure, isAgain: Bool) -> Bool {
+        failure.status == .noBus || failure.code == .died || isAgain && failure.code == .unavailable
+    }
+
+    /// - Returns: nil where ctrl-C, or the app's end, ended the waiting.
+    private static func reconnected(_ reconnection: inout Reconnection?) throws(Failure) -> OperatorConnection? {
+        do throws(Failure) { return try reconnection?.connect() } catch {
+            guard error.code == .shuttingDown else { throw error }
+            StandardError.write("strata: \(Monitor.appEnds)")
+            return nil
+        }
     }
 }

@@ -34,13 +34,16 @@ struct Request {
         self.to = to
     }
 
+    /// The bus's, where none is said, in milliseconds.
+    static let standardDeadline: UInt64 = 30_000
+
     /// How long the bus may take for the next reply, in milliseconds: as was said,
     /// or its own deadline and some more. Nil where it may take forever.
     var patience: UInt64? {
         get {
             if let given { return given }
             if isEndless || deadline == 0 { return nil }
-            return (deadline ?? 30_000) + 5_000
+            return (deadline ?? Self.standardDeadline) + 5_000
         }
         set { given = newValue }
     }

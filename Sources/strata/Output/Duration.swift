@@ -1,5 +1,10 @@
 /// How long something has lasted, for a person.
 enum Duration {
+    /// `30 s`, `250 ms`
+    static func text(_ milliseconds: UInt64) -> String {
+        milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    }
+
     /// The two largest units: `42s`, `3m07s`, `2h05m`, `4d03h`.
     static func short(milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000

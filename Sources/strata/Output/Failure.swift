@@ -40,6 +40,15 @@ struct Failure: Error {
         }
     }
 
+    /// A stream whose next reply didn't come in time.
+    init(quietFor milliseconds: UInt64) {
+        self.init(
+            .answer,
+            "deadline-exceeded: the stream was quiet for \(Duration.text(milliseconds)): --timeout TIME waits longer, "
+                + "and 0 without end",
+            code: .deadlineExceeded)
+    }
+
     /// Writes it to stderr.
     func report() { StandardError.write(isPlain ? message : "strata: \(message)") }
 }

@@ -46,6 +46,67 @@ struct ReplacedBrokerTests {
         try app.end()
     }
 
+    /// What the launcher knows of its processes is told to the next broker.
+    @Test func uptimeAndRestartsOutliveTheBroker() throws {
+        let app = try FixtureApp("  Quits: {run: [quits.sh], backoff: {first: 1ms, most: 1ms, reset: 60s}}")
+        defer { app.cleanUp() }
+        try app.running.write("quits.sh", "#!/bin/sh\nexit 9\n", mode: 0o755)
+        try app.running.start()
+        try app.running.until {
+            app.line(of: "Quits", "failed: ") != nil && app.line(of: "Base", "ready after") != nil
+        }
+        func facts(_ tool: RawPeer) throws -> [String: [JSON?]] {
+            let rows = try tool.asked("bus/modules")["modules"]?.array ?? []
+            let facts = rows.map { ($0["name"]?.string ?? "", [$0["pid"], $0["startedAt"], $0["restarts"]]) }
+            return Dictionary(facts) { $1 }
+        }
+        let first = try app.tool()
+        kill(try app.pid(of: "Base", first), SIGKILL)
+        try app.running.until { app.running.lines.count { $0.hasPrefix("Base ") && $0.contains("ready after") } == 2 }
+        let before = try facts(first)
+        #expect(before["Base"]?[2] == 1 && before["Quits"]?[2] == 9 && before["Mid"]?[2] == 0, "\(before)")
+        #expect(["Base", "Mid", "Top"].allSatisfy { before[$0]?[1]?.integer ?? 0 > 1_000_000_000_000 }, "\(before)")
+        kill(try app.running.broker(), SIGKILL)
+        try app.running.until { app.running.said("the broker is back after") }
+        first.close()
+        let tool = try app.tool()
+        // Calls wait until their modules are back.
+        for module in ["Base", "Mid", "Top"] { #expect(try tool.asked("\(module)/echo", 1) == 1) }
+        #expect(try facts(tool) == before)
+        tool.close()
+        try app.end()
+    }
+
+    @Test func monitoringOutlivesTheBrokersDeath() throws {
+        let app = try FixtureApp()
+        defer { app.cleanUp() }
+        try app.start()
+        let monitor = try ChildProgram(
+            try BuiltExecutable.path("strata"), ["monitor", "--action", "Base/echo", "--kind", "call"],
+            environment: ["STRATA_SOCKET": app.running.socket])
+        /// Calls until the monitor has seen so many.
+        func see(_ count: Int) throws {
+            try app.running.until {
+                _ = try? monitor.wait(within: .milliseconds(5))
+                if monitor.outputText.ranges(of: #""kind":"call""#).count >= count { return true }
+                return (try? app.running.strata("call", "Base/echo", "1").end) == nil
+            }
+        }
+        try see(1)
+        kill(try app.running.broker(), SIGKILL)
+        try app.running.until {
+            _ = try? monitor.wait(within: .milliseconds(5))
+            return monitor.outputText.contains(" is back\n")
+        }
+        let seen = monitor.outputText.ranges(of: #""kind":"call""#).count
+        try see(seen + 1)
+        try app.end()
+        #expect(try monitor.wait() == .exit(0))
+        let words = monitor.outputText.split(separator: "\n").filter { $0.hasPrefix("strata: ") }
+        #expect(words.count == 3 && words.last == "strata: the app ends", "\(words)")
+        #expect(words.first?.hasSuffix("; waiting 30 s at most for it to be back") == true)
+    }
+
     @Test func aReplacedBrokerSeesItsLaunchersEnd() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }

@@ -22,10 +22,15 @@ struct CommandCallTests {
         #expect(asked.first?.deadline == nil)
     }
 
-    @Test func noParamsAreNoBytesAndNoReplyIsNull() async throws {
+    /// A stream that is empty answers so.
+    @Test func noParamsAreNoBytesAndAnAnswerOfNoBytesPrintsNothing() async throws {
         let (run, asked) = try await strata("call", "Catalog/list") { _ in [.reply("")] }
-        #expect(run.output == "null\n")
+        #expect(run.output == "" && run.error == "" && run.status == 0)
         #expect(asked.first?.body == "")
+        let (shown, _) = try await strata("call", "Catalog/list", output: .terminal(columns: 80)) { _ in [.reply("")] }
+        #expect(shown.output == "" && shown.status == 0)
+        let (null, _) = try await strata("call", "Catalog/list") { _ in [.reply("null")] }
+        #expect(null.output == "null\n")
     }
 
     @Test func paramsComeFromStandardInput() async throws {
@@ -40,6 +45,45 @@ struct CommandCallTests {
         #expect(run.lines == ["1", #"{"a":2}"#])
         #expect(asked.first?.deadline == 0)
         #expect(asked.first?.credit == 16)
+    }
+
+    /// The bus has no deadline for its own streams.
+    @Test(arguments: ["bus/watch", "bus/monitor"])
+    func aStreamOfTheBusEndsWhenItIsQuiet(action: String) async throws {
+        let (run, asked) = try await strata("call", action, "--timeout", "300ms") { asked in
+            asked.kind == .cancel ? [] : [.partial("1"), .partial("2")]
+        }
+        #expect(run.lines == ["1", "2"] && run.status == 1)
+        #expect(
+            run.error == "strata: deadline-exceeded: the stream was quiet for 300 ms: --timeout TIME waits longer, "
+                + "and 0 without end\n")
+        #expect(asked.first?.to == action)
+    }
+
+    @Test func aStreamThatHasBegunIsNotSlow() async throws {
+        let slow = "Feed did not answer within the deadline of 30000 ms: give more, or look why it is slow"
+        let (run, _) = try await strata("call", "Feed/follow") { _ in
+            [.partial("1"), .error("deadline-exceeded", slow)]
+        }
+        #expect(run.lines == ["1"] && run.status == 1)
+        #expect(run.error.hasPrefix("strata: deadline-exceeded: the stream was quiet for 30 s: --timeout TIME"))
+        let (none, _) = try await strata("call", "Feed/follow") { _ in [.error("deadline-exceeded", slow)] }
+        #expect(none.error == "strata: deadline-exceeded: \(slow)\n")
+    }
+
+    @Test func aDotInTheSlashsPlaceIsSeen() async throws {
+        let script: FakeBus.Script = { _ in [.reply(Self.interfaces)] }
+        for params in [[], ["{}"]] {
+            let folder = try TemporaryFolder()
+            let bus = FakeBus(at: "\(folder.path)/bus.sock", script: script)
+            defer { bus.close() }
+            let run = try await CommandRun.of(
+                ["call", "Catalog.status"] + params, environment: ["STRATA_SOCKET": bus.path])
+            #expect(
+                run.error == "strata: unknown-interface: no module here provides Catalog.status\n"
+                    + "Did you mean Catalog/status?\n")
+            #expect(run.status == 1)
+        }
     }
 
     @Test func aTraceIsBegunWhereItIsAskedFor() async throws {

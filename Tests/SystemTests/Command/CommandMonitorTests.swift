@@ -1,4 +1,5 @@
 import StrataCore
+import Synchronization
 import Testing
 
 /// `strata monitor`: what it chooses, and how it looks.
@@ -146,6 +147,36 @@ struct CommandMonitorTests {
         let (run, asked) = try await monitor(words)
         #expect(run.status == 2 && run.error.contains(message), "\(run.error)")
         #expect(asked.isEmpty)
+    }
+
+    /// Another broker counts its calls anew: none of its answers is of an earlier one's call.
+    @Test func aBusThatIsBackIsMonitoredOn() async throws {
+        let folder = try TemporaryFolder()
+        let turn = Mutex(0)
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") { request in
+            guard request.to == "bus/monitor" else { return [.reply(Self.modules)] }
+            let isFirst = turn.withLock { turn in
+                defer { turn += 1 }
+                return turn == 0
+            }
+            return isFirst
+                ? [.partial(Self.frames[0]), .close] : [.partial(Self.frames[4]), .error("shutting-down", "the end")]
+        }
+        defer { bus.close() }
+        let run = try await CommandRun.of(["monitor"], environment: ["STRATA_SOCKET": bus.path])
+        #expect(run.status == 0 && run.lines == [Self.frames[0], Self.frames[4]], "\(run)")
+        let said = run.error.split(separator: "\n")
+        #expect(said.count == 3 && said[1].hasSuffix(" is back") && said[2] == "strata: the app ends", "\(said)")
+    }
+
+    @Test func aBusThatStaysAwayEndsIt() async throws {
+        let folder = try TemporaryFolder()
+        let bus = FakeBus(at: "\(folder.path)/bus.sock") { request in
+            request.to == "bus/monitor" ? [.end] : [.reply(Self.modules)]
+        }
+        defer { bus.close() }
+        let run = try await CommandRun.of(["monitor", "--wait", "20ms"], environment: ["STRATA_SOCKET": bus.path])
+        #expect(run.status == 3 && run.error.contains("after 20 ms, no bus at "), "\(run.error)")
     }
 
     @Test func eachModuleThatIsNotThereGetsTheNearest() async throws {

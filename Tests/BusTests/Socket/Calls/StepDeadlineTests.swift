@@ -26,6 +26,24 @@ struct StepDeadlineTests {
         }
     }
 
+    /// It isn't slow: it has answered, and has no more to say.
+    @Test func aStreamThatIsQuietIsSaidToBeSo() throws {
+        try TestBus.run(.sixModules()) { bus in
+            let callee = try bus.provider("Ant", "Test")
+            let caller = try bus.module("Bee")
+            let stream = try caller.call("Test/list", nil, ["deadline": 50])
+            try callee.partialReply(to: try callee.expectCall("Test/list"), 1)
+            try caller.expect(["kind": "reply", "more": true], body: 1)
+            let error = try caller.expectError(to: stream, "deadline-exceeded", ran: "maybe")
+            #expect(
+                error.message
+                    == "the stream of Ant was quiet for 50 ms, the deadline of each reply: give more, or 0 for none")
+            let silent = try caller.call("Test/list", nil, ["deadline": 50])
+            let slow = try caller.expectError(to: silent, "deadline-exceeded", ran: "maybe")
+            #expect(slow.message.hasPrefix("Ant did not answer within the deadline of 50 ms"), "\(slow.message)")
+        }
+    }
+
     @Test func creditBeginsAStepAnew() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
