@@ -12,8 +12,9 @@ struct CanOpen: ParsableCommand {
               strata can-open 'catalog://item/bash' | jq -e .open
               strata can-open 'catalog://item/bash?full' --json | jq .params
 
-            It says which pattern matches, and what the action would be called with. It exits with \
-            0 for no as for yes: either is the answer that was asked for.
+            It says which pattern matches, and what the action would be called with.
+
+            Exit codes: 0 yes; 1 no; 2 bad usage; 3 no bus there.
             """)
 
     @Argument(
@@ -30,12 +31,14 @@ struct CanOpen: ParsableCommand {
             // Which is a no, whatever bus is asked.
             guard let code = error.code, code == .badURL || code == .unknownScheme else { throw error }
             let message = error.message.trimmingPrefix("\(code): ")
-            return try show(["open": false, "reason": .string(code.rawValue)], nil, String(message), answer)
+            try show(["open": false, "reason": .string(code.rawValue)], nil, String(message), answer)
+            exitNow(.answer)
         }
         let found = try connection.ask("canOpen", ["url": .string(url)])
         let interfaces = try connection.ask("interfaces")["interfaces"]?.array ?? []
         let view = URLView(url, interfaces: interfaces, schemes: connection.schemes)
         try show(found, view, try obstacle(found, view, interfaces, connection), answer)
+        if found["open"]?.bool != true { exitNow(.answer) }
     }
 
     // MARK: What is in the way
