@@ -105,7 +105,9 @@ struct Why: ParsableCommand {
         let (notifications, events) = (judge.notifications, judge.events)
         if notifications.contains(target) { return judge.notification(target, from: module) }
         if events.contains(target) { return [judge.emit(target, from: module)] }
-        let near = nearestNames(to: target, in: notifications + interfaces + events)
+        let near =
+            InterfaceActions.slashed(target, interfaces).map { [$0] }
+            ?? nearestNames(to: target, in: notifications + interfaces + events)
         throw Failure(
             .usage,
             "\(target) is no Interface/action, no interface, no URL, and no notification or event of this app's; "

@@ -29,9 +29,32 @@ struct JudgementView {
         }
         checks.print(painter)
         showRecipients(painter)
-        if !judgement.changes.isEmpty {
-            StandardOutput.write(line: "\nWhat would change it:")
-            for change in judgement.changes { StandardOutput.write(line: "  \(Printable.line(change))") }
+        showChanges()
+    }
+
+    /// What is needed, all of it; of alternatives one.
+    private func showChanges() {
+        guard let first = judgement.changes.first else { return }
+        guard judgement.changes.count > 1 else {
+            StandardOutput.write(
+                line: first.count == 1 ? "\nWhat would change it:" : "\nWhat would change it, any one of these:")
+            return first.forEach { Self.item($0, indent: 2) }
+        }
+        StandardOutput.write(line: "\nWhat would change it, all of these together:")
+        for alternatives in judgement.changes {
+            guard alternatives.count > 1 else {
+                Self.item(alternatives[0], indent: 2)
+                continue
+            }
+            Self.item("any one of these:", indent: 2)
+            for one in alternatives { Self.item(one, indent: 4) }
+        }
+    }
+
+    private static func item(_ text: String, indent: Int) {
+        let lines = Paragraph.lines(Printable.line(text), width: Table.terminalWidth - indent - 2)
+        for (place, line) in lines.enumerated() {
+            StandardOutput.write(line: String(repeating: " ", count: indent) + (place == 0 ? "- " : "  ") + line)
         }
     }
 
@@ -76,7 +99,7 @@ struct JudgementView {
         if !judgement.recipients.isEmpty {
             members.append(.init("recipients", .array(judgement.recipients.map(Self.json))))
         }
-        members.append(.init("changes", .array(judgement.changes.map { .string($0) })))
+        members.append(.init("changes", .array(judgement.changes.map { .array($0.map { .string($0) }) })))
         return .object(members)
     }
 

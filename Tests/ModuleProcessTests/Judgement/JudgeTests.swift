@@ -88,10 +88,30 @@ struct JudgeTests {
         let judgement = try judge().call("NotesRouter/add", from: "Storage")
         #expect(
             judgement.changes == [
-                "move Storage to topout or a later level", "move Notes to basic or an earlier level", "set calls: any",
-                "open a URL, which is free: test://note/:item leads to Notes/add",
-                "let Storage broadcast, and Notes observe", "add Notes to requires of Storage",
+                [
+                    "move Storage to topout or a later level, and add Notes to requires of Storage",
+                    "move Notes to basic or an earlier level, and add Notes to requires of Storage", "set calls: any",
+                    "open a URL, which is free: test://note/:item leads to Notes/add",
+                    "let Storage broadcast, and Notes observe",
+                ]
             ])
+        // Where the row declares the call, its level alone is to be changed.
+        let layered = try judge("layered").call("NotesRouter/add", from: "Storage")
+        #expect(layered.changes.count == 1 && layered.changes[0][0] == "move Storage to topout or a later level")
+    }
+
+    /// What each of two checks refuses has to be changed.
+    @Test func whatIsNecessaryIsApartFromAlternatives() throws {
+        let app = try ReviewedApp(
+            """
+            calls: layered
+            modules:
+              A: {provides: [A]}
+              B: {level: middle, provides: [B]}
+            """, hellos: ["B": #""interfaces":{"B":{"actions":{"wipe":{"auth":true}}}}"#])
+        let changes = app.judge.call("B/wipe", from: "A").changes
+        #expect(changes.map(\.count) == [5, 1], "\(changes)")
+        #expect(changes.last == ["name an interface that decides in authorizer"])
     }
 
     @Test(arguments: [
@@ -153,7 +173,7 @@ struct JudgeTests {
             hellos: ["A": #""interfaces":{"I":{"actions":{"x":{"auth":true}}}}"#])
         let judgement = app.judge.call("I/x", from: "B")
         #expect(judgement.code == .unauthorized)
-        #expect(judgement.changes == ["name an interface that decides in authorizer"])
+        #expect(judgement.changes == [["name an interface that decides in authorizer"]])
     }
 
     // MARK: URLs
@@ -188,12 +208,15 @@ struct JudgeTests {
         #expect(good.isAllowed && checks(good) == ["declaration passed 3"])
         #expect(good.recipients.map(\.module) == ["A", "B"] && good.recipients.allSatisfy(\.gets))
         let bad = app.judge.emit("tidy", from: "B")
-        #expect(bad.code == .forbidden && bad.changes == ["add tidy to emits of B"])
+        #expect(bad.code == .forbidden && bad.changes == [["add tidy to emits of B"]])
         #expect(bad.recipients.allSatisfy { !$0.gets })
         #expect(
-            app.judge.emit("clean", from: "A").changes == ["let a module declare the event clean; did you mean claen?"])
+            app.judge.emit("clean", from: "A").changes == [
+                ["let a module declare the event clean; did you mean claen?"]
+            ])
         let unasked = try ReviewedApp("modules:\n  A: {emits: [x]}\n  B: {run: [x]}").judge.emit("x", from: "A")
-        #expect(unasked.changes == ["let a module declare the event x; B may, whose program has not described itself"])
+        #expect(
+            unasked.changes == [["let a module declare the event x; B may, whose program has not described itself"]])
     }
 
     // MARK: Notifications
@@ -216,11 +239,11 @@ struct JudgeTests {
             recipients(notes) == [
                 "Storage false 9: it is in an earlier level than the sender's, and broadcasts reach later levels only"
             ])
-        #expect(notes.changes.first == "move Notes to an earlier level than those that observe it")
+        #expect(notes.changes.first?.first == "move Notes to an earlier level than those that observe it")
         let mistyped = try judge().broadcast("storage.chagned", from: "Storage")
         #expect(mistyped.code == .undeclared)
         #expect(mistyped.checks[0].reason.hasSuffix("; did you mean storage.changed?"))
-        #expect(mistyped.changes.contains("add storage.chagned to broadcasts of Storage"))
+        #expect(mistyped.changes.first == ["add storage.chagned to broadcasts of Storage"])
     }
 
     /// The row's and hello's observation of one name are one, and hello's word counts.
@@ -242,12 +265,12 @@ struct JudgeTests {
         #expect(recipients(good) == ["Log true 11: it observes log.line"])
         let late = try judge("any").report("x", to: "Notes", from: "Log")
         #expect(late.code == .levelViolation)
-        #expect(late.changes.first == "broadcast it, and let Notes observe it")
+        #expect(late.changes.first?.first == "broadcast it, and let Notes observe it")
         let undeclared = try judge().report("log.lien", to: "Log", from: "Notes")
         #expect(undeclared.code == .undeclared)
         #expect(undeclared.checks[2].reason.hasSuffix("in reports of Notes's row; did you mean log.line?"))
         let unheard = try judge("any").report("x", to: "Session", from: "Session")
-        #expect(unheard.isAllowed && unheard.changes == ["add x to observes of Session"])
+        #expect(unheard.isAllowed && unheard.changes == [["add x to observes of Session"]])
         #expect(recipients(unheard) == ["Session false 10: it doesn't observe x, and the answer is 0 observers"])
         #expect(try judge().report("x", to: "Lgo", from: "Notes").code == .unknownModule)
     }

@@ -49,7 +49,7 @@ struct CommandWhyTests {
         #expect(run.status == 1 && run.error == "" && run.lines.count == 1)
         let answer = try JSON(parsing: Array(run.output.utf8))
         #expect(answer["subject"] == "Log calls Storage/load" && answer["allowed"] == false)
-        #expect(answer["code"] == "undeclared" && answer["changes"] == ["add Storage to requires of Log"])
+        #expect(answer["code"] == "undeclared" && answer["changes"] == [["add Storage to requires of Log"]])
         let checks = answer["checks"]?.array ?? []
         #expect(
             checks.map { $0["check"]?.string } == [
@@ -68,6 +68,38 @@ struct CommandWhyTests {
         #expect(person.status == 0)
         #expect(plain.hasPrefix("Notes calls Storage/load: allowed\nCHECK          RESULT  WHY"))
         #expect(plain.contains("declaration    passed  Notes requires Storage"))
+    }
+
+    @Test func alternativesAreToldFromWhatIsNecessary() async throws {
+        let folder = try TemporaryFolder()
+        let hello = #"{"protocol":1,"interfaces":{"B":{"actions":{"wipe":{"auth":true}}}}}"#
+        chmod(try folder.file("b", "#!/bin/sh\necho '\(hello)'\n"), 0o755)
+        let path = try folder.file(
+            "strata.yaml",
+            "app: test\ncalls: declared\nmodules:\n  A: {requires: [B]}\n  B: {level: middle, run: [b], provides: [B]}\n"
+        )
+        func changes(_ words: String...) async throws -> [String] {
+            let run = try await CommandRun.of(
+                ["why"] + words + ["--manifest", path], environment: ["PATH": "/usr/bin:/bin", "NO_COLOR": "1"],
+                output: .terminal(columns: 80))
+            #expect(run.status == 1 && run.lines.allSatisfy { $0.count <= 80 }, "\(run.output)")
+            return Array(run.lines.drop { !$0.hasPrefix("What would change it") })
+        }
+        #expect(
+            try await changes("A", "B/wipe") == [
+                "What would change it, all of these together:", "  - any one of these:",
+                "    - move A to middle or a later level", "    - move B to basic or an earlier level",
+                "    - set calls: any", "    - map a URL to it in urls of B, and open that: it is free",
+                "    - let A broadcast, and B observe", "  - name an interface that decides in authorizer",
+            ])
+        #expect(
+            try await changes("A", "x", "--to", "B").prefix(3) == [
+                "What would change it, any one of these:",
+                "  - broadcast it, and let B observe it, and list it in broadcasts of A",
+                "  - move A to middle or a later level, and add x to B to reports of A",
+            ])
+        #expect(try await changes("A", "x", "--event").first == "What would change it, all of these together:")
+        #expect(try await changes("B", "y", "--to", "A").first == "What would change it:")
     }
 
     /// The words beside it are broken into lines instead.

@@ -24,8 +24,9 @@ extension Judge {
                     place: place(row)))
         }
         if judgement.recipients.isEmpty {
-            judgement.changes.append(
-                "let a module declare the event \(event)\(hint(event, events))" + undescribed { _ in true })
+            judgement.changes.append([
+                "let a module declare the event \(event)\(hint(event, events))" + undescribed { _ in true }
+            ])
         }
         return judgement
     }

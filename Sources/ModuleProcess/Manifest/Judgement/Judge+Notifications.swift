@@ -20,7 +20,7 @@ extension Judge {
             judgement.recipients += observers(of: name, from: sender)
         }
         if !judgement.recipients.contains(where: \.gets) {
-            judgement.changes += silence(name, sender, hasObservers: !judgement.recipients.isEmpty)
+            judgement.changes.append(silence(name, sender, hasObservers: !judgement.recipients.isEmpty))
         }
         return judgement
     }
@@ -41,30 +41,44 @@ extension Judge {
         }
         let level = index.table.levels[rank]
         let levels = "\(sender.name) is in \(self.level(sender)), \(target) in \(other.map(self.level) ?? level)"
+        let listed = row(sender).reports.first { $0.module == target }?.names ?? []
+        var isRefused = false
         if policy.refusal(ofReportFrom: sender.rank, to: rank, isDeclared: true) == .level {
             judgement.refuse(
                 "level", .levelViolation, "reports go to the same or an earlier level; \(levels)",
                 place(sender, "level"),
-                changes: [
-                    "broadcast it, and let \(target) observe it",
-                    "move \(sender.name) to \(level) or a later level",
-                    "move \(other == nil ? "guests" : target) to \(index.level(sender)) or an earlier level",
-                ])
+                changes: reportChanges(
+                    name, sender, to: target, level, isGuest: other == nil, isListed: listed.contains(name)))
+            isRefused = true
         } else {
             judgement.add(
                 "level", .passed, "reports go to the same or an earlier level; \(levels)", place(sender, "level"))
         }
-        let listed = row(sender).reports.first { $0.module == target }?.names ?? []
-        declaration(of: name, in: listed, "reports", sender, target: target, &judgement) {
+        declaration(of: name, in: listed, "reports", sender, target: target, isRefused: isRefused, &judgement) {
             policy.refusal(ofReportFrom: sender.rank, to: sender.rank, isDeclared: $0)
         }
         guard let other else { return judgement }
         running(other, &judgement)
         judgement.recipients = [recipient(name, other, judgement.isAllowed)]
         if judgement.isAllowed, judgement.recipients.allSatisfy({ !$0.gets }) {
-            judgement.changes.append("add \(name) to observes of \(target)")
+            judgement.changes.append(["add \(name) to observes of \(target)"])
         }
         return judgement
+    }
+
+    /// What makes a report to a later level arrive.
+    private func reportChanges(
+        _ name: String, _ sender: AppTable.Row, to target: String, _ level: String, isGuest: Bool, isListed: Bool
+    ) -> [String] {
+        let isDeclared = policy == .declared
+        let declaration = isDeclared && !isListed ? "add \(name) to \(target) to reports of \(sender.name)" : nil
+        let broadcast = isDeclared ? "list it in broadcasts of \(sender.name)" : nil
+        return Self.each(["broadcast it, and let \(target) observe it"], and: broadcast)
+            + Self.each(
+                [
+                    "move \(sender.name) to \(level) or a later level",
+                    "move \(isGuest ? "guests" : target) to \(index.level(sender)) or an earlier level",
+                ], and: declaration)
     }
 
     /// A notification as the module's row has it: reports to each module that it
@@ -84,7 +98,8 @@ extension Judge {
 
     private func declaration(
         of name: String, in listed: [String], _ key: String, _ sender: AppTable.Row, target: String? = nil,
-        _ judgement: inout Judgement, _ refusal: (_ isDeclared: Bool) -> AppTable.PolicyRefusal?
+        isRefused: Bool = false, _ judgement: inout Judgement,
+        _ refusal: (_ isDeclared: Bool) -> AppTable.PolicyRefusal?
     ) {
         let found = listed.firstIndex(of: name)
         let steps: [ManifestPlaces.Step] =
@@ -96,7 +111,7 @@ extension Judge {
             judgement.refuse(
                 "declaration", .undeclared,
                 "calls: declared wants \(name)\(whom) in \(key) of \(sender.name)'s row\(hint(name, listed))", place,
-                changes: ["add \(name)\(whom) to \(key) of \(sender.name)"])
+                changes: isRefused ? [] : ["add \(name)\(whom) to \(key) of \(sender.name)"])
         } else if policy == .declared {
             judgement.add("declaration", .passed, "\(key) of \(sender.name) has \(name)\(whom)", place)
         } else {

@@ -15,12 +15,16 @@ extension Judge {
         }
         let levels = "\(caller.name) is in \(level(caller)), \(owner.name) in \(level(owner))"
         // The second is asked apart, so that both are told at once.
+        let undeclared = policy.refusal(ofCallFrom: caller.rank, to: caller.rank, isDeclared: listed != nil)
+        let declaration = undeclared == .undeclared ? "add \(required) to requires of \(caller.name)" : nil
+        var isRefused = false
         if policy.refusal(ofCallFrom: caller.rank, to: owner.rank, isDeclared: true) == .level {
             judgement.refuse(
                 "level", .levelViolation,
                 "calls: \(policy.rawValue) keeps a module from calling a later level; \(levels)",
                 place(caller, "level"),
-                changes: levelChanges(caller, interface, owner))
+                changes: levelChanges(caller, interface, owner, and: declaration))
+            isRefused = true
         } else if policy == .any {
             judgement.add(
                 "level", .free,
@@ -31,14 +35,13 @@ extension Judge {
         } else {
             judgement.add("level", .passed, levels, place(caller, "level"))
         }
-        let undeclared = policy.refusal(ofCallFrom: caller.rank, to: caller.rank, isDeclared: listed != nil)
-        if undeclared == .undeclared {
+        if let declaration {
             let said = descriptions[caller.name]?.requires.contains(required) == true
             judgement.refuse(
                 "declaration", .undeclared,
                 "calls: declared wants \(required) in requires of \(caller.name)'s row"
                     + (said ? "; that its module declares it doesn't count" : ""), place(caller, "requires", nil),
-                changes: ["add \(required) to requires of \(caller.name)"])
+                changes: isRefused ? [] : [declaration])
         } else if policy == .declared {
             judgement.add(
                 "declaration", .passed, "\(caller.name) requires \(required)", place(caller, "requires", listed))
@@ -50,11 +53,16 @@ extension Judge {
         }
     }
 
-    private func levelChanges(_ caller: AppTable.Row, _ interface: String, _ owner: AppTable.Row) -> [String] {
-        var changes = [
-            "move \(caller.name) to \(index.level(owner)) or a later level",
-            "move \(owner.name) to \(index.level(caller)) or an earlier level", "set calls: any",
-        ]
+    /// - Parameter declaration: what a call that the levels let pass needs besides.
+    private func levelChanges(
+        _ caller: AppTable.Row, _ interface: String, _ owner: AppTable.Row, and declaration: String?
+    ) -> [String] {
+        var changes =
+            Self.each(
+                [
+                    "move \(caller.name) to \(index.level(owner)) or a later level",
+                    "move \(owner.name) to \(index.level(caller)) or an earlier level",
+                ], and: declaration) + ["set calls: any"]
         if let url = index.table.modules.flatMap(\.urls).first(where: { $0.to.hasPrefix("\(interface)/") }),
             let scheme = index.table.schemes.first
         {
@@ -64,5 +72,10 @@ extension Judge {
         }
         changes.append("let \(caller.name) broadcast, and \(owner.name) observe")
         return changes
+    }
+
+    /// Changes, each with what is needed beside it.
+    static func each(_ changes: [String], and more: String?) -> [String] {
+        more.map { more in changes.map { "\($0), and \(more)" } } ?? changes
     }
 }

@@ -36,8 +36,8 @@ public struct Judgement: Sendable, Equatable {
     public internal(set) var checks: [Check] = []
     /// Of a notification: those that observe it, and for a report its target.
     public internal(set) var recipients: [Recipient] = []
-    /// What could be done about it, each by itself.
-    public internal(set) var changes: [String] = []
+    /// What could be done about it: all of the lists are needed, and of each any one entry.
+    public internal(set) var changes: [[String]] = []
     /// The error that the bus would answer; nil where it lets it through.
     public internal(set) var code: ErrorCode?
 
@@ -53,11 +53,12 @@ public struct Judgement: Sendable, Equatable {
     }
 
     /// A check that fails; the first one is what the bus answers.
+    /// - Parameter changes: each would mend it by itself.
     mutating func refuse(
         _ name: String, _ code: ErrorCode, _ reason: String, _ place: ManifestError? = nil, changes: [String] = []
     ) {
         add(name, .refused, "\(code): \(reason)", place)
         self.code = self.code ?? code
-        self.changes += changes.filter { !self.changes.contains($0) }
+        if !changes.isEmpty { self.changes.append(changes) }
     }
 }
