@@ -3,10 +3,11 @@ import StrataCore
 extension ManifestReader {
     /// A mapping's entries in order; of a key that is there twice the first, the
     /// other being an error.
-    func entries(_ field: Field?) -> [Field.Entry] {
+    /// - Parameter example: such a mapping, for who wrote something else.
+    func entries(_ field: Field?, like example: String? = nil) -> [Field.Entry] {
         guard let field else { return [] }
         guard case .mapping(let pairs) = field.node.content else {
-            expected("a mapping", field)
+            expected("a mapping\(example.map { " such as \($0)" } ?? "")", field)
             return []
         }
         var lines: [[UInt8]: Int] = [:]

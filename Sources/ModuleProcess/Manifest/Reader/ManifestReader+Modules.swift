@@ -3,7 +3,7 @@ import StrataCore
 extension ManifestReader {
     /// The rows, in the manifest's order.
     func modules(_ field: Field?, group: Field?) {
-        for entry in entries(field) {
+        for entry in entries(field, like: "{Storage: {run: [bin/storage]}}") {
             if !Name.isModule(entry.key) || Name.isReserved(entry.key) { expected(Self.moduleRule, key: entry) }
             var row = AppTable.Row(name: entry.key)
             var process = ModuleProcess(name: entry.key, folder: folder)
@@ -40,7 +40,7 @@ extension ManifestReader {
         row.urls = urls(members["urls"], of: row)
         row.observes = elements(members["observes"]).compactMap(observed)
         row.broadcasts = notifications(members["broadcasts"])
-        for entry in entries(members["reports"]) {
+        for entry in entries(members["reports"], like: "{Log: [log.line]}") {
             reportTargets.append((entry.key, entry))
             row.reports.append(.init(module: entry.key, names: notifications(entry.value)))
         }

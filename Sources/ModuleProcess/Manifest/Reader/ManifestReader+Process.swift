@@ -48,7 +48,7 @@ extension ManifestReader {
     }
 
     private func env(_ field: Field?, _ process: inout ModuleProcess) {
-        for entry in entries(field) {
+        for entry in entries(field, like: "{TZ: UTC}") {
             if !Self.isVariable(entry.key) {
                 expected("a variable's name", key: entry)
             } else if Self.launchersOwn.contains(entry.key) {

@@ -5,7 +5,7 @@ extension ManifestReader {
     /// another's.
     func urls(_ field: Field?, of row: AppTable.Row) -> [AppTable.URLMapping] {
         var result: [AppTable.URLMapping] = []
-        for entry in entries(field) {
+        for entry in entries(field, like: #"{"item/:name": Catalog/item}"#) {
             let to = target(entry.value, of: row)
             let slash = entry.key.utf8.firstIndex(of: UInt8(ascii: "/")) ?? entry.key.endIndex
             // The host alone stands for its root, as in a URL.

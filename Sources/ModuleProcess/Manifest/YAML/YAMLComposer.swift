@@ -33,7 +33,20 @@ struct YAMLComposer: ~Copyable {
                 return try composer.document()
             }
         }
-        return try result.get()
+        do throws(YAMLError) { return try result.get() } catch { throw mending(error, text) }
+    }
+
+    /// A tab, which libyaml doesn't name, is what is most often wrong.
+    private static func mending(_ error: YAMLError, _ text: [UInt8]) -> YAMLError {
+        guard let line = error.line, let column = error.column else { return error }
+        let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
+        guard lines.indices.contains(line - 1) else { return error }
+        let bytes = lines[line - 1]
+        let blank = bytes.prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let tab = blank.firstIndex(of: UInt8(ascii: "\t")), column - 1 <= blank.count else { return error }
+        return YAMLError(
+            line: line, column: tab - bytes.startIndex + 1,
+            message: "no YAML: the line is indented by a tab; indent it by spaces")
     }
 
     private mutating func document() throws(YAMLError) -> YAMLNode? {
