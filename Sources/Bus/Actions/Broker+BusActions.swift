@@ -86,7 +86,7 @@ extension Broker {
         case "hello":
             throw BusError(.forbidden, "\(peer.displayName) has said hello already: a connection says it once")
         case "levels", "modules", "interfaces", "names", "timeline":
-            list(for: peer, id: header.id, listing(action))
+            list(for: peer, id: header.id, listing(action, for: peer))
         case "stats": return statsAnswer()
         case "metrics": try metrics(header, body, from: peer)
         case "canOpen": return try canOpen(body)
@@ -129,13 +129,13 @@ extension Broker {
     }
 
     /// The answers that grow with what modules bring.
-    private func listing(_ action: String) -> Listing.Part {
+    private func listing(_ action: String, for peer: Peer) -> Listing.Part {
         switch action {
         case "levels": levelsListing()
         case "modules": modulesListing(for: peer)
         case "interfaces": interfacesListing()
         case "names": namesListing()
-        default: timelineListing()
+        default: timelineListing(for: peer)
         }
     }
 

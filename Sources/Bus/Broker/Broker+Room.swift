@@ -60,8 +60,8 @@ extension Broker {
     /// What is full where a frame found no room.
     func whatIsFull(_ count: Int, _ peer: Peer) -> String {
         isWithinQueue(count, peer)
-            ? "\(peer.outbox.pending) bytes wait for it and \(waitingBytes) for all, who may have \(table.limits.total) "
-                + "(limits.total)"
+            ? "\(peer.outbox.pending) bytes wait for it, and for all \(max(0, restOfTotal)) are left of "
+                + "\(table.limits.total), of which one queue may have an eighth (limits.total)"
             : "\(peer.outbox.pending) bytes wait, and \(table.limits.queue) may (limits.queue)"
     }
 
@@ -88,7 +88,7 @@ extension Broker {
     private func totalIsFull(_ count: Int) -> BusError {
         BusError(
             .overloaded,
-            "\(waitingBytes) bytes wait in the broker for all, who may have \(table.limits.total) (limits.total), and "
-                + "these are \(count): try later")
+            "\(waitingBytes) bytes wait in the broker for all, and \(table.limits.total) may (limits.total); these are "
+                + "\(count): try later")
     }
 }

@@ -58,7 +58,7 @@ extension Broker {
 
     // MARK: bus/timeline
 
-    func timelineListing() -> Listing.Part {
+    func timelineListing(for peer: Peer) -> Listing.Part {
         var app: [JSON.Member] = [.init("name", .string(table.app))]
         app += [("begun", StartTimes.Mark.spawned), ("ready", .ready)].compactMap { name, mark in
             appTimes.wall(mark).map { .init(name, .integer(Int64(clamping: $0))) }

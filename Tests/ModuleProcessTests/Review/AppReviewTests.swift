@@ -89,7 +89,7 @@ struct AppReviewTests {
         #expect(
             try reported(by: "basic") == [
                 "4:33 error modules.Pen.reports.Ben: Ben is a guest, in the later level middle, and Pen in basic; reports "
-                    + "go to the same or an earlier level: broadcast, or move one of them"
+                    + "go to the same or an earlier level: broadcast, or move one of them; did you mean Pen?"
             ])
     }
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, List
 
-from support import PATIENCE, BusCase, Seen, strata, within
+from support import PATIENCE, BusCase, Seen, background_ended, strata, within
 
 SCRIPT = """
 import strata
@@ -97,8 +97,7 @@ class BackgroundTests(BusCase):
 
         with self.assertLogs("strata", "ERROR"):
             low.background(feed(), on_failure="log")
-            while low._background:
-                await asyncio.wait(low._background)
+            await background_ended(low)
         self.assertIsNone(low._closing)
         self.assertEqual(await within(low.call("bus/ping")), {})
 

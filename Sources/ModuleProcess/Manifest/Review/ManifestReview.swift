@@ -98,11 +98,12 @@ public struct ManifestReview {
         guard let rank = index.row(target)?.rank ?? table.guests?.rank,
             !LevelRule.reportMayGo(from: row.rank, to: rank)
         else { return nil }
+        let isGuest = index.row(target) == nil
         return manifest.problem(
             ["modules", .key(row.name), "reports", .key(target)],
-            "\(target) is \(index.row(target) == nil ? "a guest, " : "")in the later level \(table.levels[rank]), and "
-                + "\(row.name) in \(index.level(row)); reports go to the same or an earlier level: broadcast, or move one "
-                + "of them")
+            "\(target) is \(isGuest ? "a guest, " : "")in the later level \(table.levels[rank]), and \(row.name) in "
+                + "\(index.level(row)); reports go to the same or an earlier level: broadcast, or move one of them"
+                + (isGuest ? Self.hint(target, table.modules.map(\.name)) : ""))
     }
 
     /// Reports that only a guest can get, who may.
