@@ -50,7 +50,7 @@ let package = Package(
             name: "StrataLauncher", dependencies: ["StrataCore", "StrataManifest"],
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
-            name: "StrataTesting", dependencies: ["StrataCore", "StrataBus"],
+            name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataBus"],
             path: "Sources/Testing", swiftSettings: settings),
         .target(
             name: "StrataPictures", dependencies: ["StrataCore"], path: "Sources/Pictures", swiftSettings: settings),
@@ -76,7 +76,9 @@ let package = Package(
         .executableTarget(
             name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["StrataCore", "StrataTesting"], path: "Tests/Support",
+            swiftSettings: settings),
         .target(
             name: "StrataFuzzing",
             dependencies: ["StrataCore", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
+
+/// Lets a process begin in a folder. The C library hides it without _GNU_SOURCE.
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
 /// Who is at the other end, as the kernel saw it when the peer connected.
 /// Returns 0, or an errno.

@@ -1,7 +1,7 @@
 import StrataCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AppTableJSONTests {
     /// A table in which no field has its default.
     static func full() -> AppTable {

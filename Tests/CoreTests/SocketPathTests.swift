@@ -2,7 +2,7 @@ import Glibc
 import StrataCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct SocketPathTests {
     @Test func theDefaultFollowsUserGroupAndRuntimeFolder() {
         func path(_ runtimeFolder: String?, group: Bool = false) -> String {

@@ -2,7 +2,7 @@ import StrataFuzzing
 import Testing
 
 /// What the fuzzer found is run again with each build.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(10)))
 struct ReplayTests {
     @Test(arguments: FuzzTarget.allCases)
     func everyKeptInputIsWithoutAFinding(target: FuzzTarget) throws {

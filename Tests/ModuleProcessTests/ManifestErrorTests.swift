@@ -1,7 +1,7 @@
 import StrataManifest
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ManifestErrorTests {
     @Test func allErrorsAreReportedInTheOrderOfLines() {
         let text = """

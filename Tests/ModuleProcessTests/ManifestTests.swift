@@ -3,7 +3,7 @@ import StrataCore
 import StrataManifest
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ManifestTests {
     /// The example of the manifest's page, with a user and a group of every
     /// system, and the rows that it speaks of.

@@ -26,7 +26,7 @@ final class BrokerProgram {
     /// A socket's file is there before somebody listens on it, and nothing
     /// tells when: so connecting is tried again, each millisecond.
     private func awaitSocket(_ path: String) throws {
-        let deadline = Deadline(.seconds(10))
+        let deadline = Deadline()
         while SocketAddress.occupant(path) != .live {
             var wanted = pollfd(fd: child.output.descriptor, events: Int16(POLLIN), revents: 0)
             if poll(&wanted, 1, 1) > 0 { child.output.read() }

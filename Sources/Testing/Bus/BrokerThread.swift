@@ -44,7 +44,7 @@ final class BrokerThread {
             }, argument)
         guard status == 0 else { throw TestFailure.system("start a thread", status) }
         var byte: UInt8 = 0
-        guard awaitReport(.seconds(5)), read(reports, &byte, 1) == 1 else {
+        guard awaitReport(TestBus.patience), read(reports, &byte, 1) == 1 else {
             pthread_join(thread, nil)
             close(reports)
             throw shared.failure ?? TestFailure("the broker's thread ended before it listened")

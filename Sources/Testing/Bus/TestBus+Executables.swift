@@ -1,3 +1,4 @@
+internal import Glibc
 internal import StrataCore
 
 /// Real module processes on a test's bus.
@@ -10,14 +11,18 @@ extension TestBus {
     ///   - module: the row's name.
     ///   - arguments: its arguments.
     ///   - environment: further variables.
+    ///   - folder: where it works; nil is a temporary folder of its own, `folder(of:)`.
     ///   - waits: false returns before the module is ready.
     ///   - time: how long it may take to be ready.
     ///   - file: where the test says so.
     ///   - line: where the test says so.
+    /// - Throws: `TestFailure` with what it wrote where it doesn't get ready: at once
+    ///   where it has ended.
     @discardableResult
     public func start(
         _ executable: String, as module: String, _ arguments: [String] = [], environment: [String: String] = [:],
-        waits: Bool = true, within time: Duration = .seconds(10), file: StaticString = #fileID, line: UInt = #line
+        folder: String? = nil, waits: Bool = true, within time: Duration = TestBus.patience,
+        file: StaticString = #fileID, line: UInt = #line
     ) throws -> ChildProgram {
         let launcher = try launcher()
         let token = makeToken()
@@ -28,18 +33,35 @@ extension TestBus {
         variables["STRATA_MODULE"] = module
         variables["STRATA_TOKEN"] = token
         variables["STRATA_ENV"] = table.env
-        let program = try ChildProgram(executable, arguments, environment: variables, label: module)
+        let program = try ChildProgram(
+            executable, arguments, environment: variables, folder: folder ?? self.folder(of: module), label: module)
         keep(program)
         try vouch(for: module, pid: program.pid, token: token)
-        if waits { try waitUntil(module, is: "ready", within: time, file: file, line: line) }
+        if waits { try wait(for: module, "ready", program, time, file, line) }
         return program
+    }
+
+    /// The folder in which `start` lets a module work where the test names no other: made
+    /// where it isn't there yet, and removed with the bus. A test may put files into it.
+    public func folder(of module: String) throws -> String {
+        let path = "\(folder)/of \(module)"
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw TestFailure.system("make \(path)", errno) }
+        return path
     }
 
     /// Waits until a module is in a state of `bus/modules`, by the bus's own
     /// `watch`.
     public func waitUntil(
-        _ module: String, is state: String, within time: Duration = .seconds(10), file: StaticString = #fileID,
+        _ module: String, is state: String, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
+    ) throws {
+        try wait(for: module, state, nil, time, file, line)
+    }
+
+    /// - Parameter program: the module's; where it has ended, nothing is waited for.
+    private func wait(
+        for module: String, _ state: String, _ program: ChildProgram?, _ time: Duration, _ file: StaticString,
+        _ line: UInt
     ) throws {
         let peer = try `operator`()
         let watch = try peer.call("bus/watch", nil, ["credit": .integer(1 << 40)])
@@ -50,8 +72,16 @@ extension TestBus {
                 peer.inbox.removeAll { $0.id == watch }
             }
         }
-        try peer.find(
-            ["kind": "reply", "id": watch.json], body: ["module": .string(module), "state": .string(state)],
-            within: time, file: file, line: line)
+        let wanted: JSON = ["module": .string(module), "state": .string(state)]
+        _ = try peer.wait("\(module) to be \(state)", time, file, line, looking: .milliseconds(50)) {
+            if peer.inbox.contains(where: { $0.id == watch && $0.matches(["kind": "reply"], body: wanted) }) {
+                return true
+            }
+            guard let end = program?.endByNow() else { return nil }
+            program?.output.readWhatIsThere()
+            // What the bus has to say of it comes first.
+            try peer.settle(file: file, line: line)
+            throw peer.failure("\(module) ended with \(end) and was not \(state); \(peer.whatCame)", file, line)
+        }
     }
 }

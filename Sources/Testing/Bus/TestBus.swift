@@ -54,6 +54,13 @@ public final class TestBus {
     /// wrote down.
     public static let isHandedOverEachRound = getenv("STRATA_TEST_HANDOVER") != nil
 
+    /// How long an expectation waits before it fails: two minutes, or as many seconds as
+    /// the environment's `STRATA_TEST_PATIENCE` says.
+    ///
+    /// It only ends a test that would hang: how fast a machine is, it doesn't judge.
+    public static let patience: Duration =
+        getenv("STRATA_TEST_PATIENCE").flatMap { Int(String(cString: $0)) }.map { .seconds($0) } ?? .seconds(120)
+
     /// Runs a test on a bus, and ends the bus: also where the test throws.
     /// Fails where a played module's script has not come to its end.
     @discardableResult
@@ -74,7 +81,7 @@ public final class TestBus {
     }
 
     /// Waits until every played module's script is at its end.
-    public func finishScripts(within time: Duration = .seconds(5)) throws {
+    public func finishScripts(within time: Duration = TestBus.patience) throws {
         let deadline = Deadline(time)
         while true {
             try group.pumpWhatIsThere()
@@ -204,7 +211,7 @@ public final class TestBus {
     }
 
     /// Waits until the broker has ended by itself.
-    public func waitUntilEnded(within time: Duration = .seconds(10)) throws {
+    public func waitUntilEnded(within time: Duration = TestBus.patience) throws {
         if let running = program {
             let end = try running.child.wait(within: time)
             program = nil

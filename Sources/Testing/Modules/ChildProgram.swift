@@ -1,3 +1,4 @@
+internal import CUV
 internal import Glibc
 
 /// A process that a test started, ended by its number and reaped.
@@ -31,11 +32,12 @@ public final class ChildProgram {
     ///   - executable: its path.
     ///   - arguments: its arguments.
     ///   - environment: beside this process's own, without its `STRATA_…`.
+    ///   - folder: where it works; nil is this process's own folder.
     ///   - third: a descriptor that becomes its descriptor 3.
     ///   - label: what failures call it.
     public init(
-        _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:], third: Int32? = nil,
-        label: String? = nil
+        _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
+        folder: String? = nil, third: Int32? = nil, label: String? = nil
     ) throws {
         let ends = try SocketPair.make()
         output = ProcessOutput(ends.reading, label: label ?? executable)
@@ -47,6 +49,7 @@ public final class ChildProgram {
         posix_spawn_file_actions_adddup2(&actions, ends.writing, 1)
         posix_spawn_file_actions_adddup2(&actions, ends.writing, 2)
         if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
+        if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
         let words = Self.strings([executable] + arguments)
         let variables = Self.strings(Self.environment(environment))
         defer { (words + variables).forEach { free($0) } }
@@ -60,7 +63,11 @@ public final class ChildProgram {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let status = posix_spawn(&pid, executable, &actions, &attributes, words, variables)
+        // It enters its folder first, and would look for a relative path from there.
+        let path = realpath(executable, nil)
+        defer { free(path) }
+        let status = posix_spawn(
+            &pid, path.map { String(cString: $0) } ?? executable, &actions, &attributes, words, variables)
         guard status == 0 else { throw TestFailure.system("start \(executable)", status) }
         self.pid = pid
     }
@@ -69,7 +76,7 @@ public final class ChildProgram {
 
     /// Waits for the first line that it writes, and answers it without its end.
     /// What came of it where the program ended before, or wrote none in time.
-    public func firstLine(within time: Duration = .seconds(5)) -> String { output.waitForLine(Deadline(time)) }
+    public func firstLine(within time: Duration = TestBus.patience) -> String { output.waitForLine(Deadline(time)) }
 
     /// Sends a signal.
     public func send(signal: Int32) {
@@ -98,14 +105,14 @@ public final class ChildProgram {
     /// Waits until it has ended by itself.
     @discardableResult
     public func wait(
-        within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> End {
         if let end { return end }
         let deadline = Deadline(time)
         // Its output's end comes with its own, but where it handed that on.
         _ = output.waitForEnd(deadline)
-        var status: Int32 = 0
-        while waitpid(pid, &status, WNOHANG) == 0 {
+        while true {
+            if let end = endByNow() { return end }
             guard !deadline.hasPassed else {
                 throw TestFailure(
                     "\(output.label) (process \(pid)) did not end within \(time)\n\(outputText)", file: file, line: line
@@ -113,8 +120,12 @@ public final class ChildProgram {
             }
             poll(nil, 0, 1)
         }
-        let end = Self.end(status)
-        self.end = end
+    }
+
+    /// How it has ended; nil while it runs.
+    func endByNow() -> End? {
+        var status: Int32 = 0
+        if end == nil, waitpid(pid, &status, WNOHANG) == pid { end = Self.end(status) }
         return end
     }
 

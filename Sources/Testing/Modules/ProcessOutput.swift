@@ -35,6 +35,9 @@ final class ProcessOutput {
     /// Waits until the child has closed it.
     func waitForEnd(_ deadline: Deadline) -> Bool { wait(deadline) { isAtEnd } }
 
+    /// Reads what is there, and waits for nothing.
+    func readWhatIsThere() { _ = waitForEnd(Deadline(.zero)) }
+
     /// Waits for a line; what came of it where the child closed before, or the
     /// deadline passed.
     func waitForLine(_ deadline: Deadline) -> String {

@@ -24,9 +24,9 @@ final class Terminal {
             "PS1": Self.prompt, "PS2": "", "TERM": "xterm", "NO_COLOR": "1", "HISTFILE": "/dev/null", "HOME": folder,
         ]
         shell = try Self.start(console.path, ChildProgram.environment(own.merging(environment) { $1 }))
-        _ = try output(until: Deadline(.seconds(10)), to: { _ in false })
+        _ = try output(until: Deadline(), to: { _ in false })
         type("stty -echo; cd \(Self.quoted(folder))")
-        _ = try output(until: Deadline(.seconds(10)), to: { _ in false })
+        _ = try output(until: Deadline(), to: { _ in false })
     }
 
     deinit { close() }
@@ -77,7 +77,7 @@ final class Terminal {
         isAtEnd = true
         if isBusy {
             interrupt()
-            _ = try? output(until: Deadline(.seconds(15)), to: { _ in false })
+            _ = try? output(until: Deadline(), to: { _ in false })
         }
         console.close()
         kill(shell, SIGKILL)

@@ -34,7 +34,7 @@ public final class Transcript {
     ///   - patience: how long each command may take.
     public init(
         _ page: Page, in folder: String, environment: [String: String] = [:], columns: UInt16 = 100,
-        patience: Duration = .seconds(30)
+        patience: Duration = TestBus.patience
     ) {
         self.page = page
         self.folder = folder

@@ -5,7 +5,7 @@ extension RawPeer {
     /// The next frame matches: its header has these members, its body these.
     @discardableResult
     public func expect(
-        _ header: JSON, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
+        _ header: JSON, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
     ) throws -> ReceivedFrame {
         let what = describe(header, body)
@@ -18,7 +18,7 @@ extension RawPeer {
 
     /// The next frame, whatever it is.
     public func next(
-        within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         try nextFrame("a frame", time, file, line)
     }
@@ -36,7 +36,7 @@ extension RawPeer {
     /// The first frame that matches; those before it stay in the inbox.
     @discardableResult
     public func find(
-        _ header: JSON, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
+        _ header: JSON, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
     ) throws -> ReceivedFrame {
         let index = try wait(describe(header, body), time, file, line) {
@@ -47,7 +47,7 @@ extension RawPeer {
 
     /// The final answer to a request; frames before it stay in the inbox.
     public func answer(
-        to id: UInt64, within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+        to id: UInt64, within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         let index = try wait("the answer to \(id)", time, file, line) {
             self.inbox.firstIndex { ($0.kind == "reply" || $0.kind == "error") && $0.id == id && !$0.isPartial }
@@ -58,7 +58,7 @@ extension RawPeer {
     /// The request is answered by a reply with these members in its body.
     @discardableResult
     public func expectReply(
-        to id: UInt64, body: JSON? = nil, within time: Duration = .seconds(5), file: StaticString = #fileID,
+        to id: UInt64, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
     ) throws -> ReceivedFrame {
         let frame = try answer(to: id, within: time, file: file, line: line)
@@ -72,7 +72,7 @@ extension RawPeer {
     /// The request is answered by an error of this code, and of this `ran`.
     @discardableResult
     public func expectError(
-        to id: UInt64, _ code: String, ran: String? = nil, within time: Duration = .seconds(5),
+        to id: UInt64, _ code: String, ran: String? = nil, within time: Duration = TestBus.patience,
         file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         let frame = try answer(to: id, within: time, file: file, line: line)
@@ -97,7 +97,7 @@ extension RawPeer {
 
     /// The connection ends, nothing coming before.
     public func expectEnd(
-        within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws {
         try waitForEnd(time, file, line)
         guard inbox.isEmpty else {
@@ -110,7 +110,7 @@ extension RawPeer {
     /// - Returns: that error; the frames before it stay in the inbox.
     @discardableResult
     public func expectEnd(
-        _ code: String, within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+        _ code: String, within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         try waitForEnd(time, file, line)
         guard let last = inbox.last, last.kind == "error", last.code == code, last["id"] == nil else {
@@ -145,7 +145,7 @@ extension RawPeer {
     private func roundTrip(_ file: StaticString, _ line: UInt) throws -> Int {
         let id = newSettlingID()
         try send(["kind": "call", "id": id.json, "to": "bus/ping"])
-        let index = try wait("the answer to a ping", .seconds(5), file, line) {
+        let index = try wait("the answer to a ping", TestBus.patience, file, line) {
             self.inbox.firstIndex { $0.id == id && ($0.kind == "reply" || $0.kind == "error") }
         }
         let answer = inbox.remove(at: index)
@@ -163,15 +163,18 @@ extension RawPeer {
     }
 
     /// Reads until `found` says where in the inbox it is.
+    /// - Parameter pause: after how long it is looked again where nothing has come.
     func wait<Found>(
-        _ what: String, _ time: Duration, _ file: StaticString, _ line: UInt, _ found: () throws -> Found?
+        _ what: String, _ time: Duration, _ file: StaticString, _ line: UInt, looking pause: Duration? = nil,
+        _ found: () throws -> Found?
     ) throws -> Found {
         let deadline = Deadline(time)
         while true {
             try group.throwScriptFailure()
             if let found = try found() { return found }
             guard !socket.isAtEnd else { throw failure("expected \(what), and \(whatCame)", file, line) }
-            guard try group.pump(until: deadline, for: self) || !deadline.hasPassed else {
+            let pause = pause.map { Deadline(min($0, time)) } ?? deadline
+            guard try group.pump(until: pause, for: self) || !deadline.hasPassed else {
                 throw failure("expected \(what) within \(time), and \(whatCame)", file, line)
             }
         }

@@ -47,7 +47,7 @@ extension RawPeer {
 
     /// Calls and waits for the final answer, be it a reply or an error.
     public func ask(
-        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = .seconds(5),
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
         file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         try answer(to: try call(to, body, members), within: time, file: file, line: line)
@@ -56,36 +56,40 @@ extension RawPeer {
     /// Calls, and the answer is a reply: its body.
     @discardableResult
     public func asked(
-        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
+        file: StaticString = #fileID, line: UInt = #line
     ) throws -> JSON {
-        try expectReply(to: try call(to, body, members), file: file, line: line).json
+        try expectReply(to: try call(to, body, members), within: time, file: file, line: line).json
     }
 
     /// Calls, and the answer is an error of this code.
     @discardableResult
     public func refused(
         _ to: String, _ body: JSON? = nil, _ members: JSON = [:], with code: String,
-        ran: String? = "no", file: StaticString = #fileID, line: UInt = #line
+        ran: String? = "no", within time: Duration = TestBus.patience, file: StaticString = #fileID,
+        line: UInt = #line
     ) throws -> ReceivedFrame {
-        try expectError(to: try call(to, body, members), code, ran: ran, file: file, line: line)
+        try expectError(to: try call(to, body, members), code, ran: ran, within: time, file: file, line: line)
     }
 
     /// The next frame is a call of this action.
     @discardableResult
     public func expectCall(
-        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+        _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
+        file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         let header: JSON = ["kind": "call", "to": .string(to)]
-        return try expect(header.adding(members), body: body, file: file, line: line)
+        return try expect(header.adding(members), body: body, within: time, file: file, line: line)
     }
 
     /// The next frame is a notice of this name.
     @discardableResult
     public func expectNotice(
-        _ name: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID, line: UInt = #line
+        _ name: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
+        file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         let header: JSON = ["kind": "notice", "name": .string(name)]
-        return try expect(header.adding(members), body: body, file: file, line: line)
+        return try expect(header.adding(members), body: body, within: time, file: file, line: line)
     }
 
     /// Answers a call or a report's notice.

@@ -45,7 +45,7 @@ extension RawPeer {
 
     /// Waits until its start is done: it has answered `module/didStart`.
     public func becomeReady(file: StaticString = #fileID, line: UInt = #line) throws {
-        _ = try wait("the end of the start", .seconds(5), file, line) {
+        _ = try wait("the end of the start", TestBus.patience, file, line) {
             self.lifecycle.contains("didStart") ? true : nil
         }
         try settle(file: file, line: line)

@@ -60,7 +60,7 @@ public final class RawPeer {
     /// in time; where it has closed, the rest is dropped in silence, since the
     /// test will read why.
     public func send(
-        bytes: [UInt8], within time: Duration = .seconds(5), file: StaticString = #fileID, line: UInt = #line
+        bytes: [UInt8], within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws {
         let deadline = Deadline(time)
         let sent = socket.send(bytes, until: deadline)
@@ -126,8 +126,9 @@ public final class RawPeer {
     /// What stands in the inbox, for a failure's message.
     var whatCame: String {
         if inbox.isEmpty { return socket.isAtEnd ? "the connection ended" : "nothing came" }
-        let shown = inbox.prefix(8).map { "\n    \($0)" }.joined()
-        let more = inbox.count > 8 ? "\n    … and \(inbox.count - 8) more" : ""
-        return "came\(shown)\(more)\(socket.isAtEnd ? "\n    and the connection ended" : "")"
+        // What came last says most about what did not come.
+        let shown = inbox.suffix(8).map { "\n    \($0)" }.joined()
+        let earlier = inbox.count > 8 ? "\n    … \(inbox.count - 8) frames before these" : ""
+        return "came\(earlier)\(shown)\(socket.isAtEnd ? "\n    and the connection ended" : "")"
     }
 }

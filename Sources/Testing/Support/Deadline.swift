@@ -2,7 +2,7 @@
 struct Deadline {
     private let end: ContinuousClock.Instant
 
-    init(_ duration: Duration) { end = .now + duration }
+    init(_ duration: Duration = TestBus.patience) { end = .now + duration }
 
     /// For `poll`: milliseconds that are left, rounded up; 0 where it has passed.
     var milliseconds: Int32 {

@@ -111,7 +111,7 @@ extension PackageTemplate {
 
         /// Each module runs as the process that it is, on a bus of the test's own; the test
         /// plays the other modules.
-        @Suite(.timeLimit(.minutes(1)))
+        @Suite(.timeLimit(.minutes(10)))
         struct \(names.provider)Tests {
             /// The modules, as strata.yaml has them.
             private let table = AppTable.testing(

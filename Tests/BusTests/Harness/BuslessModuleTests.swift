@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct BuslessModuleTests {
     @Test func moduleThatDoesNotKeepItsBusLives() throws {
         try TestBus.run(AppTable.testing(.manual("Busless"))) { bus in

@@ -5,7 +5,7 @@ import Testing
 
 /// The harness itself: what it says where an expectation fails, and what it
 /// leaves behind.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct HarnessTests {
     /// The message of what a test fails with.
     private func failure(_ table: AppTable = .sixModules(), _ test: (TestBus) throws -> Void) -> String {
@@ -60,7 +60,7 @@ struct HarnessTests {
                 try peer.fail(try peer.expectNotice("news"), "Ant.no")
                 try peer.expectReply(to: id)
             default:
-                try peer.expectRefusal(of: try peer.call("bus/nothing"), "unknown-action")
+                try peer.expectRefusal(of: try peer.call("bus/nothing"), "forbidden")
             }
         }
         #expect(message.contains("HarnessTests.swift:") && message.contains("Ant"), "\(message)")
@@ -117,6 +117,66 @@ struct HarnessTests {
         #expect(kill(pid, 0) != 0 && errno == ESRCH)
     }
 
+    /// What it wrote and how it ended is there at once, though there was time enough.
+    @Test(arguments: ["", "sleep 600 & echo $! > left; "])
+    func aModuleThatEndsInItsStartIsToldAtOnce(leaving: String) throws {
+        let script = "\(leaving)echo 'no configuration' >&2; exit 7"
+        let message = failure { bus in
+            defer { HarnessTests.endLeft(bus) }
+            _ = try bus.module("Bee")
+            try bus.start("/bin/sh", as: "Ant", ["-c", script])
+        }
+        #expect(message.contains("HarnessTests.swift:") && !message.contains("within"), "\(message)")
+        #expect(message.contains("Ant ended with exit code 7 and was not ready"), "\(message)")
+        #expect(message.contains("Ant wrote:\nno configuration"), "\(message)")
+        #expect(message.contains(#""module":"Ant","state":"starting""#), "\(message)")
+    }
+
+    /// A process that the script has left behind, with its output open.
+    private static func endLeft(_ bus: TestBus) {
+        guard let folder = try? bus.folder(of: "Ant"), let file = fopen("\(folder)/left", "r") else { return }
+        defer { fclose(file) }
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = fread(&text, 1, text.count, file)
+        if let pid = Int32(String(decoding: text[..<max(0, count - 1)], as: UTF8.self)) { kill(pid, SIGKILL) }
+    }
+
+    @Test func aFailureShowsWhatCameLast() {
+        let message = failure { bus in
+            let peer = try bus.module("Ant", ["observes": ["news"]])
+            for number in 0..<20 as Range<Int64> { try peer.report("news", to: "Ant", .integer(number)) }
+            try peer.settle()
+            try peer.find(["kind": "call"], within: .milliseconds(20))
+        }
+        #expect(message.contains("12 frames before these") && message.contains("+ 19"), "\(message)")
+        #expect(!message.contains("+ 11"), "\(message)")
+    }
+
+    @Test func aModuleWorksInAFolderOfItsOwnThatGoesWithTheBus() throws {
+        var folder = ""
+        try TestBus.run(.sixModules()) { bus in
+            folder = try bus.folder(of: "Ant")
+            #expect(access(folder, F_OK) == 0)
+            for _ in 0..<2 {
+                let module = try bus.start("/bin/sh", as: "Ant", ["-c", "pwd; echo x >> made"], waits: false)
+                #expect(try module.wait() == .exit(0))
+                #expect(module.outputText == "\(folder)\n")
+            }
+            // What it has written is there when it is started again.
+            #expect(try [UInt8](contentsOf: "\(folder)/made") == Array("x\nx\n".utf8))
+            let other = try bus.start("/bin/sh", as: "Bee", ["-c", "pwd"], folder: "/", waits: false)
+            #expect(try other.wait() == .exit(0) && other.outputText == "/\n")
+        }
+        #expect(access(folder, F_OK) != 0)
+    }
+
+    @Test func aProgramsPathCountsFromTheTestsFolder() throws {
+        // However deep this folder is, it leads to the root.
+        let path = String(repeating: "../", count: 64) + "bin/sh"
+        let child = try ChildProgram(path, ["-c", "pwd"], folder: "/tmp")
+        #expect(try child.wait() == .exit(0) && child.outputText == "/tmp\n")
+    }
+
     @Test func aBrokerThatDoesNotStartSaysWhy() throws {
         let error = #expect(throws: TestFailure.self) { try TestBus(.sixModules(), executable: "/bin/false") }
         #expect(error?.description.contains("no broker listens") == true)
@@ -125,6 +185,7 @@ struct HarnessTests {
 
     @Test func aProcessThatDoesNotEndIsAFailureThatShowsItsOutput() throws {
         let child = try ChildProgram("/bin/sh", ["-c", "echo hello; exec cat /dev/zero >/dev/null"])
+        #expect(child.firstLine() == "hello")
         let error = #expect(throws: TestFailure.self) { try child.wait(within: .milliseconds(100)) }
         #expect(error?.description.contains("did not end") == true)
         child.kill()

@@ -1,9 +1,9 @@
-import Glibc
+import Foundation
 import StrataCore
 import StrataTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ThermostatTests {
     /// The module under test and those that it talks to, as its app has them.
     let table = AppTable.testing(
@@ -28,6 +28,22 @@ struct ThermostatTests {
             #expect(try tool.asked("Thermostat/update") == ["degrees": 75])
             try display.expectNotice("heat.changed", ["degrees": 75])
             try display.expectNothing()
+        }
+    }
+
+    @Test func itsLimitIsASettingAndItsFileIsInItsOwnFolder() throws {
+        let sensitive = AppTable.testing(table.modules) { $0.settings = ["heat.limit": 10] }
+        try TestBus.run(sensitive) { bus in
+            try bus.play("Sensor", provides: ["Sensor"]) { $0.expectCall("Sensor/read").reply(["degrees": 20]) }
+            let log = try bus.module("Log", ["observes": ["heat.alarm"]])
+            try bus.start(BuiltExecutable.path("GuideModule"), as: "Thermostat")
+
+            let tool = try bus.operator()
+            let update = try tool.call("Thermostat/update")
+            try log.reply(to: try log.expectNotice("heat.alarm", ["degrees": 20], within: .seconds(600)))
+            try tool.expectReply(to: update)
+            let file = try bus.folder(of: "Thermostat") + "/degrees"
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "20\n")
         }
     }
 

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// Pages whose terminal sessions are run again.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct TranscriptTests {
     private let folder = try! TemporaryFolder()  // because a test without one has failed anyway
 
@@ -20,7 +20,7 @@ struct TranscriptTests {
     private func replay(_ block: String, marking: String = "") throws -> Int {
         let comment = marking.isEmpty ? "" : "<!-- sample: \(marking) -->\n"
         return try Transcript(
-            page("Words.\n\n\(comment)```console\n\(block)\n```\n"), in: folder.path, patience: .seconds(5)
+            page("Words.\n\n\(comment)```console\n\(block)\n```\n"), in: folder.path
         ).replay()
     }
 
@@ -80,7 +80,7 @@ struct TranscriptTests {
             ```
             """
         #expect(mkfifo(folder.path + "/fifo", 0o600) == 0)
-        #expect(try Transcript(page(text), in: folder.path, patience: .seconds(5)).replay() == 3)
+        #expect(try Transcript(page(text), in: folder.path).replay() == 3)
     }
 
     @Test func aProgramThatGoesOnMustWriteAllThatThePageHas() throws {
@@ -98,7 +98,7 @@ struct TranscriptTests {
     @discardableResult
     private func replay(given: String) throws -> Int {
         let page = try page("<!-- sample: given\n\(given)\n-->\n```console\n$ cat made\n12\n```")
-        return try Transcript(page, in: folder.path, patience: .seconds(5)).replay()
+        return try Transcript(page, in: folder.path).replay()
     }
 
     @Test func whatIsGivenRunsBeforeItsBlock() throws {

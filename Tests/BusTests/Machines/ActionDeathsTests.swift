@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataBus
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ActionDeathsTests {
     /// The value, in a place where a macro may change it.
     private final class Counter {

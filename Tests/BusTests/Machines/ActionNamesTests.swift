@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataBus
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ActionNamesTests {
     @Test func aNameHasOneNumberAndTheNumberItsName() {
         var names = ActionNames()

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import StrataBus
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ByteTableTests {
     private final class Value {
         let number: Int

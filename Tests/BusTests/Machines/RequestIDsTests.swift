@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import StrataBus
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct RequestIDsTests {
     /// Against a dictionary. Numbers are drawn from few, so that they meet.
     @Test(arguments: 0..<40)

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import StrataBus
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct StartOrderTests {
     /// Rows 0 and 1 are equal, 2 follows; 9 is asynchronous.
     private func order() -> StartOrder {

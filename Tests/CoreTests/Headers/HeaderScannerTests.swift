@@ -27,7 +27,7 @@ private func accepts(_ bytes: [UInt8], slack: UInt8 = 0) -> Bool {
 /// Bytes that would go on with a header if they were taken for one.
 private let slacks: [UInt8] = [0, 0x20, 0xFF, 0x80] + Array("\"9}],\\ek".utf8)
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct HeaderScannerTests {
     @Test(arguments: slacks)
     func membersAreRead(slack: UInt8) throws {

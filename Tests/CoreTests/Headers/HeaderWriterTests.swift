@@ -2,7 +2,7 @@ import StrataCore
 import Testing
 import TestSupport
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct HeaderWriterTests {
     /// Writes a frame, and gives its header and body.
     private func written(

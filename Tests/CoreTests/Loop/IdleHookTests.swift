@@ -2,19 +2,22 @@ import StrataCore
 import Testing
 
 /// Work a piece a round.
-@Suite(.timeLimit(.minutes(1))) struct IdleHookTests {
+@Suite(.timeLimit(.hang)) struct IdleHookTests {
     @Test func theLoopGoesRoundUntilItIsStopped() throws {
         let loop = try Loop()
         var rounds = 0
         var hook: IdleHook?
+        let end = LoopTimer(loop) { hook?.close() }
         hook = IdleHook(loop) {
             rounds += 1
-            if rounds == 5 { hook?.stop() }
+            guard rounds == 5 else { return }
+            hook?.stop()
+            end.start(after: 20)
         }
         hook?.start()
+        // It keeps no loop running.
+        end.start(after: 600_000)
         #expect(hook?.isActive == true)
-        let end = LoopTimer(loop) { hook?.close() }
-        end.start(after: 20)
         loop.run()
         end.close()
         loop.run()

@@ -2,7 +2,7 @@ import Glibc
 import StrataCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ProcessEndWatcherTests {
     private func command(_ script: String) -> ChildProcess.Command {
         .init(arguments: ["/bin/sh", "-c", script], environment: [], folder: "/")

@@ -3,7 +3,7 @@ import StrataCore
 import Testing
 
 /// Who descends from whom, and who a connection's process is.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AncestorsTests {
     /// A process table that a test makes, and how often it was looked at.
     private final class Table {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataCore
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AdapterChainsTests {
     /// A leads to B, B to I.
     private static let adapters: [AppTable.Adapter] = {

@@ -1,7 +1,7 @@
 import StrataCore
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct LevelRuleTests {
     @Test func broadcastsGoToLaterLevelsReportsAndCallsToTheSameOrEarlierOnes() {
         for one in 0..<3 {

@@ -3,7 +3,7 @@ import StrataManifest
 import Testing
 
 /// What `strata why` says, with the lines that decide.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct JudgeTests {
     /// `CALLS` is the policy.
     static let text = """

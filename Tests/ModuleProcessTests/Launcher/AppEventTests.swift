@@ -5,7 +5,7 @@ import Testing
 @testable import StrataLauncher
 
 /// What the launcher decides about the app's own events, and what it emits.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AppEventTests {
     @Test func pressureIsAnEventOnceInTenSecondsAndNotWhileOneIsOpen() {
         var pressure = MemoryPressure()

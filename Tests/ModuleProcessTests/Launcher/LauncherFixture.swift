@@ -42,12 +42,7 @@ final class LauncherFixture: LineSink {
         _ change: (inout AppTable.Row, inout ModuleProcess) -> Void = { _, _ in }
     ) throws {
         let path = "\(folder)/\(name).sh"
-        let text = "#!/bin/sh\n\(script)\n" + (stays ? "exec cat <&3\n" : "")
-        let file = try #require(fopen(path, "w"))
-        fputs(text, file)
-        fclose(file)
-        chmod(path, 0o755)
-        ProgramFile.settle(path)
+        try ProgramFile.write("#!/bin/sh\n\(script)\n" + (stays ? "exec cat <&3\n" : ""), to: path)
         files.append(path)
         var row = AppTable.Row(name: name)
         row.rank = rank
@@ -107,16 +102,10 @@ final class LauncherFixture: LineSink {
 
     func said(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
 
-    /// Runs the loop until something is so; the test's time limit is the bound.
+    /// Runs the loop until something is so.
     func until(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
-        let limit = loop.now + 20_000
-        let wake = LoopTimer(loop) {}
-        wake.start(after: 0, every: 500)
-        defer { wake.close() }
-        while !condition() {
-            loop.runOnce(waiting: true)
-            try #require(loop.now < limit, "it did not come about; lines: \(lines)", sourceLocation: location)
-        }
+        let hasCome = loop.run(until: condition)
+        try #require(hasCome, "it did not come about; lines: \(lines)", sourceLocation: location)
     }
 
     /// Lets a module's session have got ready.

@@ -6,7 +6,7 @@ import Testing
 
 /// A manifest that is read again while a module's place is lent to a process that a
 /// person runs, or promised to it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct LoanReloadTests {
     /// A process from outside of the app: the one that runs these tests.
     private let borrower = Int64(getppid())

@@ -4,7 +4,7 @@ import Testing
 @testable import StrataLauncher
 
 /// A module's place in the hands of a process that a person runs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ModuleLoanTests {
     private typealias Machine = ModuleMachine
 

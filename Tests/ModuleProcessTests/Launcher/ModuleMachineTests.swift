@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataLauncher
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ModuleMachineTests {
     private typealias Machine = ModuleMachine
 

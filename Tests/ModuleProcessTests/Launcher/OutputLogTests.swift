@@ -3,7 +3,7 @@ import Testing
 @testable import StrataLauncher
 
 /// What is kept of the lines that modules write, and who reads it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct OutputLogTests {
     private func line(_ text: String, start: Int = 1) -> OutputLine {
         OutputLine(at: 1, stream: .out, pid: 7, start: start, bytes: Array(text.utf8))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataLauncher
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct OutputTests {
     private func lines(_ pieces: [String]) -> [String] {
         var splitter = LineSplitter()

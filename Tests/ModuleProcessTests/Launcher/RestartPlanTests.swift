@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataLauncher
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct RestartPlanTests {
     private var backoff: ModuleProcess.Backoff {
         var backoff = ModuleProcess.Backoff()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataLauncher
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct StartOrderTests {
     private func row(_ name: String, _ rank: Int, _ priority: Int = 0, _ start: AppTable.Start = .eager) -> AppTable.Row
     {
@@ -58,7 +58,7 @@ struct StartOrderTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct StopOrderTests {
     private func table(_ rows: [(String, Int, Int)], stop: UInt64 = 5_000) -> AppTable {
         var table = AppTable(app: "test")

@@ -2,7 +2,7 @@ import StrataManifest
 import Testing
 
 /// What `strata check` finds, with its line and column; line 1 is the app's name.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AppReviewTests {
     private func findings(_ text: String, _ hellos: [String: String] = [:]) throws -> [String] {
         try ReviewedApp(text, hellos: hellos).findings

@@ -100,7 +100,7 @@ private final class NotesModule: Module {
 }
 
 /// Adapters of the manifest, with Swift modules at both ends.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeAdapterTests {
     private static let manifest = """
         app: notes

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// Handlers without an `await`, which run without a task.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeAtOnceTests {
     @Test func oneWithoutAnAwaitHasNoTask() async throws {
         try await withModule(QuickModule.self) { harness in

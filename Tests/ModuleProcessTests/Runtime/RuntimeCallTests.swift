@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeCallTests {
     @Test func untypedCallsAreAnswered() async throws {
         try await withModule(PlayerModule.self) { harness in

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// The owner's side of interfaces with `instances: multiple`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeInstanceTests {
     private func released(_ name: String) -> JSON { ["instance": .string(name)] }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// The user's side of interfaces with `instances: multiple`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeInstanceUserTests {
     /// Creates an instance that the fake broker names so.
     @ModuleActor

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// `bus/register` and `bus/unregister`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeRegisterTests {
     private enum Radio: Interface {
         static let name = "Radio"

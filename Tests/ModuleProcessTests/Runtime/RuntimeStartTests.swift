@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeStartTests {
     @Test func helloSaysWhatTheModuleExports() async throws {
         try await withModule(PlayerModule.self) { configuration in

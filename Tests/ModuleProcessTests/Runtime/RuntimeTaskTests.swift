@@ -4,7 +4,7 @@ import Testing
 
 @testable import Strata
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeTaskTests {
     @Test func backgroundWorkHasNoParentAndEndsAtTearDown() async throws {
         try await withModule(Worker.self) { harness in
@@ -61,8 +61,8 @@ struct RuntimeTaskTests {
             harness.peer.reply(try await harness.peer.expect("call"))
             #expect(try await harness.peer.expect("reply").id == .integer(id))
             watch.onHeld = before
-            // On a busy machine others are held up, too.
-            #expect(held.filter { $0.hasPrefix("Worker/") } == ["Worker/hold", "Worker/holdLater"])
+            // On a busy machine others are held up, too, and these in other steps.
+            #expect(Set(held.filter { $0.hasPrefix("Worker/") }) == ["Worker/hold", "Worker/holdLater"])
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// Modules and the real broker, all on one loop.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeWithBrokerTests {
     @Test func twoModulesWorkTogether() async throws {
         let manifest = """
@@ -34,7 +34,7 @@ struct RuntimeWithBrokerTests {
             _ = try await library.call("Player/echo", 1)
             #expect(player.removed == [4])
             let error = await #expect(throws: BusError.self) {
-                try await bus.call("Library/wait", deadline: .seconds(1))
+                try await bus.call("Library/wait", deadline: .seconds(600))
             }
             #expect(error?.code == "Library.tired")
             let late = await #expect(throws: BusError.self) {

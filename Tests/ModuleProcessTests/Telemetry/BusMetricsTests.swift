@@ -6,7 +6,7 @@ import Testing
 @testable import Strata
 
 /// What a module keeps for `strata metrics`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct BusMetricsTests {
     private func metrics(_ kept: BusMetrics) throws -> [JSON] {
         try #require(kept.answer()?["metrics"]?.array)

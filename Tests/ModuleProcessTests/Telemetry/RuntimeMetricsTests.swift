@@ -4,7 +4,7 @@ import Testing
 @testable import Strata
 
 /// What a module tells to a `MetricsFactory`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct RuntimeMetricsTests {
     private func measured(
         _ test: @ModuleActor (Harness<TracedModule>, FakePeer, RecordingFactory) async throws -> Void

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// A whole app: launcher, broker, and modules in Swift, each a process.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AppTests {
     @Test func callsAndURLsReachModulesFromAnotherTerminal() throws {
         let app = try FixtureApp()
@@ -69,19 +69,13 @@ struct AppTests {
         let tool = try app.tool()
         for module in ["Base", "Mid", "Top"] {
             let old = try app.pid(of: module, tool)
-            let ids = try (0..<20).map { _ in try tool.call("\(module)/hang", nil, ["deadline": 60_000]) }
+            let ids = try (0..<20).map { _ in try tool.call("\(module)/hang", nil, ["deadline": 600_000]) }
             // Answered behind the hanging ones: they are delivered.
             _ = try tool.asked("\(module)/echo", 1)
-            let killed = Loop.nanoseconds
             kill(old, SIGKILL)
             for id in ids { try tool.expectError(to: id, "died", ran: "maybe") }
-            let answered = Loop.nanoseconds
             // It waits for the new process.
-            let facts = try tool.asked("\(module)/facts")
-            let back = Loop.nanoseconds
-            #expect(facts["pid"] != .integer(Int64(old)))
-            #expect(answered - killed < 500_000_000, "\(module)'s callers waited")
-            #expect(back - killed < 1_000_000_000, "\(module) was away for \((back - killed) / 1_000_000) ms")
+            #expect(try tool.asked("\(module)/facts")["pid"] != .integer(Int64(old)))
         }
         try app.end()
     }
@@ -93,7 +87,6 @@ struct AppTests {
         let broker = try app.running.broker()
         let before = try app.tool()
         let pids = try ["Base", "Mid", "Top"].map { try app.pid(of: $0, before) }
-        let killed = Loop.nanoseconds
         kill(broker, SIGKILL)
         try app.running.until { app.running.said("the broker is back after") }
         let tool = try app.tool()
@@ -103,7 +96,6 @@ struct AppTests {
             #expect(facts["setUps"] == 1)
             #expect(facts["resumes"] == 1)
         }
-        #expect(Loop.nanoseconds - killed < 2_000_000_000)
         try app.end()
     }
 
@@ -120,27 +112,30 @@ struct AppTests {
     }
 
     @Test func modulesThatMisbehaveAreNamedAndTheRestGoesOn() throws {
-        let app = try FixtureApp(
-            """
-              Leaver: {run: [MODULE], env: {FIXTURE: exits at once}, restart: never}
-              Hanger: {level: middle, run: [MODULE], env: {FIXTURE: hangs in setUp}, restart: never}
-              Nobody: {run: [bin/nobody], provides: [Nobody]}
-              Plain: {run: [strata.yaml]}
-            """, extra: "startup: 300ms")
-        defer { app.cleanUp() }
-        try app.start()
-        #expect(app.running.said("Leaver | no disk, no fun"))
-        #expect(app.running.lines.contains { $0.hasPrefix("Leaver ") && $0.contains("exit code 7") })
-        #expect(app.running.lines.contains { $0.hasPrefix("Nobody ") && $0.contains("bin/nobody") })
-        #expect(app.running.lines.contains { $0.hasPrefix("Plain ") && $0.contains("strata.yaml") })
-        let tool = try app.tool()
-        #expect(try tool.asked("Top/call", ["to": "Base/echo", "body": true]) == true)
-        let refusal = try tool.refused("Nobody/x", with: "unavailable")
-        #expect(refusal.message.contains("bin/nobody"))
-        try app.running.until {
-            app.running.lines.contains { $0.hasPrefix("Hanger ") && !$0.hasPrefix("Hanger |") && $0.contains("setUp") }
+        try withShortStartup { startup in
+            let app = try FixtureApp(
+                """
+                  Leaver: {run: [MODULE], env: {FIXTURE: exits at once}, restart: never}
+                  Hanger: {level: middle, run: [MODULE], env: {FIXTURE: hangs in setUp}, restart: never}
+                  Nobody: {run: [bin/nobody], provides: [Nobody]}
+                  Plain: {run: [strata.yaml]}
+                """, extra: "startup: \(startup)")
+            defer { app.cleanUp() }
+            try app.start()
+            try app.running.until { ["Leaver", "Hanger"].allSatisfy { app.line(of: $0, "failed: ") != nil } }
+            guard app.isInTime(hanging: ["Leaver", "Hanger"]) else { return false }
+            #expect(app.running.said("Leaver | no disk, no fun"))
+            #expect(app.line(of: "Leaver", "failed: ")?.contains("exit code 7") == true)
+            #expect(app.line(of: "Nobody", "failed: ")?.contains("bin/nobody") == true)
+            #expect(app.line(of: "Plain", "failed: ")?.contains("strata.yaml") == true)
+            #expect(app.line(of: "Hanger", "failed: ")?.contains("setUp") == true)
+            let tool = try app.tool()
+            #expect(try tool.asked("Top/call", ["to": "Base/echo", "body": true]) == true)
+            let refusal = try tool.refused("Nobody/x", with: "unavailable")
+            #expect(refusal.message.contains("bin/nobody"))
+            try app.end()
+            return true
         }
-        try app.end()
     }
 
     @Test func garbageOnTheSocketHarmsNobodyElse() throws {
@@ -165,7 +160,7 @@ struct AppTests {
         try app.end()
     }
 
-    @Test func appWhoseModulesHangInTearDownEndsWithinTenSeconds() throws {
+    @Test func appWhoseModulesHangInTearDownEndsAllTheSame() throws {
         let app = try FixtureApp(
             """
               Slow: {level: topout, run: [MODULE], env: {FIXTURE: hangs in tearDown}}
@@ -174,8 +169,10 @@ struct AppTests {
             """)
         defer { app.cleanUp() }
         try app.start()
-        let ended = Loop.nanoseconds
         try app.end()
-        #expect(Loop.nanoseconds - ended < 10_000_000_000)
+        // They share 7.5 s, so that none has the 5 s of its row.
+        let last = try #require(app.line(of: "Deaf", "it did not end within "))
+        let waited = try #require(last.firstMatch(of: /within ([0-9.]+) s of SIGTERM/)?.1, "\(last)")
+        #expect(try #require(Double(waited)) < 3.8)
     }
 }

@@ -54,6 +54,14 @@ final class FixtureApp {
         }
     }
 
+    /// Whether `startup` was enough for those who are well, and for the hello of others.
+    func isInTime(hanging: [String]) -> Bool {
+        !running.lines.contains { line in
+            hanging.contains { line.hasPrefix("\($0) ") } && line.contains("did not say hello")
+                || ["Base", "Mid", "Top"].contains { line.hasPrefix("\($0) ") } && line.contains("did not ")
+        }
+    }
+
     /// An operator's connection.
     func tool() throws -> RawPeer {
         let peer = try RawPeer(path: running.socket, label: "tool")

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// A manifest that is written anew while its app runs.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ReloadedAppTests {
     private func manifest(_ rows: String, _ extra: String = "") throws -> String {
         let module = try BuiltExecutable.path("StrataFixture")

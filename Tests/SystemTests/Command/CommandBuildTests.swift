@@ -4,17 +4,15 @@ import TestSupport
 import Testing
 
 /// `strata up --build`, with a `swift` that only says how it was asked.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.hang))
 struct CommandBuildTests {
     private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
 
-    private func write(_ name: String, _ text: String, mode: Int = 0o644) throws {
+    private func write(_ name: String, _ text: String, mode: mode_t = 0o644) throws {
         let path = "\(folder.path)/\(name)"
         try FileManager.default.createDirectory(
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-        ProgramFile.settle(path)
+        try ProgramFile.write(text, to: path, mode: mode)
     }
 
     /// A manifest in a package's folder, and a `swift` that fails.
@@ -32,7 +30,7 @@ struct CommandBuildTests {
         let program = try ChildProgram(
             try BuiltExecutable.path("strata"), ["up", "--socket", "\(folder.path)/bus.sock"] + words,
             environment: ["PATH": path ?? "\(folder.path)/bin:/usr/bin:/bin"])
-        return (try program.wait(within: .seconds(30)), program.outputText)
+        return (try program.wait(), program.outputText)
     }
 
     @Test func aFailedBuildStartsNothing() throws {

@@ -3,7 +3,7 @@ import Testing
 
 extension SharedFolderTests {
     /// Which bus a command speaks with, and what it says where there is none.
-    @Suite(.timeLimit(.minutes(5)))
+    @Suite(.timeLimit(.hang))
     struct CommandBusChoiceTests {
         static let user = geteuid()
 

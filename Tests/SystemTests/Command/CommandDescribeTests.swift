@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// `strata check` asks programs what they are.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct CommandDescribeTests {
     /// A folder with a manifest of these rows, and programs that print a hello.
     private func check(
@@ -110,7 +110,7 @@ struct CommandDescribeTests {
                 "-c",
                 "sleep 600 > /dev/null 2>&1 & echo $!; exec '\(CommandRun.executable.path)' check \(path) > /dev/null 2>&1",
             ])
-        #expect(try shell.wait(within: .seconds(60)) == .exit(0))
+        #expect(try shell.wait() == .exit(0))
         let pid = try #require(Int32(shell.outputText.split(separator: "\n").first ?? ""))
         #expect(kill(pid, SIGKILL) == 0, "it is gone")
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `strata graph`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct CommandGraphTests {
     static let manifest = """
         app: fake
@@ -72,9 +72,7 @@ struct CommandGraphTests {
             "urls": [{"host": "note", "path": "/:id", "to": "Notes/show"}], "observes": ["store.changed"]}
             """
         for (name, text) in [("notes", "echo '\(hello)'"), ("store", "exit 3")] {
-            _ = try folder.file(name, "#!/bin/sh\n\(text)\n")
-            chmod("\(folder.path)/\(name)", 0o755)
-            ProgramFile.settle("\(folder.path)/\(name)")
+            try ProgramFile.write("#!/bin/sh\n\(text)\n", to: "\(folder.path)/\(name)")
         }
         let path = try folder.file(
             "app.yaml",
@@ -123,7 +121,7 @@ struct CommandGraphTests {
             "Notes calls Store; seen 2 times", "Store broadcasts store.changed to Notes; not seen",
             "Store broadcasts store.gone to Notes, undeclared; seen 1 time",
         ] { #expect(run.output.contains("<title>\(sentence)</title>"), "\(sentence)") }
-        #expect(run.output.contains("watched for 0."))
+        #expect(run.output.contains("watched for "))
     }
 
     @Test func anotherAppsBusIsNotWatched() async throws {

@@ -2,7 +2,7 @@ import StrataCore
 import Testing
 
 /// What each command says of itself, and of mistakes in what is typed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.hang))
 struct CommandHelpTests {
     /// What the argument parser says of all commands.
     private func commands() async throws -> [JSON] {

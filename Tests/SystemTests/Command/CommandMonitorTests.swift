@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// `strata monitor`: what it chooses, and how it looks.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct CommandMonitorTests {
     private static let modules =
         #"{"modules":[{"name":"Catalog"},{"name":"Notes"},{"name":"Storage"},{"name":"Session"}]}"#

@@ -185,8 +185,7 @@ final class TemporaryFolder: Sendable {
 
     func file(_ name: String, _ text: String = "") throws -> String {
         let file = "\(path)/\(name)"
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        ProgramFile.settle(file)
+        try ProgramFile.write(text, to: file, mode: 0o644)
         return file
     }
 }

@@ -3,7 +3,7 @@ import StrataCore
 import Testing
 
 /// `strata timeline`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct CommandTimelineTests {
     /// Storage, then Catalog; Gone never came. Microseconds.
     static let answer = """

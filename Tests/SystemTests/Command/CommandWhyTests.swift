@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// `strata why`, which needs no bus.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct CommandWhyTests {
     /// The folder lasts as long as this.
     private struct App {

@@ -3,7 +3,7 @@ import Testing
 
 /// The manifests that pages show are checked, each with the lines that it needs and the
 /// page leaves out.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.hang))
 struct ManifestSampleTests {
     static let pages = (PageTests.pages + ["clients/python/README.md"]).filter { !samples($0).isEmpty }
 

@@ -2,7 +2,7 @@ import StrataTesting
 import Testing
 
 /// What the pages show is compiled, and run.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct PageTests {
     /// Each page, but docs/testing.md, whose Swift `GuideTests` compares with tests
     /// that run.

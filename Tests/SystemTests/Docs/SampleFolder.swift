@@ -1,5 +1,6 @@
 import Foundation
 import StrataTesting
+import TestSupport
 
 /// A folder with what a page's samples are in it: the files that it shows, its
 /// programs, and the modules that they import.
@@ -97,6 +98,6 @@ final class SampleFolder {
         let file = "\(path)/\(name)"
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        try ProgramFile.write(text, to: file, mode: 0o644)
     }
 }

@@ -69,7 +69,7 @@ struct SwiftCompiler {
     private func run(_ arguments: [String]) throws -> String {
         let compiler = try #require(Self.location, "there is no swiftc in PATH")
         let program = try ChildProgram(compiler.path, ["-swift-version", "6"] + arguments, label: "swiftc")
-        let end = try program.wait(within: .seconds(120))
+        let end = try program.wait()
         return end == .exit(0) ? "" : program.outputText + "\(end)"
     }
 }

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The app's own events, with real processes: a module prints what it gets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AppEventTests {
     @Test func sigtermIsToldToModulesBeforeTheirTearDown() throws {
         let app = try FixtureApp()
@@ -28,7 +28,12 @@ struct AppEventTests {
     }
 
     @Test func secondSignalEndsAtOnceWhileTheModulesAreTold() throws {
-        let app = try FixtureApp("  Slow: {run: [MODULE], env: {FIXTURE: hangs in events}}")
+        // The last one keeps the app from its end where this second signal comes late.
+        let app = try FixtureApp(
+            """
+              Slow: {run: [MODULE], env: {FIXTURE: hangs in events}}
+              Last: {level: topout, run: [MODULE], env: {FIXTURE: hangs in tearDown}}
+            """)
         defer { app.cleanUp() }
         try app.start()
         app.running.signal(SIGINT)
@@ -36,7 +41,7 @@ struct AppEventTests {
         app.running.signal(SIGINT)
         #expect(try app.running.ended() == .code(0))
         #expect(app.running.said("SIGINT again: everything is killed"))
-        #expect(!app.running.said("| tearDown"))
+        #expect(!app.running.said("| tearDown Base"))
     }
 
     @Test func aServiceIsSuspendedAndGoesOnRunning() throws {
@@ -126,7 +131,7 @@ struct AppEventTests {
         let busy = try (0..<2).map { _ in
             try ChildProgram("/usr/bin/taskset", ["-c", "0", "/bin/sh", "-c", "while :; do :; done"])
         }
-        try app.running.until { app.heard(#"app.memoryPressure {"level":"some","avg10":"#) == 3 }
+        try app.running.until { app.heard(#"app.memoryPressure {"level":"some","avg10":"#) >= 3 }
         for process in busy { process.kill() }
         try app.end()
     }

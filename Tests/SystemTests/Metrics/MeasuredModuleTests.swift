@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// What modules measure, in `strata metrics`.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.hang))
 struct MeasuredModuleTests {
     /// A bus with these modules, of which each says this to `bus/metrics`.
     private func script(_ answers: [String: FakeBus.Said]) -> FakeBus.Script {
@@ -139,7 +139,7 @@ struct MeasuredModuleTests {
         for _ in 0..<3 { try tool.asked("Mid/echo", 1) }
         let command = try ChildProgram(
             try BuiltExecutable.path("strata"), ["metrics"], environment: ["STRATA_SOCKET": app.running.socket])
-        #expect(try command.wait(within: .seconds(30)) == .exit(0))
+        #expect(try command.wait() == .exit(0))
         let text = try OpenMetricsText(command.outputText)
         #expect(text.value("fixture_echoes_total", ["module": "Mid"]) == 3)
         #expect(text.value("fixture_echoes_total", ["module": "Base"]) == 0)

@@ -1,5 +1,7 @@
 import Glibc
 import StrataCore
+import StrataTesting
+import TestSupport
 import Testing
 
 /// `strata metrics --listen`, as a process, and requests to it.
@@ -38,14 +40,8 @@ final class MetricsProcess {
     }
 
     private func until(_ condition: () -> Bool) throws {
-        let limit = loop.now + 30_000
-        let wake = LoopTimer(loop) {}
-        wake.start(after: 0, every: 20)
-        defer { wake.close() }
-        while !condition() {
-            loop.runOnce(waiting: true)
-            try #require(loop.now < limit, "it did not come about")
-        }
+        let hasCome = loop.run(until: condition)
+        try #require(hasCome, "it did not come about")
     }
 
     /// Ends it as ctrl-C does.
@@ -93,7 +89,7 @@ final class MetricsProcess {
             status = withUnsafeBytes(of: &address) { Self.connect(descriptor, $0) }
         }
         try #require(status == 0, "\(String(cString: strerror(errno)))")
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        var patience = timeval(tv_sec: Int(TestBus.patience.components.seconds), tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
     }
@@ -131,11 +127,11 @@ final class MetricsProcess {
         }
     }
 
-    /// Whether the server has closed altogether, waiting a while for it: what is sent is
-    /// refused then.
-    static func isClosedByServer(_ descriptor: Int32) -> Bool {
+    /// Whether the server has closed altogether: what is sent is refused then.
+    /// - Parameter seconds: how long that is waited for.
+    static func isClosedByServer(_ descriptor: Int32, by seconds: Int64 = TestBus.patience.components.seconds) -> Bool {
         var closed = pollfd(fd: descriptor, events: 0, revents: 0)
-        return poll(&closed, 1, 20_000) == 1 && closed.revents & Int16(POLLHUP) != 0
+        return poll(&closed, 1, Int32(seconds) * 1_000) == 1 && closed.revents & Int16(POLLHUP) != 0
     }
 
     static let get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -3,7 +3,7 @@ import StrataCore
 import Testing
 
 /// `strata metrics --listen`, over real sockets.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.hang))
 struct MetricsServerTests {
     @Test func aBusMayGoAndComeBack() throws {
         let server = try MetricsProcess()
@@ -83,13 +83,19 @@ struct MetricsServerTests {
         #expect(try server.ask("GET /metrics HTTP/1.1\r\n").hasPrefix("HTTP/1.1 408 "))
     }
 
-    /// A bus that says nothing lets all of these wait for it.
-    private func waiting(for server: MetricsProcess, _ count: Int = 16) throws -> [Int32] {
-        try (0..<count).map { _ in
-            let descriptor = try server.connect()
-            MetricsProcess.send(MetricsProcess.get, to: descriptor)
-            return descriptor
+    /// Connections that wait for a bus that says nothing, as many as may be, and others
+    /// that come while they do. They are there all at once, since they don't wait long.
+    private func crowd(
+        _ server: MetricsProcess, _ count: Int = 1, saying text: String = ""
+    ) throws -> (waiting: [Int32], others: [Int32]) {
+        var connections: [Int32] = []
+        try server.whileHalted {
+            for number in 0..<16 + count {
+                connections.append(try server.connect())
+                MetricsProcess.send(number < 16 ? MetricsProcess.get : text, to: connections[number])
+            }
         }
+        return (Array(connections[..<16]), Array(connections[16...]))
     }
 
     @Test(arguments: [nil, "0"]) func silentAndSlowConnectionsGiveWay(place: String?) throws {
@@ -146,13 +152,11 @@ struct MetricsServerTests {
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus) { _ in [] }
         defer { bus.close() }
-        let held = try waiting(for: server)
-        #expect(try server.ask("").hasPrefix("HTTP/1.1 503 "))
-        // The others are still served, and make room.
-        for descriptor in held {
-            #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 200 "))
-            close(descriptor)
-        }
+        let (waiting, others) = try crowd(server)
+        defer { for descriptor in waiting + others { close(descriptor) } }
+        #expect(MetricsProcess.readToEnd(others[0]).hasPrefix("HTTP/1.1 503 "))
+        // Those that wait are still served.
+        for descriptor in waiting { #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 200 ")) }
     }
 
     /// Whoever closes with unread bytes resets the connection.
@@ -161,15 +165,9 @@ struct MetricsServerTests {
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus) { _ in [] }
         defer { bus.close() }
-        let held = try waiting(for: server)
-        defer { for descriptor in held { close(descriptor) } }
-        var refused: Int32 = -1
-        try server.whileHalted {
-            refused = try server.connect()
-            MetricsProcess.send(MetricsProcess.get, to: refused)
-        }
-        defer { close(refused) }
-        #expect(MetricsProcess.readToEnd(refused).hasPrefix("HTTP/1.1 503 "))
+        let (waiting, others) = try crowd(server, saying: MetricsProcess.get)
+        defer { for descriptor in waiting + others { close(descriptor) } }
+        #expect(MetricsProcess.readToEnd(others[0]).hasPrefix("HTTP/1.1 503 "))
     }
 
     @Test func refusedConnectionsHaveBoundsOfNumberSizeAndTime() throws {
@@ -177,12 +175,11 @@ struct MetricsServerTests {
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus) { _ in [] }
         defer { bus.close() }
-        let held = try waiting(for: server)
-        let refused = try (0..<16).map { _ in try server.connect() }
-        defer { for descriptor in held + refused { close(descriptor) } }
-        for descriptor in refused { #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 503 ")) }
         let begin = ContinuousClock.now
-        #expect(try server.ask("").hasPrefix("HTTP/1.1 503 "))
+        let (waiting, refused) = try crowd(server, 17)
+        defer { for descriptor in waiting + refused { close(descriptor) } }
+        for descriptor in refused { #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 503 ")) }
+        // The oldest one gives way to the last.
         #expect(MetricsProcess.isClosedByServer(refused[0]))
         let size = 1 << 20
         var sent = 0
@@ -192,11 +189,14 @@ struct MetricsServerTests {
             guard count > 0 else { break }
             sent += count
         }
-        // What its socket holds was not taken.
-        #expect((size...2 * size).contains(sent), "\(sent)")
-        #expect(ContinuousClock.now - begin < .seconds(5), "all this took as long as they have")
+        let isOpen = !MetricsProcess.isClosedByServer(refused[2], by: 0)
+        // Where all this took as long as they have, they are closed for that.
+        if ContinuousClock.now - begin < .seconds(5) {
+            // What its socket holds was not taken.
+            #expect(isOpen && (size...2 * size).contains(sent), "\(sent)")
+        }
         #expect(MetricsProcess.isClosedByServer(refused[2]))
-        #expect(ContinuousClock.now - begin > .seconds(4))
+        #expect(ContinuousClock.now - begin >= .seconds(5))
     }
 
     @Test func aPathThatIsTakenIsRefused() async throws {

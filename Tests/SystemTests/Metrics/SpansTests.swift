@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// `strata up --spans` with modules in Swift.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.hang))
 struct SpansTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 

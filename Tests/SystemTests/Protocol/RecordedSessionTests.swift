@@ -5,7 +5,7 @@ import Testing
 
 /// The session in docs/protocol.md, section 15, played to a broker again: what
 /// the page says comes, to the byte, and nothing else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct RecordedSessionTests {
     @Test func theBrokerSaysWhatThePageSays() throws {
         let page = try Self.page()
@@ -95,13 +95,13 @@ private final class RecordedPeer {
         try #require(Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
     }
 
-    /// So many bytes; less where the connection ends, or nothing comes for 5 s.
+    /// So many bytes; less where the connection ends, or nothing comes in `TestBus.patience`.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var have = 0
         while have < count {
             var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            guard poll(&wanted, 1, 5_000) > 0 else { break }
+            guard poll(&wanted, 1, Int32(TestBus.patience.components.seconds) * 1_000) > 0 else { break }
             let came = bytes.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress! + have, count - have, 0) }
             guard came > 0 else { break }
             have += came

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// `strata logs`, with real processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct LogsTests {
     private func program(_ app: RunningApp, _ words: String...) throws -> ChildProgram {
         try ChildProgram(

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// The rows' `restart` and `backoff`, with real processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct RestartTests {
     @Test func eachPolicyJudgesEachEnd() throws {
         let policies = ["Always": "always", "Failure": "on-failure", "Never": "never"]

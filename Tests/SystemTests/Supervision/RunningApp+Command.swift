@@ -8,7 +8,7 @@ extension RunningApp {
     func strata(_ words: String...) throws -> (end: ChildProgram.End, output: String) {
         let program = try ChildProgram(
             try BuiltExecutable.path("strata"), words, environment: ["STRATA_SOCKET": socket])
-        let end = try program.wait(within: .seconds(30))
+        let end = try program.wait()
         return (end, program.outputText)
     }
 

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// `strata ps --why`: why modules are as they are, with real processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct WhyTests {
     @Test func crashLoopEndsAsFailedAndSaysWhy() async throws {
         let script = """
@@ -67,18 +67,22 @@ struct WhyTests {
     }
 
     @Test func eachWayToFailAtTheStartIsNamed() throws {
+        try withShortStartup(isEachWayNamed)
+    }
+
+    private func isEachWayNamed(startup: String) throws -> Bool {
         let app = try FixtureApp(
             """
               Fails: {run: [MODULE], env: {FIXTURE: fails in setUp}, restart: never}
               Hangs: {run: [MODULE], env: {FIXTURE: hangs in setUp}, restart: never}
               Quits: {run: [quits.sh], restart: never}
-              Silent: {run: [silent.sh], restart: never, stop: 100ms}
+              Silent: {run: [silent.sh], restart: never}
               Missing: {run: [bin/nothing]}
               Plain: {run: [plain]}
               Text: {run: [text]}
               Interpreter: {run: [interpreter]}
               Folder: {run: [silent.sh], folder: nowhere}
-            """, extra: "startup: 500ms")
+            """, extra: "startup: \(startup)")
         defer { app.cleanUp() }
         let running = app.running
         try running.write("quits.sh", "#!/bin/sh\necho 'no configuration' >&2; exit 9\n", mode: 0o755)
@@ -89,9 +93,9 @@ struct WhyTests {
         try app.start()
         let reasons = [
             "Fails": /its setUp failed, and was ended|it ended with .* before it was ready/,
-            "Hangs": /it did not answer setUp within 500 ms|it ended with .* before it was ready/,
+            "Hangs": /it did not answer setUp within [0-9]+ m?s|it ended with .* before it was ready/,
             "Quits": /it ended with exit code 9 before it was ready/,
-            "Silent": /it did not say hello to the bus within 500 ms, and was ended/,
+            "Silent": /it did not say hello to the bus within [0-9]+ m?s, and was ended/,
             "Missing": /nothing isn't there; build it, or mend `run`/,
             "Plain": /plain is not executable; run chmod \+x/,
             "Text": /is no program for this machine; a script needs a first line such as #!\/bin\/sh/,
@@ -99,6 +103,7 @@ struct WhyTests {
             "Folder": /its folder .*nowhere can't be entered/,
         ]
         try running.until { reasons.keys.allSatisfy { app.line(of: $0, "failed: ") != nil } }
+        guard app.isInTime(hanging: ["Fails", "Hangs", "Quits"]) else { return false }
         for (module, reason) in reasons {
             let why = try running.why(module)
             #expect(why["state"] == "failed", "\(why)")
@@ -109,6 +114,7 @@ struct WhyTests {
         #expect(try running.why("Silent")["signal"] == 15)
         #expect(try running.why("Missing")["exit"] == nil)
         try app.end()
+        return true
     }
 
     @Test func failedBackgroundWorkIsTheReasonForOperatorsAlone() throws {

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// A row's limits, and starts that go wrong, with real processes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct LimitTests {
     @Test func processOverItsMemoryIsKilledAndSaidSo() throws {
         let script = "x=$(head -c 40000000 /dev/zero | tr '\\0' x); echo full; while read y <&3; do :; done"
@@ -44,28 +44,32 @@ struct LimitTests {
     }
 
     @Test func failedAndHangingStartsAreToldWithTheirStep() throws {
-        let app = try FixtureApp(
-            """
-              Fails: {run: [MODULE], env: {FIXTURE: fails in setUp}, restart: never}
-              Hangs: {run: [MODULE], env: {FIXTURE: hangs in setUp}, restart: never, provides: [Hangs]}
-              Later: {run: [MODULE], env: {FIXTURE: hangs in initialize}, restart: never}
-              Again: {run: [MODULE], env: {FIXTURE: fails in setUp}, backoff: {first: 1ms, most: 1ms, reset: 1s}}
-            """, extra: "startup: 500ms")
-        defer { app.cleanUp() }
-        try app.start()
         let modules = ["Fails", "Hangs", "Later", "Again"]
-        try app.running.until { modules.allSatisfy { app.line(of: $0, "failed: ") != nil } }
-        // The launcher hears it from the bus, and ends the module, or reads it in the
-        // module's last words: whichever is there first.
-        func told(_ module: String) -> String {
-            app.running.lines.filter { $0.hasPrefix("\(module) ") }.joined(separator: "\n")
+        try withShortStartup { startup in
+            let app = try FixtureApp(
+                """
+                  Fails: {run: [MODULE], env: {FIXTURE: fails in setUp}, restart: never}
+                  Hangs: {run: [MODULE], env: {FIXTURE: hangs in setUp}, restart: never, provides: [Hangs]}
+                  Later: {run: [MODULE], env: {FIXTURE: hangs in initialize}, restart: never}
+                  Again: {run: [MODULE], env: {FIXTURE: fails in setUp}, backoff: {first: 1ms, most: 1ms, reset: 1s}}
+                """, extra: "startup: \(startup)")
+            defer { app.cleanUp() }
+            try app.start()
+            try app.running.until { modules.allSatisfy { app.line(of: $0, "failed: ") != nil } }
+            // The launcher hears it from the bus, and ends the module, or reads it in the
+            // module's last words: whichever is there first.
+            func told(_ module: String) -> String {
+                app.running.lines.filter { $0.hasPrefix("\(module) ") }.joined(separator: "\n")
+            }
+            guard app.isInTime(hanging: modules), !told("Later").contains("setUp within") else { return false }
+            #expect(told("Fails").contains(/its setUp failed|the disk is away/))
+            #expect(told("Hangs").contains(/answer (module\/)?setUp within [0-9]+ m?s/))
+            #expect(told("Later").contains(/answer (module\/)?initialize within [0-9]+ m?s/))
+            #expect(app.line(of: "Again", "failed: ")?.contains("that was the 10th time in a row") == true)
+            let refusal = try app.tool().refused("Hangs/echo", with: "unavailable")
+            #expect(refusal.message.contains("setUp"), "\(refusal.message)")
+            try app.end()
+            return true
         }
-        #expect(told("Fails").contains(/its setUp failed|the disk is away/))
-        #expect(told("Hangs").contains(/answer (module\/)?setUp within 500 ms/))
-        #expect(told("Later").contains(/answer (module\/)?initialize within 500 ms/))
-        #expect(app.line(of: "Again", "failed: ")?.contains("that was the 10th time in a row") == true)
-        let refusal = try app.tool().refused("Hangs/echo", with: "unavailable")
-        #expect(refusal.message.contains("setUp"), "\(refusal.message)")
-        try app.end()
     }
 }

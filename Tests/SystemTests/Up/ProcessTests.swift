@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// What a module's process is given by `strata up`, beside its environment.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ProcessTests {
     /// So a terminal's ctrl-C isn't its own, and a setuid program gains it nothing.
     @Test func itLeadsASessionAndGainsNoPrivileges() throws {

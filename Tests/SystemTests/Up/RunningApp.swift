@@ -36,11 +36,7 @@ final class RunningApp {
 
     func write(_ name: String, _ text: String, mode: mode_t) throws {
         let path = "\(folder)/\(name)"
-        let file = try #require(fopen(path, "w"))
-        fputs(text, file)
-        fclose(file)
-        chmod(path, mode)
-        ProgramFile.settle(path)
+        try ProgramFile.write(text, to: path, mode: mode)
         files.append(path)
     }
 
@@ -99,15 +95,8 @@ final class RunningApp {
 
     /// Runs the loop until something is so.
     func until(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
-        let limit = loop.now + 30_000
-        let wake = LoopTimer(loop) {}
-        // Some conditions, such as a file's end, bring no event along.
-        wake.start(after: 0, every: 20)
-        defer { wake.close() }
-        while !condition() {
-            loop.runOnce(waiting: true)
-            try #require(loop.now < limit, "it did not come about; lines: \(lines)", sourceLocation: location)
-        }
+        let hasCome = loop.run(until: condition)
+        try #require(hasCome, "it did not come about; lines: \(lines)", sourceLocation: location)
     }
 
     /// Waits for its end, and for the last of its output.

@@ -6,7 +6,7 @@ import Testing
 
 /// `strata up` and `strata broker` under a service manager, with a stand-in for
 /// systemd: what they tell it, and the socket that it passes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ServiceManagerTests {
     /// An app whose one module prints its environment when it is started.
     private func makeApp() throws -> RunningApp {
@@ -52,19 +52,18 @@ struct ServiceManagerTests {
         try app.start(environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=40000"])
         var heard: [String] = []
         try hear(manager, app, &heard) { $0.filter { $0 == "WATCHDOG=1" }.count >= 3 }
-        // A broker that stands still answers no ping: after those that were open
-        // nothing is told any more, until it goes on.
+        // A broker that stands still answers no ping: nothing is told any more, until it
+        // goes on.
         let broker = try app.broker()
         kill(broker, SIGSTOP)
         try app.until { RunningApp.state(of: broker) == "T" }
-        let first = app.loop.now
-        try hear(manager, app, &heard) { _ in app.loop.now >= first + 100 }
-        let before = heard.count
-        let second = app.loop.now
-        try hear(manager, app, &heard) { _ in app.loop.now >= second + 200 }
-        #expect(heard.count == before)
+        let (before, start) = (heard.count, app.loop.now)
+        try hear(manager, app, &heard) { _ in app.loop.now >= start + 300 }
+        // 15 would have been due; those few are of pings that were answered before.
+        #expect(heard.count < before + 5, "\(heard)")
         kill(broker, SIGCONT)
-        try hear(manager, app, &heard) { $0.count > before }
+        let halted = heard.count
+        try hear(manager, app, &heard) { $0.count > halted }
         app.signal(SIGTERM)
         #expect(try app.ended() == .code(0))
     }
@@ -123,7 +122,7 @@ struct ServiceManagerTests {
             try BuiltExecutable.path("strata"), ["ps", "--json"], environment: ["STRATA_SOCKET": app.socket])
         try app.start(passed: listening)
         try app.until { app.said("test on \(app.socket)") && app.said("| env: ") }
-        #expect(try early.wait(within: .seconds(30)) == .exit(0))
+        #expect(try early.wait() == .exit(0))
         #expect(early.outputText.contains("\"A\""), "\(early.outputText)")
         let old = try app.broker()
         kill(old, SIGKILL)

@@ -65,7 +65,7 @@ final class UserApp {
             // the file while it is written, and nobody can run it then.
             let copy = try ChildProgram(
                 "/usr/bin/install", ["-m", "755", try BuiltExecutable.path(program), programs])
-            try #require(try copy.wait(within: .seconds(30)) == .exit(0), "\(copy.outputText)")
+            try #require(try copy.wait() == .exit(0), "\(copy.outputText)")
         }
     }
 
@@ -76,7 +76,7 @@ final class UserApp {
         -> (end: ChildProgram.End, output: String)
     {
         let program = try begin(as: user, inGroup: inGroup, words, environment: environment)
-        let end = try program.wait(within: .seconds(30))
+        let end = try program.wait()
         return (end, program.outputText)
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 extension SharedFolderTests {
     /// Modules and tools of other users than the app's own.
-    @Suite(.timeLimit(.minutes(1)), .enabled(if: UserApp.obstacle == nil, "\(UserApp.obstacle ?? "")"))
+    @Suite(.timeLimit(.hang), .enabled(if: UserApp.obstacle == nil, "\(UserApp.obstacle ?? "")"))
     struct UserTests {
         private func run(
             _ name: String, _ rows: String, scripts: [String: String] = [:], environment: [String] = [],

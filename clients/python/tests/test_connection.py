@@ -278,7 +278,7 @@ class FakeBusTests(unittest.IsolatedAsyncioTestCase):
         call = asyncio.create_task(tool.call("Low/much", "x" * (8 << 20)))
         await asyncio.sleep(0)
         with mock.patch.object(strata, "LAST", 0.01):
-            await asyncio.wait_for(tool.close(), 5)
+            await within(tool.close())
         with self.assertRaises(strata.BusError):
             await call
         self.closed.set()

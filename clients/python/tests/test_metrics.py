@@ -10,7 +10,7 @@ import unittest
 from typing import Any, AsyncIterator, Dict, List
 from unittest import mock
 
-from support import BusCase, Seen, environment, strata, strata_program, within
+from support import BusCase, PATIENCE, Seen, environment, strata, strata_program, within
 
 
 class Told:
@@ -369,7 +369,7 @@ class MeasuredTests(BusCase):
         await self.start(self.low)
         run = await asyncio.to_thread(
             subprocess.run, [strata_program(), "metrics", "--socket", self.socket], env=environment(),
-            stdout=subprocess.PIPE, text=True, timeout=30)
+            stdout=subprocess.PIPE, text=True, timeout=PATIENCE)
         self.assertIn('notes_saved_total{module="Low",kind="short"} 3\n', run.stdout)
         self.assertIn('notes_index_seconds{module="Low",quantile="0.9"} 0.25\n', run.stdout)
         self.assertIn('strata_module_metrics_up{module="Low"} 1\n', run.stdout)

@@ -10,7 +10,7 @@ import unittest
 from typing import Any, Dict, List, Optional
 from unittest import mock
 
-from support import BusCase, Seen, background_ended, strata, within
+from support import BusCase, PATIENCE, Seen, background_ended, strata, within
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = "00f067aa0ba902b7"
@@ -39,7 +39,7 @@ def lines(path: pathlib.Path) -> List[Line]:
     """What was written by now."""
     file = strata._span_files.get(str(path))
     if file is not None:
-        file.flush(30.0)
+        file.flush(PATIENCE)
         assert not file._spans
     return [Line(line) for line in path.read_text().splitlines()]
 
@@ -200,7 +200,7 @@ class SpanTests(BusCase):
             STRATA_SPANS=str(self.path))
         await self.until("Low", "ready")
         process.terminate()
-        self.assertEqual(await asyncio.to_thread(process.wait, 30), 0)
+        self.assertEqual(await asyncio.to_thread(process.wait, PATIENCE), 0)
         self.assertEqual(len(self.spans("send news")), 1_000)
 
 
@@ -227,9 +227,9 @@ class SpanFileTests(unittest.TestCase):
             count = 0
             while count < 10_000 - dropped:
                 count += os.read(self.read, 1 << 16).count(b"\n")
-            self.tracer.file.flush(30.0)
+            self.tracer.file.flush(PATIENCE)
             self.end()
-            self.tracer.file.flush(30.0)
+            self.tracer.file.flush(PATIENCE)
         self.assertEqual((count, len(logs.output)), (10_000 - dropped, 1))
         self.assertIn(f"{dropped} spans were dropped", logs.output[0])
 
@@ -240,7 +240,7 @@ class SpanFileTests(unittest.TestCase):
         with mock.patch.object(strata, "MOST_LINE", 100), self.assertLogs("strata", "WARNING") as logs:
             for _ in range(2):
                 self.end()
-                self.tracer.file.flush(30.0)
+                self.tracer.file.flush(PATIENCE)
         self.assertEqual((self.tracer.file.dropped, len(logs.output)), (2, 1), "each drop is counted, and the log spared")
 
     def test_a_torn_line_is_ended_before_the_next(self) -> None:
@@ -249,6 +249,6 @@ class SpanFileTests(unittest.TestCase):
             with self.assertLogs("strata", "WARNING"):
                 self.end("Low/torn")
                 self.end("Low/whole")
-                self.tracer.file.flush(30.0)
+                self.tracer.file.flush(PATIENCE)
         torn, whole = os.read(self.read, 1 << 16).decode().splitlines()
         self.assertEqual((len(torn), Line(whole).name), (10, "Low/whole"))

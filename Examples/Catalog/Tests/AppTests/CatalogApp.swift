@@ -7,7 +7,6 @@ import Testing
 /// own, with packages that the test chooses.
 final class CatalogApp {
     private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-    static let patience = Duration.seconds(30)
 
     private let folder = try! TemporaryFolder()  // because a test without one has failed anyway
     private var program: ChildProgram?
@@ -44,14 +43,14 @@ final class CatalogApp {
     func end() throws {
         tool.close()
         program?.send(signal: SIGINT)
-        #expect(try program?.wait(within: Self.patience) == .exit(0))
+        #expect(try program?.wait() == .exit(0))
         folder.remove()
     }
 
     deinit {
         // Where a test failed midway the app still runs.
         program?.send(signal: SIGINT)
-        _ = try? program?.wait(within: Self.patience)
+        _ = try? program?.wait()
         program?.kill()
         folder.remove()
     }
@@ -67,7 +66,7 @@ final class CatalogApp {
 
     private func run(_ arguments: [String]) throws -> String {
         let program = try ChildProgram(BuiltExecutable.path("strata"), arguments)
-        #expect(try program.wait(within: Self.patience) == .exit(0), "\(program.outputText)")
+        #expect(try program.wait() == .exit(0), "\(program.outputText)")
         return program.outputText
     }
 
@@ -77,7 +76,7 @@ final class CatalogApp {
         try peer.call("bus/watch", nil, ["credit": 1_000_000], id: 1_000)
         while true {
             let seen = try peer.find(
-                ["id": 1_000], body: ["module": .string(module), "state": .string(state)], within: Self.patience)
+                ["id": 1_000], body: ["module": .string(module), "state": .string(state)])
             if seen.json["pid"]?.integer != pid { return }
         }
     }
@@ -123,7 +122,7 @@ final class CatalogApp {
 
     /// Connects as soon as there is somebody.
     private static func connect(_ path: String) throws -> RawPeer {
-        let limit = ContinuousClock.now + patience
+        let limit = ContinuousClock.now + TestBus.patience
         while true {
             do {
                 let peer = try RawPeer(path: path, label: "tool")

@@ -1,7 +1,7 @@
 import Testing
 
 /// The pages whose app this is are typed, and write what they show.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ExamplePageTests {
     @Test func theFirstTenMinutesAreReplayed() throws {
         #expect(try RepositoryFolder().replay("../../docs/first-ten-minutes.md") > 30)

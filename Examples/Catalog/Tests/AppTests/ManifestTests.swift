@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The manifest, and what it keeps the modules to.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ManifestTests {
     @Test func checkFindsNothing() throws {
         let app = try CatalogApp()

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// What the app answers bit by bit, and what its modules do at events.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct StreamTests {
     @Test func importTellsHowFarItIs() throws {
         let app = try CatalogApp()
@@ -26,11 +26,11 @@ struct StreamTests {
         let tool = app.tool
         try app.setPackages(5_000)
         let left = try tool.call("Catalog/import", nil, ["credit": 1])
-        try tool.find(["id": .integer(Int64(left)), "more": true], within: CatalogApp.patience)
+        try tool.find(["id": .integer(Int64(left)), "more": true])
         let watched = try tool.call("Catalog/import", nil, ["credit": 1_000])
         try tool.cancel(left)
         try tool.expectError(to: left, "cancelled", ran: "maybe")
-        try tool.expectReply(to: watched, within: CatalogApp.patience)
+        try tool.expectReply(to: watched)
         #expect(try tool.asked("Catalog/list")["total"] == 5_000)
         try app.end()
     }
@@ -42,12 +42,12 @@ struct StreamTests {
         _ = try tool.asked("Notes/add", ["item": "package7", "text": "seven", "token": .string(token)])
         let id = try tool.call("Export/lines", nil, ["credit": 3, "deadline": 0])
         let partial: JSON = ["id": .integer(Int64(id)), "more": true]
-        var lines = try (0..<3).map { _ in try tool.find(partial, within: CatalogApp.patience).json }
+        var lines = try (0..<3).map { _ in try tool.find(partial).json }
         // Answered behind what would come without credit.
         _ = try tool.asked("Export/run")
         try tool.expectNothing()
         try tool.credit(id, 1_000)
-        try tool.expectReply(to: id, within: CatalogApp.patience)
+        try tool.expectReply(to: id)
         lines += try tool.drain().filter { $0.matches(partial) }.map(\.json)
         #expect(lines.count == 206)
         #expect(lines[0]["package"]?["name"] == "package1")
@@ -68,7 +68,7 @@ struct StreamTests {
         for (page, count) in [(1, 10), (2, 10), (3, 5), (4, 0)] {
             // The first one waits for the process.
             let find = try tool.call("Finder/find", ["words": ["number"], "page": .integer(Int64(page))])
-            let answer = try tool.expectReply(to: find, within: CatalogApp.patience).json
+            let answer = try tool.expectReply(to: find).json
             #expect(answer.matches(["page": .integer(Int64(page)), "pages": 3]))
             #expect(answer["found"]?.array?.count == count)
             names.formUnion(answer["found"]?.array?.compactMap { $0["name"]?.string } ?? [])
@@ -91,7 +91,7 @@ struct StreamTests {
         _ = try tool.refused("Storage/nothing", with: "unknown-action")
         var calls = 0
         while true {
-            let frame = try finds.next(within: CatalogApp.patience).json
+            let frame = try finds.next().json
             if frame["to"] == "Storage/nothing" { break }
             if frame["kind"] == "call", frame["to"] == "Storage/find" { calls += 1 }
         }
@@ -117,7 +117,7 @@ struct StreamTests {
         let log = try app.monitor(["name": "log.line", "bodies": true])
         try app.setPackages(2)
         #expect(try app.emit("app.reload")["answer"] == true)
-        while try !log.next(within: CatalogApp.patience).description.contains("imported 2 packages") {}
+        while try !log.next().description.contains("imported 2 packages") {}
         #expect(try app.tool.asked("Catalog/list")["total"] == 2)
         try app.end()
     }

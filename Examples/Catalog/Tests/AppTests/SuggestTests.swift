@@ -4,16 +4,16 @@ import StrataTesting
 import Testing
 
 /// The module that is written in Python, among the others.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SuggestTests {
     @Test func suggestKnowsWhatIsAlike() throws {
         let app = try CatalogApp(packages: 12)
         let tool = app.tool
         // The first one waits for the process.
         let first = try tool.call("Suggest/names", ["name": "pakcage7", "limit": 1])
-        #expect(try tool.expectReply(to: first, within: CatalogApp.patience).json == ["names": ["package7"]])
+        #expect(try tool.expectReply(to: first).json == ["names": ["package7"]])
         let opened = try tool.open("catalog://suggest/PACKAGE3?limit=50")
-        let names = try tool.expectReply(to: opened, within: CatalogApp.patience).json["names"]?.array ?? []
+        let names = try tool.expectReply(to: opened).json["names"]?.array ?? []
         #expect(names.first == "package3")
         #expect(names.count == 12)
         #expect(try tool.asked("Suggest/names", ["name": "zzz"]) == ["names": []])
@@ -28,18 +28,18 @@ struct SuggestTests {
         let tool = app.tool
         let log = try app.monitor(["name": "log.line", "bodies": true])
         let first = try tool.call("Suggest/names", ["name": "package2"])
-        #expect(try tool.expectReply(to: first, within: CatalogApp.patience).json == ["names": ["package1"]])
-        while try !log.next(within: CatalogApp.patience).description.contains("the names of 1 packages") {}
+        #expect(try tool.expectReply(to: first).json == ["names": ["package1"]])
+        while try !log.next().description.contains("the names of 1 packages") {}
         try app.setPackages(2)
         let imported = try tool.call("Catalog/import", nil, ["credit": 100])
-        try tool.expectReply(to: imported, within: CatalogApp.patience)
+        try tool.expectReply(to: imported)
         #expect(try tool.asked("Suggest/names", ["name": "package2"])["names"]?.array?.first == "package2")
         // So it does where memory is short: it reads them again.
         #expect(try app.emit("app.memoryPressure")["answer"] == true)
         let reads = try app.monitor(["module": "Suggest"])
         _ = try tool.asked("Suggest/names", ["name": "package2"])
         // A monitor is told a little later than the others.
-        while try reads.next(within: CatalogApp.patience).json["to"] != "Storage/dump" {}
+        while try reads.next().json["to"] != "Storage/dump" {}
         try app.end()
     }
 
@@ -47,12 +47,12 @@ struct SuggestTests {
         let app = try CatalogApp()
         let tool = app.tool
         let first = try tool.call("Suggest/names", ["name": "package1", "limit": 1])
-        try tool.expectReply(to: first, within: CatalogApp.patience)
+        try tool.expectReply(to: first)
         let pid = try app.pid(of: "Suggest")
         #expect(kill(Int32(pid), SIGKILL) == 0)
         try app.waitUntil("Suggest", is: "ready", otherThan: pid)
         let again = try tool.call("Suggest/names", ["name": "package1", "limit": 1])
-        #expect(try tool.expectReply(to: again, within: CatalogApp.patience).json == ["names": ["package1"]])
+        #expect(try tool.expectReply(to: again).json == ["names": ["package1"]])
         try app.end()
     }
 }

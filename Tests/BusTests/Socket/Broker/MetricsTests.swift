@@ -4,7 +4,7 @@ import Testing
 
 /// `bus/metrics`: the broker asks a module at `module/metrics`, and passes on what
 /// it says.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct MetricsTests {
     private let ant: JSON = ["module": "Ant"]
 
@@ -97,7 +97,7 @@ struct MetricsTests {
         let table = AppTable.testing(
             .manual("Login", rank: 1, provides: ["Login"]) { row in
                 row.start = .onDemand
-                row.idle = 150
+                row.idle = 1_000
             })
         try TestBus.run(table) { bus in
             let launcher = try bus.launcher()
@@ -106,7 +106,7 @@ struct MetricsTests {
             module.answersLifecycle = false
             // Asked all the time, and stopped all the same.
             var isStopped = false
-            for _ in 0..<20_000 where !isStopped {
+            for _ in 0..<1_000_000 where !isStopped {
                 let id = try bus.operator().call("bus/metrics", ["module": "Login"])
                 let frame = try module.next()
                 try module.reply(to: frame)

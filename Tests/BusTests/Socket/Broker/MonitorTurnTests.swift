@@ -6,7 +6,7 @@ import Testing
 
 /// What a monitor costs others, counted: a note while a frame is handled, and a bounded
 /// piece of formatting in a round of the loop.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct MonitorTurnTests {
     /// A broker on this thread, a module that broadcasts and a tool that monitors.
     private final class Scene {

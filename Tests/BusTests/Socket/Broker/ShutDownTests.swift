@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's section 11: the orderly end, in this process and of the
 /// daemon at SIGTERM.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ShutDownTests {
     @Test func tearDownGoesInReverseOrderEqualsAtOnce() throws {
         try TestBus.run(.sixModules()) { bus in

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 10: how much of its limits a module has used.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct UsageTests {
     private func usage(of module: String, _ bus: TestBus) throws -> JSON {
         let rows = try bus.operator().asked("bus/modules")["modules"]?.array ?? []

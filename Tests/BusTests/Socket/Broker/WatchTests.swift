@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 10: `watch`, the states of all rows as a stream.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct WatchTests {
     private func change(_ module: String, _ state: String) -> JSON {
         ["module": .string(module), "state": .string(state)]

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// Adapters: a required interface met by another, provided one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AdapterTests {
     /// `NoteLogin` asks for what `Login` provides, under other names; `Plain`
     /// asks for `NoteLogin`.

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 8: what ends or changes while the authorizer is asked.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AuthorizationMeanwhileTests: AuthorizationSuite {
     // MARK: the call's end while the authorizer is asked
 

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 8: actions with `auth: true`, who is asked, and who is checked.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AuthorizationTests: AuthorizationSuite {
     // MARK: asking
 

@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's section 8: the order of calls that are asked for, who is waited for, and how
 /// much may wait.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct AuthorizationWaitingTests: AuthorizationSuite {
     @Test func aCallThatWaitsTakesItsPlaceWhenAllowedAndDelaysNoOther() throws {
         try run { _, cast in

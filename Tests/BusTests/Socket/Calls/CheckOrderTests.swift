@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's section 6: a call is judged in one order, and the first
 /// check that it fails is told.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct CheckOrderTests {
     /// Ant and its interfaces come where a case is about a live owner; Late is
     /// of a later level, and nobody starts it.

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 6: interfaces with `instances: multiple`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct InstanceTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         .testing(

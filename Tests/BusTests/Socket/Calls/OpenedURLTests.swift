@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 9: what an open carries, waits for and shares.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct OpenedURLTests {
     private static func shop(_ path: String) -> JSON { ["host": "shop", "path": .string(path), "to": "Shop/show"] }
 

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 10: `register` and `unregister`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct RegisterTests {
     @Test func whatIsRegisteredLaterIsCalledLater() throws {
         try TestBus.run(.sixModules()) { bus in

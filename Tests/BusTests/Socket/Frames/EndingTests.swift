@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's sections 1, 4 and 12: what the broker says last to a peer
 /// whose connection it ends, and how long that may take.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct EndingTests {
     /// Ends a connection in one way, and gives its last frame.
     private func lastFrame(_ code: String) throws -> ReceivedFrame {

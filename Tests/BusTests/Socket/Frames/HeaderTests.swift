@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's sections 3 and 4: members, names and kinds.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct HeaderTests {
     @Test func theBrokerWritesKindFirstThenIDWithoutWhiteSpace() throws {
         try TestBus.run(.sixModules()) { bus in

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 3: `trace` and `meta` go along with every kind.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct TraceTests {
     private static let carried = #""trace":"00-\u0061b-\/","meta":{ "b":1.50e2, "a":"\u00e9" }"#
 

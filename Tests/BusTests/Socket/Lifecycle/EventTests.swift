@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 11: whom an event reaches, and how long it has.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct EventTests {
     @Test(arguments: [(nil, 5_000), (0, 5_000), (700, 700)] as [(Int64?, Int64)])
     func eachListenerHasTheEmitsDeadlineForItself(given: Int64?, most: Int64) throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's section 11: what one module is called with, and what follows
 /// where it fails.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct LifecycleTests {
     @Test func aModuleIsSetUpThenInitializedThenReadyThenStarted() throws {
         let table = AppTable.sixModules {

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// Deaths are counted per action; one that was alone open at three is set aside.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct SetAsideTests {
     /// What a test has: an operator's tool asks, and the launcher is played.
     private struct Cast {
@@ -182,11 +182,11 @@ struct SetAsideTests {
     }
 
     @Test func itMayBeCalledAgainWhenResetHasPassed() throws {
-        try run(reset: 1_000) { cast in
+        try run(reset: 4_000) { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             let store = try cast.arrive()
             try cast.hand.expectError(to: try cast.hand.call("Store/write"), "unavailable", ran: "no")
-            try cast.pass(1_100)
+            try cast.pass(4_100)
             #expect(try cast.setAside == [])
             #expect(try cast.hand.asked("bus/canOpen", ["url": "test://store/write"])["open"] == true)
             let id = try cast.hand.call("Store/write")

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// `bus/timeline`: when each step of a module's start happened.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct TimelineTests {
     private static let marks = [
         "spawned", "connected", "setUpBegun", "setUpEnded", "initializeBegun", "initializeEnded", "ready",

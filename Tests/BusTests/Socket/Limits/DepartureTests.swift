@@ -5,7 +5,7 @@ import Testing
 @testable import StrataBus
 
 /// Ends of peers that have asked for much, or said much, while others wait.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct DepartureTests {
     private static let table = AppTable.testing([.manual("Ant"), .manual("Bee"), .manual("Cat")]) {
         $0.guests = .init(rank: 2, most: 80)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A broker that may have fewer descriptors than connections.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct DescriptorLimitTests {
     /// `strata-broker` behind a shell that lowers its limit first.
     private func run(limit: Int, _ test: (TestBus, String) throws -> Void) throws {
@@ -14,11 +14,7 @@ struct DescriptorLimitTests {
         let program = "\(folder.path)/broker"
         let broker = try BuiltExecutable.path("strata-broker")
         let script = "#!/bin/sh\nulimit -n \(limit)\nexec \"\(broker)\" \"$@\" 2>\(folder.path)/said\n"
-        let file = try #require(fopen(program, "we"))
-        fputs(script, file)
-        fclose(file)
-        chmod(program, 0o700)
-        ProgramFile.settle(program)
+        try ProgramFile.write(script, to: program)
         try TestBus.run(.sixModules(), executable: program) { try test($0, "\(folder.path)/said") }
     }
 

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// What the broker needed for full queues isn't its own for ever.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct MemoryTests {
     /// Blocks of a frame's size are kept while there are such frames, and then go back.
     @Test func theMemoryOfFullQueuesGoesBackToTheSystem() throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// The protocol's section 13: what is limited by number is limited by the bytes of its texts
 /// too.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct TextLimitTests {
     private func observation(_ number: Int) -> JSON {
         ["name": "news", "object": .string("\(number)" + String(repeating: "x", count: 15_990))]

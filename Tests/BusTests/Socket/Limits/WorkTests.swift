@@ -6,7 +6,7 @@ import Testing
 
 /// What one frame, or one session, may cost the bus: work that has a bound, or goes in
 /// pieces, however much others have registered.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct WorkTests {
     /// Interfaces with long names, and actions with long names in each.
     private static func interfaces(_ count: Int, actions: Int) -> JSON {

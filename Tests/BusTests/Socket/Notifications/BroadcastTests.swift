@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 7: observations, and how broadcasts are kept.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct BroadcastTests {
     @Test func anObjectFiltersWhereTheObservationGaveOne() throws {
         try TestBus.run(.sixModules()) { bus in

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// Broadcasts to so many observations that they go out in pieces.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct FanOutTests {
     private static let news: JSON = ["kind": "broadcast", "name": "news"]
     /// Guests observe; `Ant` and `Ant2` of the first level tell, `Bee` asks.

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 7: broadcasts go down the table, reports go up.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct LevelMatrixTests {
     @Test(arguments: rankPairs)
     func broadcastReachesLaterLevelsOnly(sender: Int, observer: Int) throws {

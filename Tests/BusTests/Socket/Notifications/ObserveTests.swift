@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 7: when observations made later begin and end.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ObserveTests {
     @Test func observeIsAnsweredBeforeItsFirstNotice() throws {
         try TestBus.run(.sixModules()) { bus in

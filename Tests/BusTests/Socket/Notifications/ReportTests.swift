@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 7: reports and their answers.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ReportTests {
     private func reporting(_ observes: JSON, _ test: (TestBus, RawPeer, RawPeer) throws -> Void) throws {
         try TestBus.run(.sixModules()) { bus in

@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's section 5: a hello that says `more`, and `bus/register` before the
 /// start.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.hang))
 struct HelloInPartsTests: AuthorizationSuite {
     /// A module that has said the first part.
     private func begun(_ bus: TestBus, _ name: String, _ hello: JSON = [:], answersLifecycle: Bool = true) throws
@@ -71,7 +71,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func theLastPartComesInTime() throws {
-        try TestBus.run(.sixModules { $0.startup = 50 }) { bus in
+        try TestBus.run(.sixModules { $0.startup = 1_500 }) { bus in
             let error = try begun(bus, "Ant").expectEnd("failed")
             #expect(error.message.contains("startup"), "\(error)")
             let peer = try begun(bus, "Bee")

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 5: saying hello, and the order of its refusals.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct HelloTests {
     @Test func helloTellsWhatTheAppIs() throws {
         let table = AppTable.sixModules {

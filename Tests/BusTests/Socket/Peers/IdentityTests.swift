@@ -5,7 +5,7 @@ import Testing
 
 /// The protocol's section 5: who a peer is rests on a process that lives. This process is
 /// the launcher; others connect, and this one speaks on their connections.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct IdentityTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         .testing(

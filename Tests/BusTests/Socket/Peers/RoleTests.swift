@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 5: what guests, operators and the launcher may do.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct RoleTests {
     @Test func theLauncherCallsOnlyTheBusAndEmitsOnlyTheAppsEvents() throws {
         try TestBus.run(.sixModules()) { bus in

@@ -4,7 +4,7 @@ import Testing
 
 /// The protocol's section 10, `reload`, and the manifest page's rules for it: who may ask, what
 /// can't change, and what takes effect at once.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ReloadTests: ReloadSuite {
     // MARK: who asks
 

@@ -4,7 +4,7 @@ import Testing
 
 /// What happens to names, observations and sessions while a row's next process
 /// starts beside the one that serves, and others, or the manifest, change.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ReloadUnderOverlapTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         .testing(

@@ -5,7 +5,7 @@ import Testing
 
 /// The protocol's section 10, `reload`, and the manifest page's rules for it: rows that come and
 /// go, what takes effect later, and names that another row has from then on.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.hang))
 struct ReloadedRowsTests: ReloadSuite {
     // MARK: rows that come and go
 

@@ -1,0 +1,19 @@
+public import StrataCore
+internal import StrataTesting
+
+extension Loop {
+    /// Runs until something is so.
+    /// - Returns: false where it didn't come about in `TestBus.patience`.
+    public func run(until condition: () -> Bool) -> Bool {
+        let limit = ContinuousClock.now + TestBus.patience
+        let wake = LoopTimer(self) {}
+        // Some conditions, such as a file's end, bring no event along.
+        wake.start(after: 0, every: 20)
+        defer { wake.close() }
+        while !condition() {
+            runOnce(waiting: true)
+            guard ContinuousClock.now < limit else { return false }
+        }
+        return true
+    }
+}
