@@ -52,9 +52,11 @@ extension Broker {
     /// At a round's end: nothing is in hand.
     func handOver() {
         isNextTried = false
-        guard stage == .running else { return notHandedOver("the app is ending") }
         guard let next else { return }
-        if let problem = handOver(to: next) { notHandedOver(problem) }
+        guard let problem = stage == .running ? handOver(to: next) : "the app is ending" else { return }
+        notHandedOver(problem)
+        // This round has written already, and the next one may come late.
+        flushAll()
     }
 
     /// Replaces this broker now, without a trial.

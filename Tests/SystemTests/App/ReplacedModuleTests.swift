@@ -87,7 +87,7 @@ struct ReplacedModuleTests {
     }
 
     @Test func aStreamThatOutlastsStopIsReplaced() throws {
-        try run(Self.row.replacing("20s", with: "200ms")) { app, tool in
+        try run(Self.row.replacing("10m", with: "200ms")) { app, tool in
             let stream = try tool.call("Shop/hang", nil, ["deadline": 0, "credit": 1])
             try tool.settle()
             try tool.asked("launcher/restart", ["module": "Shop"])
