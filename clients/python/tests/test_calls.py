@@ -292,10 +292,10 @@ class CallTests(BusCase):
         await self.start(low)
         await self.start(middle)
         await self.start(high)
-        call = asyncio.create_task(high.call("Middle/pass", deadline=1000, trace="t"))
+        call = asyncio.create_task(high.call("Middle/pass", deadline=20, trace="t"))
         trace, deadline = await seen.next()
         self.assertEqual(trace, "t")
-        self.assertTrue(500 < deadline <= 1000)
+        self.assertTrue(0 < deadline <= 20)
         call.cancel()
         self.assertEqual({await seen.next(), await seen.next()}, {"ended", "cancelled"})
 
