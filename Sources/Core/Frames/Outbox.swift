@@ -51,7 +51,7 @@ public struct Outbox: ~Copyable {
     /// Those of them that are answers.
     @inlinable public var pendingAnswers: Int { counts.pendingAnswers }
     /// Those of them that found no room: `countBeyond`.
-    public var pendingBeyond: Int { counts.pendingBeyond }
+    @inlinable public var pendingBeyond: Int { counts.pendingBeyond }
 
     @usableFromInline
     struct Counts {
@@ -87,7 +87,7 @@ public struct Outbox: ~Copyable {
         pool.giveBack(storage)
     }
 
-    public var isEmpty: Bool { pending == 0 }
+    @inlinable public var isEmpty: Bool { pending == 0 }
 
     /// What its frames have for themselves, with room for more, in bytes.
     var memory: Int {
