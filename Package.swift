@@ -10,6 +10,10 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
+let cSettings: [CSetting] =
+    [.define("_GNU_SOURCE"), .enableWarning("all"), .enableWarning("extra")]
+    + (strict ? [.treatAllWarnings(as: .error)] : [])
+
 let package = Package(
     name: "strata",
     products: [
@@ -83,6 +87,24 @@ let package = Package(
             name: "StrataFuzzing",
             dependencies: ["StrataCore", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
             path: "Fuzzing/Targets", swiftSettings: settings),
+        // An app under faults: what plays its modules, what does it harm, and what judges the logs.
+        .target(name: "FaultSystem", path: "Faults/System", cSettings: cSettings),
+        .target(name: "FaultRecord", path: "Faults/Record", swiftSettings: settings),
+        .target(name: "FaultPlan", dependencies: ["FaultRecord"], path: "Faults/Plan", swiftSettings: settings),
+        .target(name: "FaultJudge", dependencies: ["FaultRecord"], path: "Faults/Judge", swiftSettings: settings),
+        .executableTarget(
+            name: "faults-module", dependencies: ["FaultRecord", "Strata"], path: "Faults/Module",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "faults-peer", dependencies: ["FaultRecord", "Strata", "StrataTesting"], path: "Faults/Peer",
+            swiftSettings: settings),
+        .executableTarget(
+            name: "faults",
+            dependencies: ["FaultSystem", "FaultRecord", "FaultPlan", "FaultJudge", "Strata", "StrataTesting"],
+            path: "Faults/Driver", swiftSettings: settings),
+        .testTarget(
+            name: "JudgeTests", dependencies: ["FaultRecord", "FaultPlan", "FaultJudge"], path: "Faults/Tests",
+            swiftSettings: settings),
         .testTarget(name: "FuzzingTests", dependencies: ["StrataFuzzing"], swiftSettings: settings),
         .testTarget(
             name: "CoreTests", dependencies: ["StrataCore", "StrataTesting", "TestSupport"], swiftSettings: settings),

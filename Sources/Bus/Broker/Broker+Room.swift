@@ -49,7 +49,9 @@ extension Broker {
         return pending == 0 || pending - peer.outbox.pendingBeyond + count <= table.limits.queue
     }
 
-    /// Whether all queues together have room for more bytes of a peer's.
+    /// Whether all queues together have room for more bytes of a peer's. Rarely asked: inlined,
+    /// it costs each notice two checks of access.
+    @inline(never)
     func isWithinTotal(_ new: Int, _ peer: Peer) -> Bool {
         let pending = peer.outbox.pending
         guard pending + new > Self.alwaysTaken else { return true }

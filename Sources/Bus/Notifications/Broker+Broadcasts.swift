@@ -40,9 +40,9 @@ extension Broker {
                         + "row's broadcasts don't have it: add it there"))
             return
         }
-        let list = observations.find(header.name)
+        let observed = observations.find(header.name)?.observations
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
-        let observers = (list?.observations.count ?? 0) &+ count(aliases)
+        let observers = (observed?.count ?? 0) &+ count(aliases)
         if body.count >= Outbox.largeBody, observers > 0, let refusal = broadcastRefusal(body.count) {
             refuse(peer, header.id, refusal)
             return
@@ -55,11 +55,13 @@ extension Broker {
         }
         let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body, reclaimer)
         var recipients = 0
-        if let list { recipients = deliver(header, header.name, body, payload, to: list, from: peer, rank: rank) }
+        if let observed {
+            recipients = deliver(header, header.name, body, payload, to: observed, from: peer, rank: rank)
+        }
         for alias in aliases {
             alias.withUnsafeBytes { alias in
                 guard let list = observations.find(alias) else { return }
-                recipients += deliver(header, alias, body, payload, to: list, from: peer, rank: rank)
+                recipients += deliver(header, alias, body, payload, to: list.observations, from: peer, rank: rank)
             }
         }
         if let payload { keep(payload) }
@@ -83,13 +85,13 @@ extension Broker {
     /// Queues a notice to each observation of a name and of a later level.
     private func deliver(
         _ header: borrowing Header, _ name: Header.Text, _ body: UnsafeRawBufferPointer, _ payload: Payload?,
-        to list: ObservationTable.List, from peer: Peer, rank: Int
+        to observed: [Unmanaged<Observation>], from peer: Peer, rank: Int
     ) -> Int {
         levels.nameBytes[rank].withUnsafeBytes { level in
             let notice = Notice(
                 name: name, object: header.members.contains(.object) ? header.object : nil,
                 from: peer.from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
-            return deliver(notice, payload, to: list.observations[...], rank: rank)
+            return deliver(notice, payload, to: observed[...], rank: rank)
         }
     }
 
