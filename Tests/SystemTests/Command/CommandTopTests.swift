@@ -31,9 +31,9 @@ struct CommandTopTests {
         try #require(looks.count == 2, "\(run)")
         #expect(looks[0]["callsPerSecond"] == 0 && looks[0]["calls"] == 1_000)
         #expect(looks[1]["calls"] == 2_000 && looks[1]["errorsPerSecond"] == 0)
-        // A thousand more in a tenth of a second or more.
+        // A thousand more in 99 ms or more: the loop's clock counts whole milliseconds.
         let rate = try #require(looks[1]["callsPerSecond"]?.integer)
-        #expect((1...10_000).contains(rate), "\(rate)")
+        #expect((1...10_102).contains(rate), "\(rate)")
         #expect(looks[1]["modules"] == 2 && looks[1]["ready"] == 1 && looks[1]["restarts"] == 2)
         #expect(looks[1]["p99Microseconds"] == 1_500 && looks[1]["open"] == 3)
     }
