@@ -148,11 +148,7 @@ extension Broker {
     @inline(__always)
     func arm(_ call: CallPointer) {
         guard call.pointee.expiry != Call.never else { return }
-        let tick = wheel.insert(call)
-        if tick < armedTick {
-            armedTick = tick
-            callTimer.start(after: tick - min(tick, loop.now))
-        }
+        wake(at: wheel.insert(call))
     }
 
     /// Begins a step of a stream anew.

@@ -6,7 +6,7 @@ extension Broker {
         let counts: [(String, Int)] = [
             ("peers", peers.count), ("calls", calls.count), ("held bytes", heldTotal),
             ("own calls", ownCalls.count), ("watches", watches.count), ("monitors", monitors.count),
-            ("unfinished frames", assembling.count),
+            ("alarms", alarms.all.count { $0.alarm.peer != 0 }),
             ("connections without hello", pools.known.count + pools.others.count),
             ("ended connections", pools.lingering.count), ("modules' sessions", pools.modules),
             ("leaving sessions", leaving.count), ("reloads", reloads.count),

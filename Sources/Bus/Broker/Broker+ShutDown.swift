@@ -11,10 +11,8 @@ extension Broker {
         let group = groupsToTearDown.removeFirst()
         let live = group.filter { $0.peer != nil && $0.step > .joined && !$0.isRetired }
         // Those that another session took over from, and that still finish.
-        let parting = leaving.filter { peer in peer.timer != nil && group.contains { $0 === peer.module } }
-        for peer in parting {
-            peer.timer?.close()
-            peer.timer = nil
+        let parting = leaving.filter { peer in
+            group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
         }
         let peers = live.compactMap(\.peer) + parting
         guard !peers.isEmpty else {

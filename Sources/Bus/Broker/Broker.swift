@@ -87,9 +87,6 @@ public final class Broker {
     var launcher: Peer?
     /// The launcher's process, also when its connection has ended.
     var launcherProcess: ProcessIdentity?
-    /// Runs while the launcher that started this broker has not said hello.
-    var launcherTimer: LoopTimer?
-    var assembling: [Peer] = []
     var heldTotal = 0
     /// What calls of the broker's own are for, by slot.
     var ownCalls: [UInt32: OwnPurpose] = [:]
@@ -125,7 +122,6 @@ public final class Broker {
     @exclusivity(unchecked)  // the same
     var noteTurns = NoteTurns()
     var noteFormatter: NoteFormatter?
-    var noteTimer: LoopTimer?
     /// `bus/reload` calls that no question to the launcher was asked for yet.
     var reloads: [CallReference] = []
     /// Those that the question that is open was asked for; nil where none is.
@@ -156,10 +152,11 @@ public final class Broker {
     private var hook: RoundHook?
     /// Work that is done a piece a round.
     private(set) var pieces: IdleHook!
-    private(set) var callTimer: KernelTimer!
+    var alarms = Alarms()
+    /// Set for the earliest deadline or alarm, at `armedTick`.
+    private(set) var timer: KernelTimer!
+    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     var armedTick = UInt64.max
-    private(set) var assemblyTimer: LoopTimer!
-    private(set) var turnTimer: LoopTimer!
     private var spareTimer: LoopTimer!
     var timedTurn = StartOrder.Turn.notBegun
 
@@ -191,14 +188,14 @@ public final class Broker {
         declareInterfaces()
         declareURLs()
         do {
-            callTimer = try KernelTimer(loop) { [unowned self] in self.deadlinesPassed() }
+            timer = try KernelTimer(loop) { [unowned self] in self.timePassed() }
         } catch {
             throw .noTimer(error)
         }
         do {
             if let listening { try listen(path, on: listening) } else { try listen(path) }
         } catch {
-            callTimer.close()
+            timer.close()
             throw error
         }
         startTimers()
@@ -240,7 +237,7 @@ public final class Broker {
         let earliest = state.calls.lazy.filter(\.hasTimer).map(\.expiry).min() ?? .max
         wheel = TimerWheel(now: min(loop.now, max(earliest, 1) - 1))
         do throws(SystemError) {
-            callTimer = try KernelTimer(loop) { [unowned self] in self.deadlinesPassed() }
+            timer = try KernelTimer(loop) { [unowned self] in self.timePassed() }
             listener = try Listener(
                 loop, path: state.path, descriptor: state.listener, removesFile: state.removesFile
             ) { [unowned self] socket in self.accepted(socket) }
@@ -255,8 +252,6 @@ public final class Broker {
 
     private func startTimers() {
         listener?.onRefusal = { [unowned self] socket in self.refused(socket) }
-        assemblyTimer = LoopTimer(loop) { [unowned self] in self.assembliesPassed() }
-        turnTimer = LoopTimer(loop) { [unowned self] in self.turnTimePassed() }
         spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
         pieces = IdleHook(loop) { [unowned self] in self.doPieces() }
@@ -368,7 +363,6 @@ public final class Broker {
         closeTimers()
         for peer in peers.values {
             peer.socket.letGo()
-            for timer in [peer.timer, peer.idleTimer, peer.pingTimer] { timer?.close() }
         }
         peers = [:]
     }
@@ -377,13 +371,8 @@ public final class Broker {
         hook?.close()
         hook = nil
         pieces.close()
-        callTimer.close()
-        assemblyTimer.close()
-        turnTimer.close()
+        timer.close()
         spareTimer.close()
-        noteTimer?.close()
-        launcherTimer?.close()
-        launcherTimer = nil
     }
 
     /// Everything is sent: lets go of the loop.

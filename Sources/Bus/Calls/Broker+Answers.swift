@@ -271,12 +271,7 @@ extension Broker {
     // MARK: deadlines
 
     func deadlinesPassed() {
-        armedTick = .max
         while let call = wheel.next(now: loop.now) { deadlinePassed(call) }
-        if let tick = wheel.nextTick() {
-            armedTick = tick
-            callTimer.start(after: max(1, tick - min(tick, loop.now)))
-        }
     }
 
     /// A deadline of the broker's own that is found so late, in milliseconds, was

@@ -19,7 +19,6 @@ extension Broker {
         state.nextPeer = nextPeer
         state.launcher = launcher?.number ?? 0
         state.launcherProcess = launcherProcess.map(ProcessState.init)
-        state.launcherTimer = TimerState(launcherTimer, now: loop.now)
         state.leaving = leaving.map(\.number)
         captureCalls(into: &state, &scope)
         state.instances = scope.some(instances.instances.sorted { $0.key < $1.key }).map { number, instance in
@@ -33,6 +32,12 @@ extension Broker {
         state.nextInstance = instances.next
         captureStreams(into: &state, scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
+        // Of notes the next program has none.
+        state.alarms = scope.some(alarms.all.filter { $0.alarm.kind != .notes }).map { alarm, due in
+            var state = AlarmState()
+            (state.kind, state.peer, state.due) = (alarm.kind, alarm.peer, due)
+            return state
+        }
         state.counters = statistics.numbers
         let counted = durations.counted
         state.durations.slots = counted.map(\.slot)
@@ -85,7 +90,6 @@ extension Broker {
             group.progress = members.map { (order.progress[$0] ?? .left).rawValue }
             return group
         }
-        state.turnEnd = turnTimer.dueIn.map { loop.now + $0 }
     }
 
     private func capture(_ module: ModuleRecord, _ most: Int) -> ModuleState {
@@ -195,9 +199,6 @@ extension Broker {
         state.assemblyLeft = peer.assemblyLeft
         state.lastRequest = peer.lastRequest
         state.stopAttempts = peer.stopAttempts
-        state.timer = TimerState(peer.timer, now: loop.now)
-        state.idleTimer = TimerState(peer.idleTimer, now: loop.now)
-        state.pingTimer = TimerState(peer.pingTimer, now: loop.now)
         state.awaitedRow = peer.awaitedRow?.number ?? -1
         state.helloID = peer.helloID
         state.offering = peer.offering

@@ -116,10 +116,7 @@ extension Broker {
         nextPeer = max(nextPeer, peer.number + 1)
         attend(peer)
         watch(peer)
-        if peer.assemblyDeadline != 0 {
-            peer.isInAssemblyList = true
-            assembling.append(peer)
-        }
+        peer.isAssemblyTimed = peer.assemblyDeadline != 0
         if !peer.outbox.isEmpty || peer.phase == .ending { wrote(to: peer) }
     }
 

@@ -21,15 +21,12 @@ struct BrokerState: StatePart {
     var removedRows: [UInt8] = []
     var order = StartOrderState()
     var appTimes = StartTimesState()
-    /// When the present turn's time has passed.
-    var turnEnd: UInt64?
 
     var peers: [PeerState] = []
     var nextPeer: UInt64 = 0
     /// The launcher's peer; 0 for none.
     var launcher: UInt64 = 0
     var launcherProcess: ProcessState?
-    var launcherTimer = TimerState()
     /// Peers whose place another session took, until they are done.
     var leaving: [UInt64] = []
 
@@ -45,6 +42,8 @@ struct BrokerState: StatePart {
     var reloads: [CallReferenceState] = []
     /// Nil where the launcher isn't asked.
     var askedReloads: ReloadState?
+
+    var alarms: [AlarmState] = []
 
     var counters: [UInt64] = []
     var durations = HistogramState()
@@ -75,12 +74,10 @@ struct BrokerState: StatePart {
         try file.bytes(&removedRows)
         try file(&order)
         try file(&appTimes)
-        try file(&turnEnd)
         try file(&peers)
         try file(&nextPeer)
         try file(&launcher)
         try file(&launcherProcess)
-        try file(&launcherTimer)
         try file(&leaving)
         try file(&calls)
         try file(&generations)
@@ -91,6 +88,7 @@ struct BrokerState: StatePart {
         try file(&monitors)
         try file(&reloads)
         try file(&askedReloads)
+        try file(&alarms)
         try file(&counters)
         try file(&durations)
         try file.list(&payloads, WaitingBytes()) { (bytes, file) throws(StateError) in try file(&bytes) }
@@ -195,6 +193,19 @@ struct MonitorState: StatePart {
         try file(&name)
         try file(&bodies)
         try file(&missed)
+    }
+}
+
+/// One of `Alarms`.
+struct AlarmState: StatePart {
+    var kind = Alarms.Alarm.Kind.hello
+    var peer: UInt64 = 0
+    var due: UInt64 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&kind)
+        try file(&peer)
+        try file(&due)
     }
 }
 

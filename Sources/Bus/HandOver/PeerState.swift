@@ -29,9 +29,6 @@ struct PeerState: StatePart {
     var assemblyLeft: UInt64 = 0
     var lastRequest: UInt64 = 0
     var stopAttempts = 0
-    var timer = TimerState()
-    var idleTimer = TimerState()
-    var pingTimer = TimerState()
     /// The number of the module whose vouch its hello waits for; -1 for none.
     var awaitedRow = -1
     var helloID: UInt64 = 0
@@ -65,34 +62,12 @@ struct PeerState: StatePart {
         try file(&assemblyLeft)
         try file(&lastRequest)
         try file(&stopAttempts)
-        try file(&timer)
-        try file(&idleTimer)
-        try file(&pingTimer)
         try file(&awaitedRow)
         try file(&helloID)
         try file(&offering)
         try file(&wantsRetiring)
         try file(&made)
         try file(&served)
-    }
-}
-
-/// A timer of a peer's.
-struct TimerState: StatePart {
-    var isThere = false
-    /// When it calls back, on the loop's clock; nil where it isn't started.
-    var dueAt: UInt64?
-
-    init() {}
-
-    init(_ timer: LoopTimer?, now: UInt64) {
-        isThere = timer != nil
-        dueAt = timer?.dueIn.map { now + $0 }
-    }
-
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&isThere)
-        try file(&dueAt)
     }
 }
 

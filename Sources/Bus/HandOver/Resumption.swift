@@ -71,14 +71,10 @@ struct Resumption {
     }
 
     private func resumeClocks() {
-        let now = broker.loop.now
         broker.timedTurn = broker.order.turn
-        if let end = state.launcherTimer.dueAt {
-            broker.awaitLauncher(for: end - min(end, now))
-        }
-        if let end = state.turnEnd { broker.turnTimer.start(after: end - min(end, now)) }
-        broker.assembliesPassed()
+        for alarm in state.alarms { broker.alarms.set(.init(kind: alarm.kind, peer: alarm.peer), at: alarm.due) }
         broker.deadlinesPassed()
+        broker.wakeForTheEarliest()
     }
 
     // MARK: peers
@@ -121,33 +117,8 @@ struct Resumption {
         peer.offering = state.offering
         peer.wantsRetiring = state.wantsRetiring
         broker.admit(resumed: peer)
-        resumeTimers(of: peer, state)
         if peer.number == self.state.launcher {
             broker.launcher = peer
-        }
-    }
-
-    private func resumeTimers(of peer: Peer, _ state: PeerState) {
-        func start(_ timer: LoopTimer, _ state: TimerState) -> LoopTimer {
-            if let due = state.dueAt { timer.start(after: due - min(due, broker.loop.now)) }
-            return timer
-        }
-        if state.timer.isThere {
-            let timer =
-                switch peer.phase {
-                case .greeting, .waitingForVouch: broker.helloTimer(of: peer)
-                case .open:
-                    peer.offering == .over ? broker.finishingTimer(of: peer) : broker.offeringTimer(of: peer)
-                case .ending, .closed: broker.lastBytesTimer(of: peer)
-                }
-            peer.timer = start(timer, state.timer)
-        }
-        guard let module = peer.module, let row = module.row else { return }
-        if state.idleTimer.isThere, let idle = row.idle {
-            peer.idleTimer = start(broker.idleTimer(of: peer, module, idle), state.idleTimer)
-        }
-        if state.pingTimer.isThere, let interval = row.ping {
-            peer.pingTimer = start(broker.pingTimer(of: peer, module, interval), state.pingTimer)
         }
     }
 

@@ -10,7 +10,7 @@ import StrataCore
 /// Integers are eight bytes, in the machine's order: both programs run on it.
 struct StateFile: ~Copyable {
     /// What the file begins with. Another shape of the state has another number.
-    static let mark = Array("strata state 7\n".utf8)
+    static let mark = Array("strata state 8\n".utf8)
     /// So much is gathered before it is written.
     private static let piece = 1 << 20
     /// Fewer bytes that wait stand in this file, among the rest: a system call of their own

@@ -30,28 +30,16 @@ extension Broker {
     /// was there. After a broker's death others are often faster than it.
     public func awaitLauncher(_ pid: Int32) {
         launcherProcess = ProcessIdentity(pid: pid)
-        awaitLauncher(for: table.hello)
+        setAlarm(.launcher, after: table.hello)
     }
 
-    func awaitLauncher(for time: UInt64) {
-        let timer = LoopTimer(loop) { [unowned self] in
-            endAwaitingLauncher()
-            launcherLeft()
-        }
-        timer.start(after: time)
-        launcherTimer = timer
-    }
-
-    func endAwaitingLauncher() {
-        launcherTimer?.close()
-        launcherTimer = nil
-    }
+    func launcherTimePassed() { launcherLeft() }
 
     /// Whether there is a launcher, or one that is about to say hello.
-    var hasLauncher: Bool { launcher != nil || launcherTimer != nil }
+    var hasLauncher: Bool { launcher != nil || isAlarmSet(.launcher) }
 
     func launcherArrived() {
-        endAwaitingLauncher()
+        cancelAlarm(.launcher)
         order.begin()
         noteAppStart(begun: true)
         turnMayHaveChanged()
@@ -197,16 +185,16 @@ extension Broker {
         guard turn != timedTurn else { return }
         timedTurn = turn
         switch turn {
-        case .setUp, .initialize: turnTimer.start(after: table.startup)
-        case .notBegun: turnTimer.stop()
+        case .setUp, .initialize: setAlarm(.startTurn, after: table.startup)
+        case .notBegun: cancelAlarm(.startTurn)
         case .over:
-            turnTimer.stop()
+            cancelAlarm(.startTurn)
             noteAppStart(begun: false)
         }
         for module in modules.inStartOrder { advance(module) }
     }
 
-    func turnTimePassed() {
+    func startTurnPassed() {
         _ = order.turnTimedOut()
         turnMayHaveChanged()
     }

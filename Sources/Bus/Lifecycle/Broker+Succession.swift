@@ -121,32 +121,26 @@ extension Broker {
         endOffering(old)
         leaving.append(old)
         let stop = max(1, module.row?.stop ?? 5_000)
-        let timer = finishingTimer(of: old)
         loop.updateTime()
-        timer.start(after: stop)
-        old.timer?.close()
-        old.timer = timer
+        setAlarm(.finishing, of: old, after: stop)
         if old.wantsRetiring { callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring) }
     }
 
-    /// For the time that a session has to finish what it has.
-    func finishingTimer(of old: Peer) -> LoopTimer {
-        LoopTimer(loop) { [unowned self, unowned old] in
-            instances.removeOwned(by: old)
-            tearDown(old)
-        }
+    func finishingTimePassed(_ old: Peer) {
+        instances.removeOwned(by: old)
+        tearDown(old)
     }
 
     /// Those that have finished go; looked at in each round of the loop.
     func dismissLeaving() {
-        for peer in leaving where peer.firstServed == nil && peer.ownedInstances == 0 { tearDown(peer) }
+        for peer in leaving where peer.firstServed == nil && peer.ownedInstances == 0 {
+            // Not while its tearDown is open.
+            if cancelAlarm(.finishing, of: peer) { tearDown(peer) }
+        }
     }
 
     private func tearDown(_ peer: Peer) {
-        // Not while its tearDown is open.
-        guard peer.phase == .open, let module = peer.module, let timer = peer.timer else { return }
-        timer.close()
-        peer.timer = nil
+        guard peer.phase == .open, let module = peer.module else { return }
         callOwn(
             peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
             .dismissal(module))

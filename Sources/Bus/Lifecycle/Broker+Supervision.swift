@@ -8,49 +8,33 @@ extension Broker {
         guard let peer = module.peer, let row = module.row else { return }
         if let idle = row.idle, row.start == .onDemand {
             peer.lastRequest = loop.now
-            let timer = idleTimer(of: peer, module, idle)
-            timer.start(after: idle)
-            peer.idleTimer = timer
+            setAlarm(.idle, of: peer, after: idle)
         }
-        if let interval = row.ping {
-            let timer = pingTimer(of: peer, module, interval)
-            timer.start(after: interval)
-            peer.pingTimer = timer
-        }
-    }
-
-    func idleTimer(of peer: Peer, _ module: ModuleRecord, _ idle: UInt64) -> LoopTimer {
-        LoopTimer(loop) { [unowned self, unowned peer] in self.idleTimePassed(module, peer, idle) }
-    }
-
-    func pingTimer(of peer: Peer, _ module: ModuleRecord, _ interval: UInt64) -> LoopTimer {
-        LoopTimer(loop) { [unowned self, unowned peer] in self.ping(module, peer, interval) }
+        if let interval = row.ping { setAlarm(.ping, of: peer, after: interval) }
     }
 
     func endSupervision(of peer: Peer) {
-        peer.idleTimer?.close()
-        peer.idleTimer = nil
-        peer.pingTimer?.close()
-        peer.pingTimer = nil
+        cancelAlarm(.idle, of: peer)
+        cancelAlarm(.ping, of: peer)
     }
 
     /// How often the launcher is asked to stop a module that idled.
     private static let mostStopAttempts = 5
 
-    private func idleTimePassed(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
-        guard module.peer === peer else { return }
+    func idleTimePassed(_ peer: Peer) {
+        guard let module = peer.module, let idle = module.row?.idle, module.peer === peer else { return }
         if module.isRetired {
             if module.isIdleStop { stopIdle(module, peer, idle) }
             return
         }
         guard launcher != nil else {
             // Nobody to stop it now; perhaps later.
-            peer.idleTimer?.start(after: idle)
+            setAlarm(.idle, of: peer, after: idle)
             return
         }
         let unused = peer.firstServed == nil ? loop.now - min(loop.now, peer.lastRequest) : 0
         guard unused >= idle else {
-            peer.idleTimer?.start(after: idle - unused)
+            setAlarm(.idle, of: peer, after: idle - unused)
             return
         }
         module.isIdleStop = true
@@ -70,7 +54,7 @@ extension Broker {
         }
         let pause = min(idle, 1_000) << UInt64(attempt)
         guard let launcher else {
-            peer.idleTimer?.start(after: pause)
+            setAlarm(.idle, of: peer, after: pause)
             return
         }
         order(
@@ -79,8 +63,10 @@ extension Broker {
     }
 
     /// The watchdog: any answer counts.
-    private func ping(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64) {
-        guard module.peer === peer, !module.isRetired, stage == .running else { return }
+    func ping(_ peer: Peer) {
+        guard let module = peer.module, let interval = module.row?.ping, module.peer === peer, !module.isRetired,
+            stage == .running
+        else { return }
         callOwn(
             peer, to: "module/ping", deadline: interval, isLifecycle: true, .ping(module, interval: interval))
     }
@@ -88,12 +74,12 @@ extension Broker {
     func pingAnswered(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64, _ answer: OwnAnswer) {
         guard module.peer === peer, peer.phase == .open else { return }
         guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
-            peer.pingTimer?.start(after: interval)
+            setAlarm(.ping, of: peer, after: interval)
             return
         }
         guard !module.isRetired else { return }
         guard let launcher else {
-            peer.pingTimer?.start(after: interval)
+            setAlarm(.ping, of: peer, after: interval)
             return
         }
         order(

@@ -71,7 +71,6 @@ extension Broker {
         notes = nil
         noteFormatter = nil
         noteTurns.emptied()
-        noteTimer?.close()
-        noteTimer = nil
+        cancelAlarm(.notes)
     }
 }

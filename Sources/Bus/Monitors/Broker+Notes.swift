@@ -66,15 +66,11 @@ extension Broker {
         case .nothing: break
         case .start: pieces.start()
         case .wait(let time):
-            let timer =
-                noteTimer
-                ?? LoopTimer(loop) { [unowned self] in
-                    follow(noteTurns.timePassed())
-                }
-            noteTimer = timer
-            timer.start(after: time)
+            setAlarm(.notes, after: time)
         }
     }
+
+    func noteTimePassed() { follow(noteTurns.timePassed()) }
 
     /// Formats a piece of the notes, where their turn has come.
     func advanceNotes() {

@@ -34,10 +34,8 @@ extension Broker {
             return
         }
         socket.watch(.readable)
-        let timer = helloTimer(of: peer)
         loop.updateTime()
-        timer.start(after: table.hello)
-        peer.timer = timer
+        setAlarm(.hello, of: peer, after: table.hello)
         while pools[peer.pool].count > table.limits.unregistered, let surplus = pools[peer.pool].surplus {
             endSurplus(surplus, of: peer.pool)
         }

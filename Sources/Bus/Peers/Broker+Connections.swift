@@ -12,19 +12,7 @@ extension Broker {
         peer.socket.setEventHandler { [unowned self, unowned peer] events in self.handle(events, of: peer) }
     }
 
-    /// For the time that a connection has to say hello.
-    func helloTimer(of peer: Peer) -> LoopTimer {
-        // Unowned, because the timer is closed before its peer goes; a weak
-        // reference would make each use of the peer slower for good.
-        LoopTimer(loop) { [unowned self, unowned peer] in self.helloTimePassed(peer) }
-    }
-
-    /// For the time that the last bytes of a connection may take.
-    func lastBytesTimer(of peer: Peer) -> LoopTimer {
-        LoopTimer(loop) { [unowned self, unowned peer] in self.close(peer, reason: "") }
-    }
-
-    private func helloTimePassed(_ peer: Peer) {
+    func helloTimePassed(_ peer: Peer) {
         if peer.phase == .waitingForVouch {
             end(
                 peer,
@@ -284,12 +272,10 @@ extension Broker {
         flush(peer)
         guard peer.phase == .ending else { return }
         watch(peer)
-        peer.timer?.close()
-        let timer = lastBytesTimer(of: peer)
+        cancelAlarms(of: peer)
         // The round may have taken long already.
         loop.updateTime()
-        timer.start(after: Self.lingering)
-        peer.timer = timer
+        setAlarm(.lingering, of: peer, after: Self.lingering)
         if stage == .running, pools.lingering.count > Self.mostLingering { closeLingering() }
     }
 
@@ -299,14 +285,11 @@ extension Broker {
         let phase = peer.phase
         move(peer, to: .closed)
         peer.socket.close()
-        peer.timer?.close()
-        peer.timer = nil
+        cancelAlarms(of: peer)
         if phase != .ending { endSession(peer, was: phase, reason: reason) }
         if phase == .open { readOfHeavy &+= TurnShares.endCost }
         gone.append(peer)
         peers[peer.number] = nil
-        if peer.isInAssemblyList { assembling.removeAll { $0 === peer } }
-        peer.isInAssemblyList = false
         if stage == .goodbye, peers.isEmpty { finish() }
     }
 
@@ -319,33 +302,24 @@ extension Broker {
         guard peer.assemblyDeadline == 0 else { return }
         peer.assemblyDeadline = loop.now + (peer.assemblyLeft > 0 ? peer.assemblyLeft : table.assembly)
         peer.assemblyLeft = 0
-        if !peer.isInAssemblyList {
-            peer.isInAssemblyList = true
-            assembling.append(peer)
-        }
-        if !assemblyTimer.isActive { assemblyTimer.start(after: peer.assemblyDeadline - loop.now) }
+        guard !peer.isAssemblyTimed else { return }
+        peer.isAssemblyTimed = true
+        setAlarm(.assembly, of: peer, at: peer.assemblyDeadline)
     }
 
-    func assembliesPassed() {
-        var earliest = UInt64.max
-        assembling.removeAll { peer in
-            guard peer.phase == .greeting || peer.phase == .open, peer.assemblyDeadline != 0 else {
-                peer.isInAssemblyList = false
-                return true
-            }
-            if peer.assemblyDeadline <= loop.now {
-                peer.isInAssemblyList = false
-                statistics.badFrames += 1
-                end(
-                    peer,
-                    BusError(
-                        .badFrame,
-                        "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
-                return true
-            }
-            earliest = min(earliest, peer.assemblyDeadline)
-            return false
+    /// The alarm stays set where a frame is complete: it may be for a later frame now.
+    func assemblyTimePassed(_ peer: Peer) {
+        peer.isAssemblyTimed = false
+        guard peer.phase == .greeting || peer.phase == .open, peer.assemblyDeadline != 0 else { return }
+        guard peer.assemblyDeadline <= loop.now else {
+            peer.isAssemblyTimed = true
+            setAlarm(.assembly, of: peer, at: peer.assemblyDeadline)
+            return
         }
-        if earliest != .max { assemblyTimer.start(after: earliest - min(earliest, loop.now)) }
+        statistics.badFrames += 1
+        end(
+            peer,
+            BusError(
+                .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
     }
 }

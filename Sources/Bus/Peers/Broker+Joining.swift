@@ -8,8 +8,7 @@ extension Broker {
         peer.role = role
         move(peer, to: .open)
         peer.setFrom(from)
-        peer.timer?.close()
-        peer.timer = nil
+        cancelAlarm(.hello, of: peer)
     }
 
     func join(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {

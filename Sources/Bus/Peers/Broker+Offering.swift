@@ -7,30 +7,24 @@ extension Broker {
     func beginOffering(_ peer: Peer, _ hello: Hello) {
         guard hello.more else { return }
         peer.offering = hello.resumed ? .resuming : .starting
-        let timer = offeringTimer(of: peer)
         loop.updateTime()
-        timer.start(after: table.startup)
-        peer.timer = timer
+        setAlarm(.offering, of: peer, after: table.startup)
     }
 
-    /// For the time that a session has to say all that it brings.
-    func offeringTimer(of peer: Peer) -> LoopTimer {
-        LoopTimer(loop) { [unowned self, unowned peer] in
-            end(
-                peer,
-                BusError(
-                    .failed,
-                    "hello of \(peer.displayName) said \"more\", and no bus/register without it came within "
-                        + "\(table.startup) ms (startup): its start failed"))
-        }
+    func offeringTimePassed(_ peer: Peer) {
+        end(
+            peer,
+            BusError(
+                .failed,
+                "hello of \(peer.displayName) said \"more\", and no bus/register without it came within "
+                    + "\(table.startup) ms (startup): its start failed"))
     }
 
     /// All is said, or it is too late to say more.
     func endOffering(_ peer: Peer) {
         guard peer.offering != .over else { return }
         peer.offering = .over
-        peer.timer?.close()
-        peer.timer = nil
+        cancelAlarm(.offering, of: peer)
     }
 
     /// The start of a session that has said all that it brings.

@@ -118,18 +118,13 @@ final class Peer {
     var assemblyDeadline: UInt64 = 0
     /// What was left of that time when it was paused.
     var assemblyLeft: UInt64 = 0
-    var isInAssemblyList = false
-    /// A ready module's, for its row's `idle` and `ping`.
-    var idleTimer: LoopTimer?
-    var pingTimer: LoopTimer?
+    /// Whether an alarm looks after that.
+    var isAssemblyTimed = false
     /// How often the launcher was asked to stop it, as it idled.
     var stopAttempts = 0
     var offering = Offering.over
     /// It wants to be told when another process takes over from it.
     var wantsRetiring = false
-    /// For hello, then for the last bytes after an end; in between for the time
-    /// that it has to say what it brings, or to finish after a successor took over.
-    var timer: LoopTimer?
     /// The row whose vouch its hello waits for.
     var awaitedRow: ModuleRecord?
     var helloID: UInt64 = 0

@@ -151,7 +151,7 @@ struct MonitorTurnTests {
         defer { scene.end() }
         try scene.broadcast(10)
         scene.broker.failAndCancel(scene.monitor.call, BusError(.cancelled, ""))
-        #expect(scene.broker.notes == nil && scene.broker.noteFormatter == nil && scene.broker.noteTimer == nil)
+        #expect(scene.broker.notes == nil && scene.broker.noteFormatter == nil && !scene.broker.isAlarmSet(.notes))
         #expect(!scene.broker.noteTurns.isPlanned)
         try scene.broadcast(10)
     }

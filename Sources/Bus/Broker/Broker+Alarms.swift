@@ -1,0 +1,80 @@
+import StrataCore
+
+/// Time that passes: deadlines of requests, and the broker's own alarms. The kernel's timer
+/// is set for the earliest of all.
+extension Broker {
+    /// Sets an alarm, or sets it anew.
+    /// - Parameter delay: milliseconds from the round's time.
+    func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, after delay: UInt64) {
+        setAlarm(kind, of: peer, at: loop.now + delay)
+    }
+
+    func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, at due: UInt64) {
+        alarms.set(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0), at: due)
+        wake(at: due)
+    }
+
+    /// - Returns: whether it was set.
+    @discardableResult
+    func cancelAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil) -> Bool {
+        alarms.cancel(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0))
+    }
+
+    func isAlarmSet(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil) -> Bool {
+        alarms.isSet(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0))
+    }
+
+    /// A connection has closed: nothing of it is due any more.
+    func cancelAlarms(of peer: Peer) {
+        for kind in [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping] as [Alarms.Alarm.Kind] {
+            cancelAlarm(kind, of: peer)
+        }
+    }
+
+    /// Sets the kernel's timer where it would come later. One that comes too early, since
+    /// what it was for is cancelled, costs a round.
+    @inline(__always)
+    func wake(at due: UInt64) {
+        guard due < armedTick else { return }
+        armedTick = due
+        timer.start(after: due - min(due, loop.now))
+    }
+
+    func timePassed() {
+        deadlinesPassed()
+        while let alarm = alarms.takeDue(now: loop.now) { passed(alarm) }
+        wakeForTheEarliest()
+    }
+
+    /// Sets the kernel's timer, which isn't set.
+    func wakeForTheEarliest() {
+        armedTick = .max
+        if let tick = wheel.nextTick() { wake(at: max(tick, loop.now + 1)) }
+        if let due = alarms.next { wake(at: due) }
+    }
+
+    private func passed(_ alarm: Alarms.Alarm) {
+        switch alarm.kind {
+        case .startTurn: startTurnPassed()
+        case .launcher: launcherTimePassed()
+        case .notes: noteTimePassed()
+        case .hello, .assembly, .offering, .finishing, .lingering, .idle, .ping:
+            // Those of a connection end with it.
+            guard let peer = peers[alarm.peer] else { return }
+            passed(alarm.kind, peer)
+        }
+    }
+
+    private func passed(_ kind: Alarms.Alarm.Kind, _ peer: Peer) {
+        switch kind {
+        case .hello: helloTimePassed(peer)
+        case .assembly: assemblyTimePassed(peer)
+        case .offering: offeringTimePassed(peer)
+        case .finishing: finishingTimePassed(peer)
+        case .lingering: close(peer, reason: "")
+        case .idle: idleTimePassed(peer)
+        case .ping: ping(peer)
+        case .startTurn, .launcher, .notes: preconditionFailure("\(kind) is about no connection")
+        }
+    }
+}
