@@ -7,8 +7,13 @@ final class Listing {
     /// there was none any more.
     typealias Part = (inout [UInt8]) -> Bool
 
-    /// So many parts are made between two looks at the clock.
-    private static let partsUnseen = 4
+    /// The work of a part beside its bytes, in bytes that take as long.
+    private static let partCost = 64
+    /// The work of a piece while somebody light is there (`TurnShares`), in bytes: some ten
+    /// microseconds.
+    static let sharedPiece = 2 << 10
+    /// The same where nobody is: about a millisecond.
+    static let piece = 256 << 10
 
     let peer: Peer
     let id: UInt64
@@ -26,16 +31,16 @@ final class Listing {
     /// What was made.
     func takeAnswer() -> Payload { answer.take() }
 
-    /// Makes parts until the time is over, or the answer has more bytes than it may.
+    /// Makes parts until their work is done, or the answer has more bytes than it may.
     /// - Returns: whether nothing is left to be made.
-    func advance(most: Int, until end: UInt64) -> Bool {
-        repeat {
-            for _ in 0..<Self.partsUnseen {
-                guard answer.count <= most, nextPart(&part) else { return true }
-                answer.append(part)
-                part.removeAll(keepingCapacity: true)
-            }
-        } while Loop.nanoseconds < end
+    func advance(most: Int, work: Int) -> Bool {
+        var left = work
+        while left > 0 {
+            guard answer.count <= most, nextPart(&part) else { return true }
+            left -= part.count + Self.partCost
+            answer.append(part)
+            part.removeAll(keepingCapacity: true)
+        }
         return false
     }
 
@@ -74,22 +79,18 @@ extension Broker {
     /// Begins a listing, and ends it where it is small.
     func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
-        if advance(listing, until: endOfPiece) { return }
+        if advance(listing, work: piece) { return }
         listings.append(listing)
         peer.awaitsIdleWork = true
         pause(peer)
         pieces.start()
     }
 
-    /// When a piece that begins now is over.
-    private var endOfPiece: UInt64 {
-        let now = Loop.nanoseconds
-        return now + (shares.isShared(at: now) ? TurnShares.budget : TurnShares.longestTurn)
-    }
+    private var piece: Int { shares.isShared(at: time) ? Listing.sharedPiece : Listing.piece }
 
     /// Makes the next piece of the listing that was asked for first.
     func advanceListings() {
-        guard let listing = listings.first, advance(listing, until: endOfPiece) else { return }
+        guard let listing = listings.first, advance(listing, work: piece) else { return }
         listings.removeFirst()
         ended(listing)
     }
@@ -97,7 +98,7 @@ extension Broker {
     /// Makes all that is left: what comes next must not come before it.
     func finishListings() {
         while let listing = listings.first {
-            _ = advance(listing, until: .max)
+            _ = advance(listing, work: .max)
             listings.removeFirst()
             ended(listing)
         }
@@ -108,9 +109,9 @@ extension Broker {
     private func ended(_ listing: Listing) { awaitingResumption.append(listing.peer) }
 
     /// - Returns: whether it is answered.
-    private func advance(_ listing: Listing, until end: UInt64) -> Bool {
+    private func advance(_ listing: Listing, work: Int) -> Bool {
         guard listing.peer.phase == .open else { return true }
-        guard listing.advance(most: mostAnswered, until: end) else { return false }
+        guard listing.advance(most: mostAnswered, work: work) else { return false }
         writeFitting(listing.peer, id: listing.id, listing.takeAnswer())
         return true
     }

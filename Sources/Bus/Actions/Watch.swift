@@ -66,7 +66,7 @@ extension Broker {
             .init("module", .string(module.name)), .init("state", .string(module.state.rawValue)),
             .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
         ]
-        let setAside = module.deaths.setAside(at: loop.now)
+        let setAside = module.deaths.setAside(at: now)
         if !setAside.isEmpty { members.append(.init("setAside", .array(setAside.map { .string($0.action) }))) }
         let reason = module.reason(for: peer)
         if !reason.isEmpty { members.append(.init("reason", .string(reason))) }

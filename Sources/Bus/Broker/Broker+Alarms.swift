@@ -6,7 +6,7 @@ extension Broker {
     /// Sets an alarm, or sets it anew.
     /// - Parameter delay: milliseconds from the round's time.
     func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, after delay: UInt64) {
-        setAlarm(kind, of: peer, at: loop.now + delay)
+        setAlarm(kind, of: peer, at: now + delay)
     }
 
     func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, at due: UInt64) {
@@ -37,19 +37,20 @@ extension Broker {
     func wake(at due: UInt64) {
         guard due < armedTick else { return }
         armedTick = due
-        timer.start(after: due - min(due, loop.now))
+        timer.start(after: due - min(due, now))
     }
 
     func timePassed() {
+        eventBegins()
         deadlinesPassed()
-        while let alarm = alarms.takeDue(now: loop.now) { passed(alarm) }
+        while let alarm = alarms.takeDue(now: now) { passed(alarm) }
         wakeForTheEarliest()
     }
 
     /// Sets the kernel's timer, which isn't set.
     func wakeForTheEarliest() {
         armedTick = .max
-        if let tick = wheel.nextTick() { wake(at: max(tick, loop.now + 1)) }
+        if let tick = wheel.nextTick() { wake(at: max(tick, now + 1)) }
         if let due = alarms.next { wake(at: due) }
     }
 

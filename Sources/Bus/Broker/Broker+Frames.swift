@@ -109,7 +109,7 @@ extension Broker {
         }
         call.pointee.caller = .passUnretained(peer)
         call.pointee.callerID = header.id
-        call.pointee.startedAt = turnTime
+        call.pointee.startedAt = time
         call.pointee.credit = header.members.contains(.credit) ? header.credit : 16
         peer.requests.insert(header.id, call)
         peer.addMade(call)
@@ -139,7 +139,7 @@ extension Broker {
         call.pointee.budget = budget
         if let parent, !parent.pointee.isLifecycle { parent.adopt(call) }
         let parentExpiry = parent?.pointee.expiry ?? Call.never
-        let own = budget == 0 ? Call.never : loop.now + budget
+        let own = budget == 0 ? Call.never : now + budget
         call.pointee.expiry = min(own, parentExpiry)
         arm(call)
     }
@@ -156,7 +156,7 @@ extension Broker {
         guard call.pointee.budget > 0 else { return }
         wheel.remove(call)
         call.pointee.expiry = min(
-            loop.now + call.pointee.budget, call.pointee.parent?.pointee.expiry ?? Call.never)
+            now + call.pointee.budget, call.pointee.parent?.pointee.expiry ?? Call.never)
         arm(call)
     }
 
@@ -164,7 +164,7 @@ extension Broker {
     @inline(__always)
     func remaining(_ call: CallPointer) -> UInt64 {
         guard call.pointee.expiry != Call.never else { return 0 }
-        return max(1, call.pointee.expiry - min(call.pointee.expiry, loop.now))
+        return max(1, call.pointee.expiry - min(call.pointee.expiry, now))
     }
 
     // MARK: Writing to a peer

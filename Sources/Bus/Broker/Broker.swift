@@ -37,9 +37,12 @@ public final class Broker {
     var statistics = Statistics()
     @exclusivity(unchecked)  // the same
     var durations = Histogram()
-    /// The clock as it was when the present turn began, in nanoseconds.
+    /// The clock as it was when the present event began, in nanoseconds.
     @exclusivity(unchecked)  // the same
-    var turnTime: UInt64 = 0
+    private(set) var time: UInt64 = 0
+    /// The same in milliseconds: deadlines and alarms go by it.
+    @exclusivity(unchecked)  // the same
+    private(set) var now: UInt64 = 0
     /// The present turn has used its time: its other frames wait for the next.
     @exclusivity(unchecked)  // the same
     var isTurnSpent = false
@@ -232,10 +235,9 @@ public final class Broker {
         statistics = Statistics(state.counters)
         durations = Histogram(
             Array(zip(state.durations.slots, state.durations.counts)), largest: state.durations.largest)
-        loop.updateTime()
         // Deadlines that passed meanwhile pass in their order.
         let earliest = state.calls.lazy.filter(\.hasTimer).map(\.expiry).min() ?? .max
-        wheel = TimerWheel(now: min(loop.now, max(earliest, 1) - 1))
+        wheel = TimerWheel(now: min(Loop.nanoseconds / 1_000_000, max(earliest, 1) - 1))
         do throws(SystemError) {
             timer = try KernelTimer(loop) { [unowned self] in self.timePassed() }
             listener = try Listener(
@@ -250,7 +252,14 @@ public final class Broker {
         }
     }
 
+    /// Looks at the clock: something begins that has its time.
+    func eventBegins() {
+        time = Loop.nanoseconds
+        now = time / 1_000_000
+    }
+
     private func startTimers() {
+        eventBegins()
         listener?.onRefusal = { [unowned self] socket in self.refused(socket) }
         spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
@@ -259,6 +268,7 @@ public final class Broker {
 
     /// What takes long is done a piece a round, so that nobody waits for all of it.
     private func doPieces() {
+        eventBegins()
         let hasOthers = fanOut != nil || !departures.isEmpty || !listings.isEmpty || noteTurns.isUnderWay
         // The next one begins after what the last one kept alive is dropped.
         if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
@@ -266,7 +276,7 @@ public final class Broker {
         advanceListings()
         advanceNotes()
         if hasUntoldWatches { feedWatches() }
-        let isShared = shares.isShared(at: Loop.nanoseconds)
+        let isShared = shares.isShared(at: time)
         // Where somebody waits, memory goes back in rounds that had nothing else.
         if !isShared || !hasOthers {
             reclaimer.giveBack(isShared ? Reclaimer.smallPiece : Reclaimer.piece)
@@ -312,6 +322,7 @@ public final class Broker {
     /// - Parameter then: called when all is closed.
     public func shutDown(then: @escaping () -> Void) {
         guard stage == .running else { return }
+        eventBegins()
         onStopped = then
         stage = .tearingDown
         groupsToTearDown = Self.reverseGroups(modules.inStartOrder)

@@ -42,7 +42,7 @@ extension Broker {
             return
         }
         statistics.replies += 1
-        durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
+        durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
         let room = header.trace.count + header.meta.count
         let count = body.count + room + HeaderWriter.overhead / 4
         guard fits(count, caller) else {
@@ -141,7 +141,7 @@ extension Broker {
             if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
             if let report = reportFailed(call) { forwardError(report, error, header, body, from: peer) }
         case .call, .report, .served:
-            durations.record((turnTime - min(turnTime, call.pointee.startedAt)) / 1_000)
+            durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
             forwardError(call, error, header, body, from: peer)
         }
     }
@@ -271,7 +271,7 @@ extension Broker {
     // MARK: deadlines
 
     func deadlinesPassed() {
-        while let call = wheel.next(now: loop.now) { deadlinePassed(call) }
+        while let call = wheel.next(now: now) { deadlinePassed(call) }
     }
 
     /// A deadline of the broker's own that is found so late, in milliseconds, was
@@ -279,10 +279,10 @@ extension Broker {
     private static let ownLateness: UInt64 = 50
 
     private func deadlinePassed(_ call: CallPointer) {
-        if call.pointee.kind == .own, loop.now > call.pointee.expiry + Self.ownLateness {
+        if call.pointee.kind == .own, now > call.pointee.expiry + Self.ownLateness {
             // The answer may have come long ago: it is read before a module is
             // blamed for the broker's own absence.
-            call.pointee.expiry = loop.now + Self.ownLateness
+            call.pointee.expiry = now + Self.ownLateness
             arm(call)
             return
         }

@@ -80,7 +80,7 @@ extension Broker {
         }
         call.pointee.callee?._withUnsafeGuaranteedRef { callee in
             callee.removeServed(call)
-            if call.pointee.kind != .own { callee.lastRequest = loop.now }
+            if call.pointee.kind != .own { callee.lastRequest = now }
         }
         if call.pointee.held != nil { dropHeld(call) }
         if let adaptation = call.pointee.adaptation {

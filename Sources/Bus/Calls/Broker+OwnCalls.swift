@@ -32,7 +32,7 @@ extension Broker {
         call.pointee.callee = .passUnretained(peer)
         call.pointee.state = .sent
         call.pointee.budget = deadline
-        call.pointee.expiry = deadline == 0 ? Call.never : loop.now + deadline
+        call.pointee.expiry = deadline == 0 ? Call.never : now + deadline
         peer.addServed(call)
         arm(call)
         request?.adopt(call)

@@ -29,6 +29,7 @@ extension Broker {
     /// hello, for which it has as long as any peer, requests wait for modules as if it
     /// was there. After a broker's death others are often faster than it.
     public func awaitLauncher(_ pid: Int32) {
+        eventBegins()
         launcherProcess = ProcessIdentity(pid: pid)
         setAlarm(.launcher, after: table.hello)
     }

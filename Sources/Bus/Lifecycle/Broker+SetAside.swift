@@ -32,7 +32,7 @@ extension Broker {
     func count(_ death: ModuleDeath, of module: ModuleRecord) {
         module.lastDeath = death
         guard let action = death.alone, let reset = module.row?.backoffReset else { return }
-        if module.deaths.died(alone: action, at: loop.now, within: reset) { routes.forgetRoutes() }
+        if module.deaths.died(alone: action, at: now, within: reset) { routes.forgetRoutes() }
     }
 
     /// A person started it anew: its past doesn't count.
@@ -49,11 +49,11 @@ extension Broker {
     func setAsideRefusal(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> BusError? {
         guard !module.deaths.isEmpty else { return nil }
         let action = action()
-        guard let entry = module.deaths.setAside(action, at: loop.now), let until = entry.setAsideUntil else {
-            if module.deaths.expire(at: loop.now) { routes.forgetRoutes() }
+        guard let entry = module.deaths.setAside(action, at: now), let until = entry.setAsideUntil else {
+            if module.deaths.expire(at: now) { routes.forgetRoutes() }
             return nil
         }
-        let left = (until - loop.now + 999) / 1_000
+        let left = (until - now + 999) / 1_000
         return BusError(
             .unavailable,
             "\(action) is set aside: \(module.name) died \(entry.deaths.count) times while it alone was open; it may "
@@ -87,13 +87,13 @@ extension Broker {
                         "unnamed": .integer(Int64(death.unnamed)),
                     ]))
         }
-        let setAside = module.deaths.setAside(at: loop.now)
+        let setAside = module.deaths.setAside(at: now)
         if !setAside.isEmpty {
             let wall = Loop.wallMicroseconds / 1_000
             let entries: [JSON] = setAside.map { entry in
                 [
                     "action": .string(entry.action), "deaths": .integer(Int64(entry.deaths.count)),
-                    "until": .integer(Int64(wall + (entry.setAsideUntil ?? 0) - loop.now)),
+                    "until": .integer(Int64(wall + (entry.setAsideUntil ?? 0) - now)),
                 ]
             }
             members.append(.init("setAside", .array(entries)))

@@ -121,7 +121,6 @@ extension Broker {
         endOffering(old)
         leaving.append(old)
         let stop = max(1, module.row?.stop ?? 5_000)
-        loop.updateTime()
         setAlarm(.finishing, of: old, after: stop)
         if old.wantsRetiring { callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring) }
     }

@@ -7,7 +7,7 @@ extension Broker {
     func supervise(_ module: ModuleRecord) {
         guard let peer = module.peer, let row = module.row else { return }
         if let idle = row.idle, row.start == .onDemand {
-            peer.lastRequest = loop.now
+            peer.lastRequest = now
             setAlarm(.idle, of: peer, after: idle)
         }
         if let interval = row.ping { setAlarm(.ping, of: peer, after: interval) }
@@ -32,7 +32,7 @@ extension Broker {
             setAlarm(.idle, of: peer, after: idle)
             return
         }
-        let unused = peer.firstServed == nil ? loop.now - min(loop.now, peer.lastRequest) : 0
+        let unused = peer.firstServed == nil ? now - min(now, peer.lastRequest) : 0
         guard unused >= idle else {
             setAlarm(.idle, of: peer, after: idle - unused)
             return

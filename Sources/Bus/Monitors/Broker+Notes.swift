@@ -49,7 +49,7 @@ extension Broker {
             }
             notes.add(frame, at: place, for: wanting)
         }
-        if !noteTurns.isPlanned { follow(noteTurns.added(now: loop.now)) }
+        if !noteTurns.isPlanned { follow(noteTurns.added(now: now)) }
     }
 
     @inline(__always)
@@ -75,10 +75,10 @@ extension Broker {
     /// Formats a piece of the notes, where their turn has come.
     func advanceNotes() {
         guard noteTurns.isUnderWay, let notes else { return }
-        let most = shares.isShared(at: Loop.nanoseconds) ? NoteTurns.sharedPiece : NoteTurns.piece
+        let most = shares.isShared(at: time) ? NoteTurns.sharedPiece : NoteTurns.piece
         var work = 0
         while work < most, let note = notes.takeFirst() { work += send(note, notes) }
-        follow(noteTurns.worked(work, isEmpty: notes.isEmpty, now: loop.now))
+        follow(noteTurns.worked(work, isEmpty: notes.isEmpty, now: now))
     }
 
     /// Formats all notes: what comes next must find none of them.

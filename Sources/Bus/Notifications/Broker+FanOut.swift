@@ -42,7 +42,7 @@ extension Broker {
 
     /// Delivers the next piece.
     func advanceFanOut() {
-        deliver(shares.isShared(at: Loop.nanoseconds) ? FanOut.sharedPiece : FanOut.piece)
+        deliver(shares.isShared(at: time) ? FanOut.sharedPiece : FanOut.piece)
     }
 
     /// Delivers all that is left: what comes next must not come before it.

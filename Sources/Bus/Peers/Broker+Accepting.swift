@@ -28,13 +28,13 @@ extension Broker {
     }
 
     func accepted(_ socket: Socket) {
-        if shares.isShared(at: turnTime) { listener?.endTurn() }
+        eventBegins()
+        if shares.isShared(at: time) { listener?.endTurn() }
         guard stage != .stopped, let peer = admit(socket) else {
             socket.close()
             return
         }
         socket.watch(.readable)
-        loop.updateTime()
         setAlarm(.hello, of: peer, after: table.hello)
         while pools[peer.pool].count > table.limits.unregistered, let surplus = pools[peer.pool].surplus {
             endSurplus(surplus, of: peer.pool)
@@ -44,6 +44,7 @@ extension Broker {
 
     /// The process had no descriptor for it, but for one that is wanted back at once.
     func refused(_ socket: Socket) {
+        eventBegins()
         guard stage != .stopped, let peer = admit(socket) else { return }
         end(
             peer,

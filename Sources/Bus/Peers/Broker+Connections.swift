@@ -30,6 +30,7 @@ extension Broker {
     }
 
     private func handle(_ events: Socket.Event, of peer: Peer) {
+        eventBegins()
         if events.contains(.writable) {
             peer.isBlocked = false
             peer.isCutShort = false
@@ -58,7 +59,7 @@ extension Broker {
     /// long, or its end does, or it is new, and many may be that come and go; where nobody
     /// is, because this round has been long already.
     private func comesAfterOthers(_ peer: Peer) -> Bool {
-        if shares.isShared(at: turnTime) { return peer.pace.isHeavy || peer.hasHungUp || peer.phase == .greeting }
+        if shares.isShared(at: time) { return peer.pace.isHeavy || peer.hasHungUp || peer.phase == .greeting }
         return (peer.pace.isHeavy || peer.hasHungUp)
             && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
     }
@@ -77,7 +78,7 @@ extension Broker {
     /// Gives a turn to the one that has waited for it the longest; to as many as one round
     /// may have, where nobody light is there.
     func giveTurns() {
-        let isShared = shares.isShared(at: turnTime)
+        let isShared = shares.isShared(at: time)
         var (index, hasTurn) = (0, false)
         while index < awaitingTurn.count, !hasTurn || !isShared && readOfHeavy < TurnShares.mostRead {
             // One that has closed takes no turn: where connections come and go the list would grow.
@@ -95,6 +96,7 @@ extension Broker {
         let wasWatched = peer.turn == .awaited
         peer.turn = .none
         peer.hasMore = false
+        eventBegins()
         takeTurn(peer)
         // Where it has frames left it waits again.
         guard !wasWatched, peer.turn == .none else { return }
@@ -118,7 +120,7 @@ extension Broker {
     /// Frees closed peers, and with each what it had queued: one in a round while others
     /// wait for their turns.
     func dropGone() {
-        gone.removeLast(shares.isShared(at: turnTime) ? 1 : gone.count)
+        gone.removeLast(shares.isShared(at: time) ? 1 : gone.count)
         if !gone.isEmpty { pieces.start() }
     }
 
@@ -142,10 +144,8 @@ extension Broker {
     func read(_ peer: Peer) -> Int {
         guard !peer.isPaused, peer.phase != .ending, peer.phase != .closed else { return 0 }
         if peer.hasFramesLeft { return handleRest(of: peer) }
-        let isShared = shares.isShared(at: turnTime)
+        let isShared = shares.isShared(at: time)
         let space = peer.assembler.space(in: buffer, most: isShared ? peer.pace.room : ReadBuffer.turn)
-        // What is read into fresh memory takes most of a heavy peer's turn.
-        let start = isShared && peer.pace.isHeavy ? Loop.nanoseconds : 0
         switch peer.socket.read(into: space) {
         case .moved(let count):
             peer.assembler.received(count)
@@ -154,13 +154,12 @@ extension Broker {
             if let space = peer.assembler.spaceForRest(), case .moved(let count) = peer.socket.read(into: space) {
                 peer.assembler.received(count)
             }
-            turnTime = Loop.nanoseconds
             let frames = process(peer)
             if peer.isMonitoring {
-                shares.endedMonitors(&peer.pace, start: turnTime)
+                shares.endedMonitors(&peer.pace, start: time)
             } else {
                 shares.ended(
-                    &peer.pace, start: start != 0 ? start : turnTime, frames: frames, bytes: count,
+                    &peer.pace, start: time, frames: frames, bytes: count,
                     isSpent: peer.hasFramesLeft
                 ) { Loop.nanoseconds }
             }
@@ -179,7 +178,7 @@ extension Broker {
     }
 
     /// Whether this round has had as many ends of sessions as it may: many may end at once.
-    private var areEndsSpent: Bool { readOfHeavy >= (shares.isShared(at: turnTime) ? 1 : TurnShares.mostRead) }
+    private var areEndsSpent: Bool { readOfHeavy >= (shares.isShared(at: time) ? 1 : TurnShares.mostRead) }
 
     /// Handles the frames of a turn, as far as the peer may be read.
     /// - Returns: how many there were.
@@ -229,7 +228,7 @@ extension Broker {
         guard !peer.isPaused else { return }
         peer.isPaused = true
         if peer.assemblyDeadline != 0 {
-            peer.assemblyLeft = peer.assemblyDeadline - min(peer.assemblyDeadline, loop.now)
+            peer.assemblyLeft = peer.assemblyDeadline - min(peer.assemblyDeadline, now)
             peer.assemblyDeadline = 0
         }
         watch(peer)
@@ -241,7 +240,6 @@ extension Broker {
         peer.isPaused = false
         if !peer.assembler.isEmpty {
             peer.assembler.resume()
-            turnTime = Loop.nanoseconds
             process(peer)
         }
         watch(peer)
@@ -273,8 +271,6 @@ extension Broker {
         guard peer.phase == .ending else { return }
         watch(peer)
         cancelAlarms(of: peer)
-        // The round may have taken long already.
-        loop.updateTime()
         setAlarm(.lingering, of: peer, after: Self.lingering)
         if stage == .running, pools.lingering.count > Self.mostLingering { closeLingering() }
     }
@@ -300,7 +296,7 @@ extension Broker {
             return
         }
         guard peer.assemblyDeadline == 0 else { return }
-        peer.assemblyDeadline = loop.now + (peer.assemblyLeft > 0 ? peer.assemblyLeft : table.assembly)
+        peer.assemblyDeadline = now + (peer.assemblyLeft > 0 ? peer.assemblyLeft : table.assembly)
         peer.assemblyLeft = 0
         guard !peer.isAssemblyTimed else { return }
         peer.isAssemblyTimed = true
@@ -311,7 +307,7 @@ extension Broker {
     func assemblyTimePassed(_ peer: Peer) {
         peer.isAssemblyTimed = false
         guard peer.phase == .greeting || peer.phase == .open, peer.assemblyDeadline != 0 else { return }
-        guard peer.assemblyDeadline <= loop.now else {
+        guard peer.assemblyDeadline <= now else {
             peer.isAssemblyTimed = true
             setAlarm(.assembly, of: peer, at: peer.assemblyDeadline)
             return

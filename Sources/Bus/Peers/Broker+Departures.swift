@@ -7,8 +7,8 @@ import StrataCore
 extension Broker {
     /// A peer with more open requests than this ends in pieces.
     private static let mostEndedAtOnce = 128
-    /// So many requests end between two looks at the clock.
-    private static let endedUnseen = 4
+    /// So many requests end in a piece while somebody light is there: some ten microseconds' work.
+    private static let sharedPiece = 12
     /// So many peers end in pieces at a time; where one more comes, the first of them
     /// ends at once.
     static let mostDepartures = 64
@@ -16,7 +16,7 @@ extension Broker {
     func endMade(by peer: Peer) {
         guard peer.firstMade != nil else { return }
         guard peer.phase == .closed, peer.requests.count > Self.mostEndedAtOnce, stage == .running,
-            shares.isShared(at: turnTime)
+            shares.isShared(at: time)
         else {
             endAllMade(by: peer)
             return
@@ -29,17 +29,13 @@ extension Broker {
     /// Ends the next piece of what the peer asked for that has been gone the longest.
     func advanceDepartures() {
         guard let peer = departures.first else { return }
-        let start = Loop.nanoseconds
         let error = Self.isGone(peer)
-        repeat {
-            for _ in 0..<Self.endedUnseen {
-                guard let call = peer.firstMade else {
-                    departures.removeAll { $0 === peer }
-                    return
-                }
-                failAndCancel(call, error)
-            }
-        } while !shares.isShared(at: start) || Loop.nanoseconds - start < TurnShares.budget
+        var left = shares.isShared(at: time) ? Self.sharedPiece : .max
+        while left > 0, let call = peer.firstMade {
+            left -= 1
+            failAndCancel(call, error)
+        }
+        if peer.firstMade == nil { departures.removeAll { $0 === peer } }
     }
 
     /// Ends all that gone peers asked for: what comes next must find none of it.

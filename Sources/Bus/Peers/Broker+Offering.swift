@@ -7,7 +7,6 @@ extension Broker {
     func beginOffering(_ peer: Peer, _ hello: Hello) {
         guard hello.more else { return }
         peer.offering = hello.resumed ? .resuming : .starting
-        loop.updateTime()
         setAlarm(.offering, of: peer, after: table.startup)
     }
 

@@ -6,7 +6,7 @@ extension Broker {
     /// Looks whether the present turn has used its time. Called where a frame is done that
     /// may have taken long; what most frames do costs less than to look.
     func lookAtTurn() {
-        if !isTurnSpent { isTurnSpent = shares.isSpent(start: turnTime, now: Loop.nanoseconds) }
+        if !isTurnSpent { isTurnSpent = shares.isSpent(start: time, now: Loop.nanoseconds) }
     }
 
     /// Lets a peer wait for a turn in which its frames go on.
@@ -27,10 +27,9 @@ extension Broker {
         peer.hasFramesLeft = false
         let kept = peer.assembler.keptCount
         peer.assembler.resume()
-        turnTime = Loop.nanoseconds
         let frames = process(peer)
         let handled = kept - peer.assembler.keptCount
-        shares.ended(&peer.pace, start: turnTime, frames: frames, bytes: handled, isSpent: peer.hasFramesLeft) {
+        shares.ended(&peer.pace, start: time, frames: frames, bytes: handled, isSpent: peer.hasFramesLeft) {
             Loop.nanoseconds
         }
         // What is left may be a frame's beginning: the socket may have the rest.

@@ -35,7 +35,7 @@ extension Broker {
         heardOut = []
         var hasRead = false
         for peer in gone {
-            let isShared = shares.isShared(at: turnTime)
+            let isShared = shares.isShared(at: time)
             if peer.awaitsIdleWork || (isShared || isTurnSpent) && hasRead {
                 heardOut.append(peer)
                 continue
@@ -73,7 +73,7 @@ extension Broker {
     /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
     /// no light peer waiting.
     func flushShare(_ peer: Peer) {
-        guard shares.isShared(at: turnTime), peer.outbox.pending > TurnShares.mostWritten else {
+        guard shares.isShared(at: time), peer.outbox.pending > TurnShares.mostWritten else {
             flush(peer)
             return
         }
@@ -86,7 +86,7 @@ extension Broker {
     /// Writes what is queued, so that a further frame may have room.
     func flushForRoom(_ peer: Peer) {
         // A reader that is as fast as this writes would go on taking it for long.
-        flush(peer, most: shares.isShared(at: turnTime) ? TurnShares.mostWrittenForRoom : .max)
+        flush(peer, most: shares.isShared(at: time) ? TurnShares.mostWrittenForRoom : .max)
     }
 
     /// Writes what is queued, as far as the kernel takes it.
