@@ -27,7 +27,7 @@ extension Broker {
         } catch {
             refuse(peer, header.id, error)
         }
-        lookAtTurn()
+        isInterrupted = true
     }
 
     /// The checks on any call, in the protocol's order.

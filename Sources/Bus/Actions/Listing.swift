@@ -81,8 +81,7 @@ extension Broker {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, work: piece) { return }
         listings.append(listing)
-        peer.awaitsIdleWork = true
-        pause(peer)
+        peer.pause = .idleWork
         pieces.start()
     }
 

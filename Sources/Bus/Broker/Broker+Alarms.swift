@@ -44,6 +44,7 @@ extension Broker {
         eventBegins()
         deadlinesPassed()
         while let alarm = alarms.takeDue(now: now) { passed(alarm) }
+        settle()
         wakeForTheEarliest()
     }
 
@@ -69,10 +70,10 @@ extension Broker {
     private func passed(_ kind: Alarms.Alarm.Kind, _ peer: Peer) {
         switch kind {
         case .hello: helloTimePassed(peer)
-        case .assembly: assemblyTimePassed(peer)
+        case .assembly: assemblyTimePassed(peer.connection)
         case .offering: offeringTimePassed(peer)
         case .finishing: finishingTimePassed(peer)
-        case .lingering: close(peer, reason: "")
+        case .lingering: effects.append(.close(peer))
         case .idle: idleTimePassed(peer)
         case .ping: ping(peer)
         case .startTurn, .launcher, .notes: preconditionFailure("\(kind) is about no connection")

@@ -1,17 +1,61 @@
 import StrataCore
 
-/// What each kind of frame from a registered peer leads to.
+/// What each kind of frame from a peer leads to.
 extension Broker {
+    /// Why the frames of a turn don't go on: the connection's side has something to do first.
+    enum Interruption {
+        /// `lent` is to be written or kept: its bytes stand in the turn's memory.
+        case lent
+        /// The frame may have taken long: whether the turn has time for more is to be looked at.
+        case slow
+    }
+
+    /// Handles the frames of a turn, until there is none, or the peer is paused or ended.
+    /// - Parameter frames: counts them.
+    @inline(never)
+    func handleFrames(
+        of peer: Peer, in assembler: inout FrameAssembler, _ frames: inout Int
+    ) throws -> Interruption? {
+        var header = Header()
+        isInterrupted = false
+        while !peer.isPaused, peer.phase == .open || peer.phase == .greeting, let frame = try assembler.next() {
+            frames &+= 1
+            try scanner.scan(frame.header, into: &header)
+            if frame.body.count >= Outbox.largeBody { frameBody = frame.body }
+            if peer.phase == .open {
+                if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
+            } else {
+                greet(header, frame.body, of: peer)
+                if peer.phase == .open { assembler.limits = frameLimits }
+            }
+            if frame.body.count >= Outbox.largeBody { frameBody = .none }
+            guard isInterrupted else { continue }
+            isInterrupted = false
+            if isPutBack {
+                isPutBack = false
+                assembler.putBack(frame)
+            }
+            return lent == nil ? .slow : .lent
+        }
+        return nil
+    }
+
+    /// Doesn't read a peer until `resume`, which begins with the frame in hand again.
+    func putBack(_ peer: Peer, for reason: Peer.Pause) {
+        peer.pause = reason
+        isPutBack = true
+        isInterrupted = true
+    }
+
     @inline(__always)
     func handle(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
         case .call, .open, .report, .broadcast, .notice, .unknown:
             if peer.outbox.pendingAnswers > min(table.limits.queue, Self.alwaysTaken) {
-                flushForRoom(peer)
+                write(to: peer)
                 if peer.outbox.pendingAnswers > mostQueued {
                     // It doesn't read its answers: its next request waits.
-                    peer.assembler.putBack(frame)
-                    pause(peer)
+                    putBack(peer, for: .answers)
                     return
                 }
             }
@@ -25,7 +69,7 @@ extension Broker {
                     handleBroadcast(header, frame.body, from: peer)
                 } else {
                     // All observers see all broadcasts in one order.
-                    peer.assembler.putBack(frame)
+                    putBack(peer, for: .idleWork)
                     awaitFanOut(peer)
                 }
             }
@@ -195,7 +239,7 @@ extension Broker {
         let count = error.body.withUnsafeBytes { writer.end(body: $0) }
         peer.outbox.commit(inlineCount: count, isAnswer: true)
         wrote(to: peer)
-        lookAtTurn()
+        isInterrupted = true
     }
 
     /// Queues an answer of the broker's own.
@@ -276,21 +320,29 @@ extension Broker {
         }
         let payload = Payload(borrowing: body, reclaimer)
         let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer, write)
-        flushForRoom(peer)
-        keep(payload)
+        queued(payload)
         return end
     }
 
-    /// Lets a payload outlive the frame that it was borrowed from, where an outbox
-    /// still has it.
-    func keep(_ payload: Payload) {
-        if payload.isWaiting,
-            let memory = reading?._withUnsafeGuaranteedRef({ $0.assembler.giveAway(payload.bytes) })
-        {
-            payload.own(memory)
-        } else {
+    /// A payload that borrows its bytes stands in queues now. Those of the frame in hand are
+    /// lent: the connection's side writes them before the next frame, and keeps what is left. Any
+    /// others are written and kept here.
+    func queued(_ payload: Payload) {
+        guard let start = frameBody.baseAddress, let bytes = payload.bytes.baseAddress, bytes >= start,
+            bytes < start + frameBody.count
+        else {
+            writeBorrowed()
             payload.own()
+            return
         }
+        lent = payload
+        isInterrupted = true
+    }
+
+    /// Writes what borrows its bytes, as far as the kernel takes it.
+    func writeBorrowed() {
+        for peer in borrowers { write(to: peer) }
+        borrowers.removeAll(keepingCapacity: true)
     }
 
     /// Queues a frame whose body may be in several peers' queues.
@@ -305,6 +357,7 @@ extension Broker {
             inlineCount: writer.endHeader(bodyCount: payload.bytes.count), payload: payload,
             isAnswer: isAnswer)
         wrote(to: peer)
+        if payload.isBorrowed { borrowers.append(peer) }
         return end
     }
 }

@@ -40,7 +40,7 @@ extension Broker {
     @inline(never)
     private func fitsAfterAll(_ count: Int, _ peer: Peer, new: Int) -> Bool {
         if isWithinQueue(count, peer), isWithinTotal(new, peer) { return true }
-        flushForRoom(peer)
+        write(to: peer)
         return isWithinQueue(count, peer) && isWithinTotal(new, peer)
     }
 

@@ -46,14 +46,28 @@ public final class Broker {
     /// The present turn has used its time: its other frames wait for the next.
     @exclusivity(unchecked)  // the same
     var isTurnSpent = false
-    /// Whose frames are handled at the moment.
+    /// The body of the frame in hand, where it is a large one.
     @exclusivity(unchecked)  // the same
-    var reading: Unmanaged<Peer>?
+    var frameBody = UnsafeRawBufferPointer.none
+    /// The payload that borrows from it, and stands in queues.
+    @exclusivity(unchecked)  // the same
+    var lent: Payload?
+    /// Whose queues have a payload that borrows.
+    @exclusivity(unchecked)  // the same
+    var borrowers: [Peer] = []
+    /// The frames of the turn don't go on before its connection has done something.
+    @exclusivity(unchecked)  // the same
+    var isInterrupted = false
+    /// The frame in hand is handled later.
+    var isPutBack = false
+    /// What connections are to do at the event's end, in order.
+    @exclusivity(unchecked)  // the same
+    var effects: [Effect] = []
     @exclusivity(unchecked)  // the same
     var shares = TurnShares()
     /// Those who have their turn at a round's end; longest wait first.
     @exclusivity(unchecked)  // the same
-    var awaitingTurn: [Peer] = []
+    var awaitingTurn: [Connection] = []
     /// What was read of heavy peers in this round, in bytes; each end of a session counts
     /// `TurnShares.endCost` more.
     @exclusivity(unchecked)  // the same
@@ -72,7 +86,7 @@ public final class Broker {
     var departures: [Peer] = []
     /// Peers whose socket takes nothing any more, and those with a farewell: what they
     /// have sent is handled yet.
-    var heardOut: [Peer] = []
+    var heardOut: [Connection] = []
     /// Closed peers. What handles a frame doesn't retain those that it finds: each lives
     /// until its round's end, at least.
     var gone: [Peer] = []
@@ -276,6 +290,7 @@ public final class Broker {
         advanceListings()
         advanceNotes()
         if hasUntoldWatches { feedWatches() }
+        settle()
         let isShared = shares.isShared(at: time)
         // Where somebody waits, memory goes back in rounds that had nothing else.
         if !isShared || !hasOthers {
@@ -304,6 +319,7 @@ public final class Broker {
         }
         readOfHeavy = 0
         if !leaving.isEmpty { dismissLeaving() }
+        settle()
         flushAll()
         routes.dropSpent()
         if fanOut == nil {
@@ -327,6 +343,7 @@ public final class Broker {
         stage = .tearingDown
         groupsToTearDown = Self.reverseGroups(modules.inStartOrder)
         tearDownNext()
+        settle()
     }
 
     private func listen(_ path: String) throws(BrokerStartError) {
@@ -373,7 +390,7 @@ public final class Broker {
         listener = nil
         closeTimers()
         for peer in peers.values {
-            peer.socket.letGo()
+            peer.connection.socket.letGo()
         }
         peers = [:]
     }
@@ -402,6 +419,17 @@ public final class Broker {
         listener?.close()
         listener = nil
     }
+}
+
+/// What the bus wants of a connection; done at the event's end.
+enum Effect {
+    /// Read it again, first the frames that were read already.
+    case readOn(Peer)
+    /// It has ended: write what it still gets, and close it then.
+    case writeLast(Peer)
+    /// Handle what it has sent, and end or close it then.
+    case hearOut(Peer)
+    case close(Peer)
 }
 
 /// Why a broker did not start.

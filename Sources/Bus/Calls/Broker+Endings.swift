@@ -51,7 +51,7 @@ extension Broker {
     /// takes it: a request sent before its cancel was delivered before it.
     func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
         guard callee.phase == .open else { return false }
-        if callee.outbox.written < call.pointee.end { flush(callee) }
+        if callee.outbox.written < call.pointee.end { write(to: callee) }
         return callee.phase == .open && callee.outbox.remove(endingAt: call.pointee.end)
     }
 

@@ -5,7 +5,7 @@ extension Broker {
     @inline(never)
     func handleOpen(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard hasUsableID(header, from: peer) else { return }
-        defer { lookAtTurn() }
+        isInterrupted = true
         statistics.opens += 1
         if peer.role == .launcher {
             refuse(peer, header.id, BusError(.forbidden, "the launcher calls bus alone, and opened a URL"))

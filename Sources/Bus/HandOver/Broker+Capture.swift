@@ -174,7 +174,8 @@ extension Broker {
     private func capture(_ peer: Peer, _ scope: inout CaptureScope) -> PeerState {
         var state = PeerState()
         state.number = peer.number
-        state.descriptor = peer.socket.descriptor
+        let connection = peer.connection
+        state.descriptor = connection.socket.descriptor
         state.pid = peer.credentials.pid
         state.uid = peer.credentials.uid
         state.gid = peer.credentials.gid
@@ -186,17 +187,16 @@ extension Broker {
         state.module = peer.module?.number ?? -1
         state.rank = peer.rank
         if scope.isWhole {
-            state.kept = .pieces([peer.assembler.kept])
+            state.kept = .pieces([connection.assembler.kept])
             state.output = peer.outbox.contents(&scope.payloads)
         }
         state.observations = scope.some(peer.observations).map { capture($0) }
         state.nextSubscription = peer.nextSubscription
         // It goes on with what was read, as after a pause.
-        state.isPaused = peer.isPaused || peer.hasFramesLeft
+        state.isPaused = peer.isPaused || connection.hasFramesLeft
         state.owesCredit = peer.owesCredit
         state.openReleases = peer.openReleases
-        state.assemblyDeadline = peer.assemblyDeadline
-        state.assemblyLeft = peer.assemblyLeft
+        state.assemblyDeadline = connection.assemblyDeadline
         state.lastRequest = peer.lastRequest
         state.stopAttempts = peer.stopAttempts
         state.awaitedRow = peer.awaitedRow?.number ?? -1

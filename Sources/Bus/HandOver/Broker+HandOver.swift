@@ -45,6 +45,7 @@ extension Broker {
     }
 
     private func tried(_ problem: String?) {
+        eventBegins()
         isTryingNext = false
         if let problem { notHandedOver(problem) } else { isNextTried = true }
     }
@@ -70,7 +71,8 @@ extension Broker {
         finishNotes()
         do throws(StateError) {
             let files = try writeState()
-            var descriptors = peers.values.map(\.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+            var descriptors =
+                peers.values.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
             if files.queues >= 0 { descriptors.append(files.queues) }
             // It may be the last reference to this broker that goes there.
             return withExtendedLifetime(self) {
@@ -111,7 +113,7 @@ extension Broker {
     // MARK: in the next program
 
     /// A connection that is there already.
-    func admit(resumed peer: Peer) {
+    func admit(resumed peer: Connection) {
         peers[peer.number] = peer
         nextPeer = max(nextPeer, peer.number + 1)
         attend(peer)
@@ -124,6 +126,7 @@ extension Broker {
     func goOnWriting() {
         flushAll()
         for peer in peers.values.sorted(by: { $0.number < $1.number }) where peer.phase == .open { resumeIfRoom(peer) }
+        settle()
         flushAll()
     }
 

@@ -61,9 +61,9 @@ extension Broker {
         for peer in peers.values {
             let (frames, bytes) = peer.outbox.waiting
             load.frames += frames
-            load.copied += bytes + peer.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
+            load.copied += bytes + peer.connection.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
             load.others += peer.observations.count
-            let own = peer.outbox.pending + peer.assembler.keptCount + peer.heldBytes
+            let own = peer.outbox.pending + peer.connection.assembler.keptCount + peer.heldBytes
             if own > load.largest.bytes { (largest, load.largest.bytes) = (peer, own) }
         }
         for case .event(let emission, _) in ownCalls.values {

@@ -26,7 +26,6 @@ struct PeerState: StatePart {
     var owesCredit = false
     var openReleases = 0
     var assemblyDeadline: UInt64 = 0
-    var assemblyLeft: UInt64 = 0
     var lastRequest: UInt64 = 0
     var stopAttempts = 0
     /// The number of the module whose vouch its hello waits for; -1 for none.
@@ -59,7 +58,6 @@ struct PeerState: StatePart {
         try file(&owesCredit)
         try file(&openReleases)
         try file(&assemblyDeadline)
-        try file(&assemblyLeft)
         try file(&lastRequest)
         try file(&stopAttempts)
         try file(&awaitedRow)

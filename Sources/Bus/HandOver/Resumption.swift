@@ -87,7 +87,7 @@ struct Resumption {
         guard state.output.isSound(payloads) else {
             throw StateError("the frames that wait for the connection \(state.number) contradict each other")
         }
-        let peer = Peer(
+        let peer = Connection(
             number: state.number, socket: socket,
             credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid, seenAt: state.seenAt),
             limits: state.role == .none ? broker.helloLimits : broker.frameLimits, pool: broker.pool,
@@ -105,11 +105,10 @@ struct Resumption {
         case .module: peer.setFrom(peer.module?.name ?? "")
         }
         peer.nextSubscription = state.nextSubscription
-        peer.isPaused = state.isPaused
+        if state.isPaused { peer.pause = state.phase == .waitingForVouch ? .vouch : .answers }
         peer.owesCredit = state.owesCredit
         peer.openReleases = state.openReleases
         peer.assemblyDeadline = state.assemblyDeadline
-        peer.assemblyLeft = state.assemblyLeft
         peer.lastRequest = state.lastRequest
         peer.stopAttempts = state.stopAttempts
         if peer.phase == .waitingForVouch, let row = modules[state.awaitedRow] { peer.waits(for: row) }

@@ -64,7 +64,7 @@ extension Broker {
                 recipients += deliver(header, alias, body, payload, to: list.observations, from: peer, rank: rank)
             }
         }
-        if let payload { keep(payload) }
+        if let payload { queued(payload) }
         statistics.notices += UInt64(recipients)
         if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
     }
@@ -192,7 +192,7 @@ extension Broker {
         let end = peer.outbox.commit(inlineCount: count, payload: payload, isAnswer: false)
         if isBeyond { peer.outbox.countBeyond() }
         wrote(to: peer)
-        flushForRoom(peer)
+        if payload.isBorrowed { borrowers.append(peer) }
         return end
     }
 }

@@ -13,7 +13,7 @@ extension Broker {
         let sharesBody = body.count >= Outbox.largeBody
         let payload = sharesBody ? Payload(borrowing: body, reclaimer) : Payload(copying: body, reclaimer)
         payload.hold()
-        if sharesBody { keep(payload) }
+        if sharesBody { queued(payload) }
         let walks = names.compactMap { name in
             name.withUnsafeBytes { observations.find($0) }
                 .map { FanOut.Walk(name: name, observations: $0.observations) }
@@ -32,11 +32,8 @@ extension Broker {
 
     /// Doesn't read a peer until the fan-out is done.
     func awaitFanOut(_ peer: Peer) {
-        if !peer.awaitsIdleWork {
-            peer.awaitsIdleWork = true
-            awaitingResumption.append(peer)
-        }
-        pause(peer)
+        peer.pause = .idleWork
+        awaitingResumption.append(peer)
         pieces.start()
     }
 
@@ -87,7 +84,7 @@ extension Broker {
     func resumeAfterFanOut() {
         guard fanOut == nil, !awaitingResumption.isEmpty else { return }
         let peer = awaitingResumption.removeFirst()
-        peer.awaitsIdleWork = false
-        if peer.phase == .open, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
+        guard peer.phase == .open else { return }
+        if peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.pause = .answers }
     }
 }

@@ -110,12 +110,7 @@ extension Broker {
         // One for all: the frame's memory may become the queue's, and nobody else may
         // borrow from it after that.
         let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
-        defer {
-            if let payload {
-                flushForRoom(observer)
-                keep(payload)
-            }
-        }
+        defer { if let payload { queued(payload) } }
         for observation in matching {
             guard let call = calls.open(.notice) else {
                 failAndCancel(

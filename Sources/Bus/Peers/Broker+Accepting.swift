@@ -28,6 +28,7 @@ extension Broker {
     }
 
     func accepted(_ socket: Socket) {
+        defer { settle() }
         eventBegins()
         if shares.isShared(at: time) { listener?.endTurn() }
         guard stage != .stopped, let peer = admit(socket) else {
@@ -44,6 +45,7 @@ extension Broker {
 
     /// The process had no descriptor for it, but for one that is wanted back at once.
     func refused(_ socket: Socket) {
+        defer { settle() }
         eventBegins()
         guard stage != .stopped, let peer = admit(socket) else { return }
         end(
@@ -52,12 +54,13 @@ extension Broker {
                 .overloaded,
                 "the broker has no descriptor for one more connection (RLIMIT_NOFILE): close some, or raise ulimit -n "
                     + "for it"))
+        settle()
         close(peer, reason: "")
     }
 
-    private func admit(_ socket: Socket) -> Peer? {
+    private func admit(_ socket: Socket) -> Connection? {
         guard let credentials = try? socket.credentials() else { return nil }
-        let peer = Peer(
+        let peer = Connection(
             number: nextPeer, socket: socket, credentials: credentials, limits: helloLimits, pool: pool)
         nextPeer += 1
         peers[peer.number] = peer
@@ -99,7 +102,7 @@ extension Broker {
     /// or the new one.
     private func makeRoom(for newcomer: Peer) {
         if let surplus = pools.lingering.surplus, let peer = peers[surplus.number] {
-            close(peer, reason: "")
+            effects.append(.close(peer))
             return
         }
         let surplus = pools.others.surplus ?? pools.known.surplus
@@ -115,7 +118,7 @@ extension Broker {
     private func looksRegistered(_ peer: Peer) -> Bool {
         var left = Self.mostLookedAt
         while peer.phase == .greeting, left > 0 {
-            let count = read(peer)
+            let count = read(peer.connection)
             guard count > 0 else { break }
             left -= count
         }
@@ -136,7 +139,7 @@ extension Broker {
 
     /// Closes the ended connection that has waited the longest, of the user that has the most.
     func closeLingering() {
-        if let peer = pools.lingering.surplus.flatMap({ peers[$0.number] }) { close(peer, reason: "") }
+        if let peer = pools.lingering.surplus.flatMap({ peers[$0.number] }) { effects.append(.close(peer)) }
     }
 
     // MARK: Places of modules

@@ -8,8 +8,12 @@ extension Broker {
     static let mostLingering = 64
 
     /// Lets what happens to a connection come here.
-    func attend(_ peer: Peer) {
-        peer.socket.setEventHandler { [unowned self, unowned peer] events in self.handle(events, of: peer) }
+    func attend(_ connection: Connection) {
+        connection.socket.setEventHandler { [unowned self, unowned connection] events in
+            eventBegins()
+            handle(events, of: connection)
+            settle()
+        }
     }
 
     func helloTimePassed(_ peer: Peer) {
@@ -29,49 +33,49 @@ extension Broker {
         }
     }
 
-    private func handle(_ events: Socket.Event, of peer: Peer) {
-        eventBegins()
+    private func handle(_ events: Socket.Event, of connection: Connection) {
         if events.contains(.writable) {
-            peer.isBlocked = false
-            peer.isCutShort = false
-            flushShare(peer)
-            if peer.phase == .closed { return }
-            watch(peer)
-            resumeIfRoom(peer)
-            if peer.phase == .closed { return }
+            connection.isBlocked = false
+            connection.isCutShort = false
+            flushShare(connection)
+            if connection.phase == .closed { return }
+            watch(connection)
+            resumeIfRoom(connection)
+            settle()
+            if connection.phase == .closed { return }
         }
         if events.contains(.hungUp) {
             // A broadcast that only waits for its turn is sent first.
-            guard !peer.awaitsIdleWork else { return }
-            peer.hasHungUp = true
+            guard !connection.awaitsIdleWork else { return }
+            connection.hasHungUp = true
         }
         guard !events.isDisjoint(with: [.readable, .hungUp]) else { return }
-        if peer.phase == .ending {
+        if connection.phase == .ending {
             // Where it has failed its last bytes will not be taken; else it may have been
             // ended just now, by what it had sent before.
-            if peer.socket.hasFailed { close(peer, reason: "") }
+            if connection.socket.hasFailed { close(connection, reason: "") }
             return
         }
-        if comesAfterOthers(peer) { awaitTurn(peer) } else { takeTurn(peer) }
+        if comesAfterOthers(connection) { awaitTurn(connection) } else { takeTurn(connection) }
     }
 
     /// Whether others come first: where somebody light is there, because what it asks takes
     /// long, or its end does, or it is new, and many may be that come and go; where nobody
     /// is, because this round has been long already.
-    private func comesAfterOthers(_ peer: Peer) -> Bool {
-        if shares.isShared(at: time) { return peer.pace.isHeavy || peer.hasHungUp || peer.phase == .greeting }
-        return (peer.pace.isHeavy || peer.hasHungUp)
-            && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
+    private func comesAfterOthers(_ connection: Connection) -> Bool {
+        let isHeavy = connection.pace.isHeavy || connection.hasHungUp
+        if shares.isShared(at: time) { return isHeavy || connection.phase == .greeting }
+        return isHeavy && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
     }
 
-    private func awaitTurn(_ peer: Peer) {
-        if peer.turn == .none {
-            peer.turn = .awaited
-            awaitingTurn.append(peer)
+    private func awaitTurn(_ connection: Connection) {
+        if connection.turn == .none {
+            connection.turn = .awaited
+            awaitingTurn.append(connection)
         } else {
             // Else the loop would say so in each round until then, of each who waits.
-            peer.turn = .awaitedUnwatched
-            watch(peer)
+            connection.turn = .awaitedUnwatched
+            watch(connection)
         }
     }
 
@@ -92,28 +96,29 @@ extension Broker {
         if !awaitingTurn.isEmpty { pieces.start() }
     }
 
-    private func giveTurn(_ peer: Peer) {
-        let wasWatched = peer.turn == .awaited
-        peer.turn = .none
-        peer.hasMore = false
+    private func giveTurn(_ connection: Connection) {
+        let wasWatched = connection.turn == .awaited
+        connection.turn = .none
+        connection.hasMore = false
         eventBegins()
-        takeTurn(peer)
+        takeTurn(connection)
+        settle()
         // Where it has frames left it waits again.
-        guard !wasWatched, peer.turn == .none else { return }
-        if peer.hasMore, !peer.isPaused {
-            peer.turn = .awaitedUnwatched
-            awaitingTurn.append(peer)
+        guard !wasWatched, connection.turn == .none else { return }
+        if connection.hasMore, !connection.isPaused {
+            connection.turn = .awaitedUnwatched
+            awaitingTurn.append(connection)
         } else {
-            watch(peer)
+            watch(connection)
         }
     }
 
-    private func takeTurn(_ peer: Peer) {
-        if !peer.isPaused {
-            read(peer)
-        } else if peer.hasHungUp, !peer.awaitsIdleWork {
+    private func takeTurn(_ connection: Connection) {
+        if !connection.isPaused {
+            read(connection)
+        } else if connection.hasHungUp, !connection.awaitsIdleWork {
             // It isn't read for now, so its end is seen here.
-            close(peer, reason: "closed")
+            close(connection, reason: "closed")
         }
     }
 
@@ -124,54 +129,55 @@ extension Broker {
         if !gone.isEmpty { pieces.start() }
     }
 
-    /// Says to the loop what this peer waits for.
-    func watch(_ peer: Peer) {
+    /// Says to the loop what this connection waits for.
+    func watch(_ connection: Connection) {
         var events: Socket.Event = []
-        switch peer.phase {
+        switch connection.phase {
         case .closed: return
         case .ending: break
         case .greeting, .waitingForVouch, .open:
-            if peer.turn != .awaitedUnwatched { events = peer.isPaused ? .hungUp : .readable }
+            if connection.turn != .awaitedUnwatched { events = connection.isPaused ? .hungUp : .readable }
         }
-        if peer.isBlocked || peer.isCutShort, !peer.socket.hasFailed { events.insert(.writable) }
+        if connection.isBlocked || connection.isCutShort, !connection.socket.hasFailed { events.insert(.writable) }
         // It has its last turns at the ends of rounds.
-        if peer.isBroken { events = [] }
-        peer.socket.watch(events)
+        if connection.isBroken { events = [] }
+        connection.socket.watch(events)
     }
 
     /// - Returns: how many bytes were there.
     @discardableResult
-    func read(_ peer: Peer) -> Int {
-        guard !peer.isPaused, peer.phase != .ending, peer.phase != .closed else { return 0 }
-        if peer.hasFramesLeft { return handleRest(of: peer) }
+    func read(_ connection: Connection) -> Int {
+        guard !connection.isPaused, connection.phase != .ending, connection.phase != .closed else { return 0 }
+        if connection.hasFramesLeft { return handleRest(of: connection) }
         let isShared = shares.isShared(at: time)
-        let space = peer.assembler.space(in: buffer, most: isShared ? peer.pace.room : ReadBuffer.turn)
-        switch peer.socket.read(into: space) {
+        let space = connection.assembler.space(in: buffer, most: isShared ? connection.pace.room : ReadBuffer.turn)
+        switch connection.socket.read(into: space) {
         case .moved(let count):
-            peer.assembler.received(count)
-            peer.hasMore = count == space.count
-            if peer.pace.isHeavy { readOfHeavy &+= count }
-            if let space = peer.assembler.spaceForRest(), case .moved(let count) = peer.socket.read(into: space) {
-                peer.assembler.received(count)
+            connection.assembler.received(count)
+            connection.hasMore = count == space.count
+            if connection.pace.isHeavy { readOfHeavy &+= count }
+            if let space = connection.assembler.spaceForRest(),
+                case .moved(let count) = connection.socket.read(into: space)
+            {
+                connection.assembler.received(count)
             }
-            let frames = process(peer)
-            if peer.isMonitoring {
-                shares.endedMonitors(&peer.pace, start: time)
+            let frames = process(connection)
+            if connection.isMonitoring {
+                shares.endedMonitors(&connection.pace, start: time)
             } else {
                 shares.ended(
-                    &peer.pace, start: time, frames: frames, bytes: count,
-                    isSpent: peer.hasFramesLeft
+                    &connection.pace, start: time, frames: frames, bytes: count, isSpent: connection.hasFramesLeft
                 ) { Loop.nanoseconds }
             }
             return count
         case .wouldBlock:
-            peer.assembler.keepRest()
+            connection.assembler.keepRest()
         case .ended, .failed:
-            if peer.phase == .open, !peer.hasHungUp, areEndsSpent {
-                peer.hasHungUp = true
-                awaitTurn(peer)
+            if connection.phase == .open, !connection.hasHungUp, areEndsSpent {
+                connection.hasHungUp = true
+                awaitTurn(connection)
             } else {
-                close(peer, reason: "closed")
+                close(connection, reason: "closed")
             }
         }
         return 0
@@ -183,138 +189,137 @@ extension Broker {
     /// Handles the frames of a turn, as far as the peer may be read.
     /// - Returns: how many there were.
     @discardableResult
-    func process(_ peer: Peer) -> Int {
-        var header = Header()
+    func process(_ connection: Connection) -> Int {
         var frames = 0
         isTurnSpent = false
-        reading = .passUnretained(peer)
-        defer { reading = nil }
         do {
-            while !peer.isPaused, !isTurnSpent, peer.phase == .greeting || peer.phase == .open,
-                let frame = try peer.assembler.next()
-            {
-                peer.assemblyDeadline = 0
-                frames &+= 1
-                try scanner.scan(frame.header, into: &header)
-                if peer.phase == .open {
-                    if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
-                } else {
-                    greet(header, frame.body, of: peer)
-                    // It is judged anew when the launcher has vouched, from the same bytes.
-                    if peer.phase == .waitingForVouch { peer.assembler.putBack(frame) }
+            while let interruption = try handleFrames(of: connection, in: &connection.assembler, &frames) {
+                switch interruption {
+                case .lent: takeBackLent(from: connection)
+                case .slow: isTurnSpent = shares.isSpent(start: time, now: Loop.nanoseconds)
                 }
+                if isTurnSpent { break }
             }
         } catch let error as FrameError {
             statistics.badFrames += 1
-            end(peer, refusal(of: error, peer.phase))
+            end(connection, refusal(of: error, connection.phase))
         } catch let error as HeaderError {
             statistics.badFrames += 1
-            end(peer, BusError(.badHeader, error.message))
+            end(connection, BusError(.badHeader, error.message))
         } catch {
             preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
         }
-        switch peer.phase {
+        if frames > 0 { connection.assemblyDeadline = 0 }
+        switch connection.phase {
         case .greeting, .waitingForVouch, .open:
-            peer.assembler.keepRest(forLong: peer.phase == .waitingForVouch)
-            if isTurnSpent, !peer.isPaused, !peer.assembler.isEmpty { awaitRest(peer) } else { timeAssembly(peer) }
+            connection.assembler.keepRest(forLong: connection.phase == .waitingForVouch)
+            if connection.isPaused {
+                watch(connection)
+            } else if isTurnSpent, !connection.assembler.isEmpty {
+                awaitRest(connection)
+            } else {
+                timeAssembly(connection)
+            }
         case .ending, .closed:
-            peer.assembler.drop()
+            connection.assembler.drop()
         }
         return frames
     }
 
-    /// Stops reading until `resume`; frames that were read already are kept.
-    func pause(_ peer: Peer) {
-        guard !peer.isPaused else { return }
-        peer.isPaused = true
-        if peer.assemblyDeadline != 0 {
-            peer.assemblyLeft = peer.assemblyDeadline - min(peer.assemblyDeadline, now)
-            peer.assemblyDeadline = 0
+    /// Goes on with a connection: first with what was read before.
+    private func readOn(_ connection: Connection) {
+        guard !connection.isPaused, connection.phase != .ending, connection.phase != .closed else { return }
+        if !connection.assembler.isEmpty {
+            connection.assembler.resume()
+            process(connection)
         }
-        watch(peer)
+        watch(connection)
     }
 
-    /// Goes on with a peer: first with what was read before.
-    func resume(_ peer: Peer) {
-        guard peer.isPaused else { return }
-        peer.isPaused = false
-        if !peer.assembler.isEmpty {
-            peer.assembler.resume()
-            process(peer)
+    /// The bus has put bytes of a turn into queues, as they stand in the turn's memory: writes
+    /// them, as far as the kernel takes them, and keeps what is left.
+    private func takeBackLent(from connection: Connection) {
+        guard let payload = lent else { return }
+        lent = nil
+        writeBorrowed()
+        if payload.isWaiting, let memory = connection.assembler.giveAway(payload.bytes) {
+            payload.own(memory)
+        } else {
+            payload.own()
         }
-        watch(peer)
     }
 
-    /// A peer that was stopped for its unread answers goes on when they are
-    /// within the limit again.
-    func resumeIfRoom(_ peer: Peer) {
-        guard peer.phase == .open else { return }
-        if peer.isPaused, !peer.awaitsIdleWork, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
-        if peer.phase == .open, peer.owesCredit { sendOwedCredit(peer) }
-        if !watches.isEmpty { feedWatches() }
+    // MARK: What the bus wants
+
+    /// Does what the bus wants of its connections.
+    func settle() {
+        guard !effects.isEmpty else { return }
+        var index = 0
+        // Reading on may give further ones.
+        while index < effects.count {
+            switch effects[index] {
+            case .readOn(let peer): readOn(peer.connection)
+            case .writeLast(let peer): writeLast(to: peer.connection)
+            case .hearOut(let peer): hearOut(peer.connection)
+            case .close(let peer): close(peer.connection, reason: "")
+            }
+            index += 1
+        }
+        effects.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes what an ended connection still gets, and closes it then.
+    private func writeLast(to connection: Connection) {
+        flush(connection)
+        guard connection.phase == .ending else { return }
+        watch(connection)
+        setAlarm(.lingering, of: connection, after: Self.lingering)
+        if stage == .running, pools.lingering.count > Self.mostLingering { closeLingering() }
+    }
+
+    /// Lets a connection be heard out, and closed or ended then.
+    private func hearOut(_ connection: Connection) {
+        guard !connection.isBroken else { return }
+        heardOut.append(connection)
+        pieces.start()
     }
 
     // MARK: Ending
 
-    /// Ends a connection with an error as its last frame. The session ends at
-    /// once; what was queued and not begun is dropped.
-    /// - Parameter dropsQueued: false where all that is queued still goes out.
-    func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
-        guard peer.phase != .ending, peer.phase != .closed else { return }
-        let phase = peer.phase
-        move(peer, to: .ending)
-        endSession(peer, was: phase, reason: error.code.rawValue)
-        guard peer.phase == .ending else { return }
-        if dropsQueued { peer.outbox.removeNotBegun() }
-        writeError(peer, id: id, error)
-        flush(peer)
-        guard peer.phase == .ending else { return }
-        watch(peer)
-        cancelAlarms(of: peer)
-        setAlarm(.lingering, of: peer, after: Self.lingering)
-        if stage == .running, pools.lingering.count > Self.mostLingering { closeLingering() }
-    }
-
     /// Closes a connection now.
-    func close(_ peer: Peer, reason: String) {
-        guard peer.phase != .closed else { return }
-        let phase = peer.phase
-        move(peer, to: .closed)
-        peer.socket.close()
-        cancelAlarms(of: peer)
-        if phase != .ending { endSession(peer, was: phase, reason: reason) }
-        if phase == .open { readOfHeavy &+= TurnShares.endCost }
-        gone.append(peer)
-        peers[peer.number] = nil
-        if stage == .goodbye, peers.isEmpty { finish() }
+    func close(_ connection: Connection, reason: String) {
+        guard connection.phase != .closed else { return }
+        connection.socket.close()
+        if connection.phase == .open { readOfHeavy &+= TurnShares.endCost }
+        closed(connection, reason: reason)
     }
 
     // MARK: The time that a frame may take
 
-    private func timeAssembly(_ peer: Peer) {
-        guard !peer.assembler.isEmpty, !peer.isPaused, peer.phase == .greeting || peer.phase == .open else {
-            return
-        }
-        guard peer.assemblyDeadline == 0 else { return }
-        peer.assemblyDeadline = now + (peer.assemblyLeft > 0 ? peer.assemblyLeft : table.assembly)
-        peer.assemblyLeft = 0
-        guard !peer.isAssemblyTimed else { return }
-        peer.isAssemblyTimed = true
-        setAlarm(.assembly, of: peer, at: peer.assemblyDeadline)
+    private func timeAssembly(_ connection: Connection) {
+        guard !connection.assembler.isEmpty, connection.assemblyDeadline == 0,
+            connection.phase == .greeting || connection.phase == .open
+        else { return }
+        connection.assemblyDeadline = now + table.assembly
+        guard !connection.isAssemblyTimed else { return }
+        connection.isAssemblyTimed = true
+        setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
     }
 
     /// The alarm stays set where a frame is complete: it may be for a later frame now.
-    func assemblyTimePassed(_ peer: Peer) {
-        peer.isAssemblyTimed = false
-        guard peer.phase == .greeting || peer.phase == .open, peer.assemblyDeadline != 0 else { return }
-        guard peer.assemblyDeadline <= now else {
-            peer.isAssemblyTimed = true
-            setAlarm(.assembly, of: peer, at: peer.assemblyDeadline)
+    func assemblyTimePassed(_ connection: Connection) {
+        connection.isAssemblyTimed = false
+        guard connection.phase == .greeting || connection.phase == .open, connection.assemblyDeadline != 0 else {
+            return
+        }
+        guard connection.assemblyDeadline <= now else {
+            connection.isAssemblyTimed = true
+            setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
             return
         }
         statistics.badFrames += 1
         end(
-            peer,
+            connection,
             BusError(
                 .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
     }

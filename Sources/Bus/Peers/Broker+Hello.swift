@@ -214,7 +214,7 @@ extension Broker {
         peer.waits(for: row)
         peer.helloID = id
         statistics.calls -= 1
-        pause(peer)
+        putBack(peer, for: .vouch)
         return false
     }
 }

@@ -6,7 +6,7 @@ extension Broker {
     /// How the process that connected is related to another one; nil where it has ended,
     /// or `/proc` doesn't show it.
     private func descent(of peer: Peer, from process: ProcessIdentity) -> Ancestors.Descent? {
-        peer.socket.lookAtPeer(peer.credentials) { Ancestors.descent(of: $0, from: process) }
+        peer.connection.socket.lookAtPeer(peer.credentials) { Ancestors.descent(of: $0, from: process) }
     }
 
     /// Whether a peer is a process, or descends from it, without any doubt.
@@ -19,7 +19,7 @@ extension Broker {
 
     /// The process that says hello as the launcher.
     func identify(launcher peer: Peer) throws(BusError) -> ProcessIdentity {
-        guard let process = peer.socket.lookAtPeer(peer.credentials, { $0 }) else {
+        guard let process = peer.connection.socket.lookAtPeer(peer.credentials, { $0 }) else {
             throw BusError(
                 .forbidden, "\(isGone(peer)), so it can't be the launcher: let the process that connected say hello")
         }

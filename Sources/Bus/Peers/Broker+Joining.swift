@@ -3,7 +3,6 @@ import StrataCore
 /// How a peer that was admitted joins: its role, its observations, hello's answer.
 extension Broker {
     func register(_ peer: Peer, as role: Peer.Role, from: String) {
-        peer.assembler.limits = frameLimits
         // Modules' sessions are counted by their role.
         peer.role = role
         move(peer, to: .open)

@@ -1,7 +1,59 @@
 import StrataCore
 
-/// The end of a session: everything that was open in a peer's name.
+/// A peer's life: whether it is read, and its end, with everything that was open in its name.
 extension Broker {
+    /// Stops reading a peer until `resume`.
+    func pause(_ peer: Peer, for reason: Peer.Pause) { peer.pause = reason }
+
+    /// Lets a peer be read again.
+    func resume(_ peer: Peer) {
+        guard peer.isPaused else { return }
+        peer.pause = .none
+        effects.append(.readOn(peer))
+    }
+
+    /// A peer that was stopped for its unread answers goes on when they are
+    /// within the limit again.
+    func resumeIfRoom(_ peer: Peer) {
+        guard peer.phase == .open else { return }
+        if peer.pause == .answers, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
+        if peer.owesCredit { sendOwedCredit(peer) }
+        if !watches.isEmpty { feedWatches() }
+    }
+
+    /// Ends a connection with an error as its last frame. The session ends at
+    /// once; what was queued and not begun is dropped.
+    /// - Parameter dropsQueued: false where all that is queued still goes out.
+    func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
+        guard peer.phase != .ending, peer.phase != .closed else { return }
+        let phase = peer.phase
+        move(peer, to: .ending)
+        endSession(peer, was: phase, reason: error.code.rawValue)
+        if dropsQueued { peer.outbox.removeNotBegun() }
+        writeError(peer, id: id, error)
+        cancelAlarms(of: peer)
+        effects.append(.writeLast(peer))
+    }
+
+    /// Ends a connection when what it has sent is handled; where its other side closes
+    /// meanwhile, it ends as any that is closed.
+    func end(_ peer: Peer, onceHeardOut farewell: BusError) {
+        guard peer.phase == .open, peer.farewell == nil else { return }
+        peer.farewell = farewell
+        effects.append(.hearOut(peer))
+    }
+
+    /// A connection is closed.
+    func closed(_ peer: Peer, reason: String) {
+        let phase = peer.phase
+        move(peer, to: .closed)
+        cancelAlarms(of: peer)
+        if phase != .ending { endSession(peer, was: phase, reason: reason) }
+        gone.append(peer)
+        peers[peer.number] = nil
+        if stage == .goodbye, peers.isEmpty { finish() }
+    }
+
     /// Puts a peer into another phase of its life.
     func move(_ peer: Peer, to phase: Peer.Phase) {
         pools.left(peer)

@@ -14,19 +14,33 @@ extension Broker {
         dirty.append(peer)
     }
 
+    /// Writes what the round has produced.
     func flushAll() {
+        flushDirty()
+        if !heardOut.isEmpty { hearOut() }
+        settle()
+        // Ending one connection may give others something to write.
+        while !dirty.isEmpty {
+            flushDirty()
+            settle()
+        }
+    }
+
+    private func flushDirty() {
         var index = 0
-        // Ending one peer may give others something to write.
         while index < dirty.count {
-            let peer = dirty[index]
+            let connection = dirty[index].connection
             index += 1
-            peer.isDirty = false
-            if !peer.isBlocked, !peer.isCutShort { flushShare(peer) }
-            if !peer.outbox.isEmpty { peer.outbox.noteWaiting() }
+            connection.isDirty = false
+            if !connection.isBlocked, !connection.isCutShort { flushShare(connection) }
+            if !connection.outbox.isEmpty { connection.outbox.noteWaiting() }
         }
         dirty.removeAll(keepingCapacity: true)
-        if !heardOut.isEmpty { hearOut() }
     }
+
+    /// Writes what waits for a peer, as far as the kernel takes it: the answer to a question
+    /// in the middle of an event is where its outbox is after that.
+    func write(to peer: Peer) { flushForRoom(peer.connection) }
 
     /// Handles what peers have sent that are to go, and lets them go. While others wait for
     /// their turns, one of them has one in a round.
@@ -34,93 +48,85 @@ extension Broker {
         let gone = heardOut
         heardOut = []
         var hasRead = false
-        for peer in gone {
+        for connection in gone {
             let isShared = shares.isShared(at: time)
-            if peer.awaitsIdleWork || (isShared || isTurnSpent) && hasRead {
-                heardOut.append(peer)
+            if connection.awaitsIdleWork || (isShared || isTurnSpent) && hasRead {
+                heardOut.append(connection)
                 continue
             }
             var isDone = false
             repeat {
-                let count = peer.phase == .open && peer.lastBytes < Self.mostLastBytes ? read(peer) : 0
-                peer.lastBytes += count
+                let count =
+                    connection.phase == .open && connection.lastBytes < Self.mostLastBytes ? read(connection) : 0
+                connection.lastBytes += count
                 isDone = count == 0
-            } while !isDone && !isShared && !isTurnSpent && !peer.awaitsIdleWork
+            } while !isDone && !isShared && !isTurnSpent && !connection.awaitsIdleWork
             hasRead = true
-            guard isDone, !peer.awaitsIdleWork else {
-                heardOut.append(peer)
+            guard isDone, !connection.awaitsIdleWork else {
+                heardOut.append(connection)
                 continue
             }
-            if let farewell = peer.farewell, !peer.isBroken {
-                end(peer, farewell)
+            if let farewell = connection.farewell, !connection.isBroken {
+                end(connection, farewell)
+                settle()
             } else {
-                close(peer, reason: "closed")
+                close(connection, reason: "closed")
             }
         }
         if !heardOut.isEmpty { pieces.start() }
     }
 
-    /// Ends a connection when what it has sent is handled; where its other side closes
-    /// meanwhile, it ends as any that is closed.
-    func end(_ peer: Peer, onceHeardOut farewell: BusError) {
-        guard peer.phase == .open, peer.farewell == nil else { return }
-        peer.farewell = farewell
-        guard !peer.isBroken else { return }
-        heardOut.append(peer)
-        pieces.start()
-    }
-
     /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
     /// no light peer waiting.
-    func flushShare(_ peer: Peer) {
-        guard shares.isShared(at: time), peer.outbox.pending > TurnShares.mostWritten else {
-            flush(peer)
+    func flushShare(_ connection: Connection) {
+        guard shares.isShared(at: time), connection.outbox.pending > TurnShares.mostWritten else {
+            flush(connection)
             return
         }
-        flush(peer, most: TurnShares.mostWritten)
-        guard peer.phase != .closed, !peer.isBlocked, !peer.outbox.isEmpty else { return }
-        peer.isCutShort = true
-        watch(peer)
+        flush(connection, most: TurnShares.mostWritten)
+        guard connection.phase != .closed, !connection.isBlocked, !connection.outbox.isEmpty else { return }
+        connection.isCutShort = true
+        watch(connection)
     }
 
     /// Writes what is queued, so that a further frame may have room.
-    func flushForRoom(_ peer: Peer) {
+    private func flushForRoom(_ connection: Connection) {
         // A reader that is as fast as this writes would go on taking it for long.
-        flush(peer, most: shares.isShared(at: time) ? TurnShares.mostWrittenForRoom : .max)
+        flush(connection, most: shares.isShared(at: time) ? TurnShares.mostWrittenForRoom : .max)
     }
 
     /// Writes what is queued, as far as the kernel takes it.
     /// - Parameter most: ends after so many bytes.
-    func flush(_ peer: Peer, most: Int = .max) {
-        guard peer.phase != .closed, !peer.isBlocked else { return }
+    func flush(_ connection: Connection, most: Int = .max) {
+        guard connection.phase != .closed, !connection.isBlocked else { return }
         var left = most
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
             while true {
-                var count = peer.outbox.gather(parts)
+                var count = connection.outbox.gather(parts)
                 guard count > 0 else { break }
                 if most != .max {
                     guard left > 0 else { return }
                     count = Self.cut(parts, count, to: left)
                 }
-                switch peer.socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
+                switch connection.socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
                 case .moved(let written):
-                    peer.outbox.wrote(written)
+                    connection.outbox.wrote(written)
                     left &-= written
                 case .wouldBlock:
-                    peer.isBlocked = true
-                    watch(peer)
+                    connection.isBlocked = true
+                    watch(connection)
                     return
                 case .ended, .failed:
                     // It is gone; what it sent before may still be there to be
                     // read, which is done at the round's end.
-                    peer.isBlocked = true
-                    peer.isBroken = true
-                    watch(peer)
-                    if peer.farewell == nil || peer.phase != .open { heardOut.append(peer) }
+                    connection.isBlocked = true
+                    connection.isBroken = true
+                    watch(connection)
+                    if connection.farewell == nil || connection.phase != .open { heardOut.append(connection) }
                     return
                 }
             }
-            if peer.phase == .ending { close(peer, reason: "") }
+            if connection.phase == .ending { close(connection, reason: "") }
         }
     }
 

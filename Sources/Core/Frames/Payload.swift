@@ -45,10 +45,13 @@ public final class Payload {
         reclaimer.deallocate(start, memory.count)
     }
 
+    /// Whether its bytes are somebody else's, who may take them back.
+    public var isBorrowed: Bool { memory == nil && file == nil }
+
     /// The borrowed bytes go away: copies them where an outbox still needs
     /// them. The caller's reference is the only one otherwise.
     public func own() {
-        guard memory == nil, file == nil else { return }
+        guard isBorrowed else { return }
         if isWaiting { copy() } else { bytes = .none }
     }
 
