@@ -73,8 +73,8 @@ public enum BrokerDaemon {
             manager.tell(.stopping)
             next.giveUp()
             broker.shutDown {
-                for handle in handles { handle.close() }
-                handles = []
+                // They go with the process: without them a second signal would kill it.
+                for handle in handles { handle.keepsLoopRunning(false) }
             }
         }
         handles.append(try SignalWatcher(loop, signal: SIGTERM, onSignal: end))

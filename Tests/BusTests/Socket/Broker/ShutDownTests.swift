@@ -1,3 +1,4 @@
+import Glibc
 import StrataCore
 import StrataTesting
 import Testing
@@ -97,6 +98,22 @@ struct ShutDownTests {
             try callee.expectEnd("shutting-down")
             #expect(callee.lifecycle.last == "tearDown")
             try bus.waitUntilEnded()
+        }
+    }
+
+    /// Whoever stops a service may say so twice.
+    @Test func signalsThatComeWhileItEndsDontKillIt() throws {
+        for _ in 0..<10 {
+            try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
+                _ = try bus.operator()
+                let pid = try #require(bus.brokerPID)
+                // Until it has ended, and as a zombie takes no notice.
+                for _ in 0..<2_000 {
+                    kill(pid, SIGTERM)
+                    sched_yield()
+                }
+                try bus.waitUntilEnded()
+            }
         }
     }
 }
