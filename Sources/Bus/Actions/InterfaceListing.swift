@@ -17,7 +17,7 @@ final class InterfaceListing {
         case done
     }
 
-    private unowned let broker: Broker
+    private unowned let bus: BusCore
     private let modules: [ModuleRecord]
     private let interfaces: [InterfaceRecord]
     private var step = Step.requires
@@ -34,10 +34,10 @@ final class InterfaceListing {
     private var urls: [URLTarget] = []
     private var requiredBy: [Int] = []
 
-    init(_ broker: Broker) {
-        self.broker = broker
-        modules = broker.modules.inStartOrder
-        interfaces = broker.routes.allInterfaces
+    init(_ bus: BusCore) {
+        self.bus = bus
+        modules = bus.modules.inStartOrder
+        interfaces = bus.routes.allInterfaces
     }
 
     /// - Returns: false where there was no further part.
@@ -86,7 +86,7 @@ final class InterfaceListing {
         let end = min(count, entry + Self.entries)
         for index in entry..<max(entry, end) {
             let name = index < ofRow.count ? ofRow[index] : module.helloRequires[index - ofRow.count]
-            guard broker.routes.interface(name) != nil, requirers[name]?.last != place else { continue }
+            guard bus.routes.interface(name) != nil, requirers[name]?.last != place else { continue }
             requirers[name, default: []].append(place)
         }
         entry = end
@@ -101,7 +101,7 @@ final class InterfaceListing {
         let interface = interfaces[place]
         place += 1
         // It may be gone since.
-        guard broker.routes.interface(interface.name) === interface else { return }
+        guard bus.routes.interface(interface.name) === interface else { return }
         if isBehindAnother { bytes.append(UInt8(ascii: ",")) }
         isBehindAnother = true
         bytes.append(contentsOf: "{\"name\":".utf8)
@@ -137,7 +137,7 @@ final class InterfaceListing {
         let owner = interface.owner
         if urlsByOwner[owner.number] == nil {
             let declared = owner.mappings.compactMap { mapping -> URLTarget? in
-                let target = broker.routes.urls.value(of: mapping.pattern, host: mapping.host)
+                let target = bus.routes.urls.value(of: mapping.pattern, host: mapping.host)
                 return target?.owner === owner && target?.isLive == false ? target : nil
             }
             urlsByOwner[owner.number] = Dictionary(grouping: owner.urls + declared, by: \.interface)

@@ -75,17 +75,16 @@ final class Listing {
 }
 
 /// Listings go one at a time; who asked is not read until it has its answer.
-extension Broker {
+extension BusCore {
     /// Begins a listing, and ends it where it is small.
     func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, work: piece) { return }
         listings.append(listing)
         peer.pause = .idleWork
-        pieces.start()
     }
 
-    private var piece: Int { shares.isShared(at: time) ? Listing.sharedPiece : Listing.piece }
+    private var piece: Int { isShared ? Listing.sharedPiece : Listing.piece }
 
     /// Makes the next piece of the listing that was asked for first.
     func advanceListings() {

@@ -27,7 +27,7 @@ final class Watch {
     func takeFirst() -> ModuleRecord { changed.removeFirst() }
 }
 
-extension Broker {
+extension BusCore {
     /// `watch`: the present state of every row, then each change.
     func watchModules(_ header: borrowing Header, from peer: Peer) throws(BusError) {
         guard watches.count(where: { $0.peer === peer && $0.asking.isOpen }) < Watch.mostOfPeer else {
@@ -58,7 +58,6 @@ extension Broker {
             }
         }
         hasUntoldWatches = left == 0
-        if hasUntoldWatches { pieces.start() }
     }
 
     private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {

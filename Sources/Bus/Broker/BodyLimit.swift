@@ -43,7 +43,7 @@ struct BodyLimit {
     }
 }
 
-extension Broker {
+extension BusCore {
     /// The lengths that a frame may have before hello is answered: nobody knows yet
     /// who sends it.
     var helloLimits: FrameLimits {

@@ -4,7 +4,7 @@ extension Broker {
     /// The user that this process runs as.
     public static var processUser: UInt32 { geteuid() }
 
-    static var processID: Int32 { getpid() }
+    var processID: Int32 { getpid() }
 }
 
 enum FileRemoval {

@@ -55,7 +55,7 @@ public enum BrokerDaemon {
 
     /// One descriptor for each connection, and some for the broker's own.
     private static func limitDescriptors(of broker: Broker) {
-        broker.mostDescriptors = Descriptors.raiseLimit()
+        broker.mayOpen(Descriptors.raiseLimit())
         if let problem = broker.descriptorProblem { say(problem) }
     }
 
@@ -83,7 +83,7 @@ public enum BrokerDaemon {
         if let lifeline {
             handles.append(try OutputReader(loop, descriptor: lifeline, onBytes: { _ in }, onEnd: end))
         }
-        manager.tell(.ready, .status("\(broker.table.app) on \(broker.listener?.path ?? "")"))
+        manager.tell(.ready, .status("\(broker.bus.table.app) on \(broker.listener?.path ?? "")"))
         if let interval = manager.aliveInterval {
             let timer = LoopTimer(loop) { manager.tell(.alive) }
             timer.start(after: interval, every: interval)

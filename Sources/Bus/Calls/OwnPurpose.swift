@@ -44,7 +44,7 @@ enum OwnPurpose {
     }
 }
 
-extension Broker {
+extension BusCore {
     /// A call of the broker's own was answered, or has failed.
     /// - Parameter callee: whom it was made to; its session may have ended.
     func own(_ purpose: OwnPurpose, _ callee: Peer, _ answer: OwnAnswer) {

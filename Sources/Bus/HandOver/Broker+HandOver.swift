@@ -6,19 +6,10 @@ import StrataCore
 ///
 /// After the re-execution of systemd's manager, and of other long-lived servers.
 extension Broker {
-    /// Answered by the next program; or here, with why there is none.
-    func handOver(_ header: borrowing Header, from peer: Peer) throws(BusError) {
-        guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
-        guard let next else {
-            throw BusError(
-                .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
-        }
-        guard let call = openRequest(.served, header, from: peer) else { return }
-        call.pointee.wasPassedOn = true
-        handOvers.removeAll { !$0.isOpen }
-        handOvers.append(CallReference(call))
-        guard !isTryingNext, !isNextTried else { return }
-        if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return notHandedOver(problem) }
+    /// Lets the next program show that it understands this bus, where none does already.
+    func tryNext() {
+        guard let next, !isTryingNext, !isNextTried else { return }
+        if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return bus.notHandedOver(problem) }
         isTryingNext = true
         do throws(StateError) {
             var scope = CaptureScope.sample
@@ -31,6 +22,24 @@ extension Broker {
         } catch {
             tried(error.description)
         }
+    }
+
+    /// The bus, and what only its connections know.
+    private func capture(_ scope: inout CaptureScope) -> BrokerState {
+        var state = bus.capture(&scope)
+        state.path = listener?.path ?? ""
+        state.listener = listener?.descriptor ?? -1
+        state.removesFile = listener?.removesFile ?? true
+        for index in state.peers.indices {
+            guard let connection = bus.peers[state.peers[index].number]?.connection else { continue }
+            state.peers[index].descriptor = connection.socket.descriptor
+            if scope.isWhole { state.peers[index].kept = .pieces([connection.assembler.kept]) }
+            // It goes on with what was read, as after a pause.
+            if connection.hasFramesLeft { state.peers[index].isPaused = true }
+            state.peers[index].assemblyDeadline = connection.assemblyDeadline
+        }
+        state.begunAt = Loop.nanoseconds
+        return state
     }
 
     /// What a trial says of a state that it has read to its end: no other program says this by
@@ -47,15 +56,15 @@ extension Broker {
     private func tried(_ problem: String?) {
         eventBegins()
         isTryingNext = false
-        if let problem { notHandedOver(problem) } else { isNextTried = true }
+        if let problem { bus.notHandedOver(problem) } else { isNextTried = true }
     }
 
     /// At a round's end: nothing is in hand.
     func handOver() {
         isNextTried = false
         guard let next else { return }
-        guard let problem = stage == .running ? handOver(to: next) : "the app is ending" else { return }
-        notHandedOver(problem)
+        guard let problem = bus.stage == .running ? handOver(to: next) : "the app is ending" else { return }
+        bus.notHandedOver(problem)
         // This round has written already, and the next one may come late.
         flushAll()
     }
@@ -65,14 +74,11 @@ extension Broker {
     package func handOver(to next: any NextBroker) -> String? {
         // What waits may have become more since the trial.
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
-        finishFanOut()
-        finishDepartures()
-        finishListings()
-        finishNotes()
+        bus.finishIdleWork()
         do throws(StateError) {
             let files = try writeState()
             var descriptors =
-                peers.values.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+                bus.peers.values.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
             if files.queues >= 0 { descriptors.append(files.queues) }
             // It may be the last reference to this broker that goes there.
             return withExtendedLifetime(self) {
@@ -102,54 +108,22 @@ extension Broker {
         }
     }
 
-    private func notHandedOver(_ problem: String) {
-        let waiting = handOvers
-        handOvers = []
-        for asking in waiting where asking.isOpen {
-            fail(asking.call, BusError(.unavailable, "the broker was not replaced, and goes on as it was: \(problem)"))
-        }
-    }
-
     // MARK: in the next program
 
     /// A connection that is there already.
     func admit(resumed peer: Connection) {
-        peers[peer.number] = peer
-        nextPeer = max(nextPeer, peer.number + 1)
+        bus.resumed(peer)
         attend(peer)
         watch(peer)
         peer.isAssemblyTimed = peer.assemblyDeadline != 0
-        if !peer.outbox.isEmpty || peer.phase == .ending { wrote(to: peer) }
+        if !peer.outbox.isEmpty || peer.phase == .ending { bus.wrote(to: peer) }
     }
 
     /// Writes what waited, and lets those go on for whom there is room now.
     func goOnWriting() {
         flushAll()
-        for peer in peers.values.sorted(by: { $0.number < $1.number }) where peer.phase == .open { resumeIfRoom(peer) }
+        for peer in bus.peers.values.sorted(by: { $0.number < $1.number }) { bus.hasRoom(peer) }
         settle()
         flushAll()
-    }
-
-    /// - Returns: what there is to say of it, for a person.
-    func answerHandOvers(begunAt: UInt64) -> String {
-        let now = Loop.nanoseconds
-        let microseconds = (now - min(begunAt, now)) / 1_000
-        let answer: JSON = .object([
-            .init("microseconds", .integer(Int64(microseconds))),
-            .init("connections", .integer(Int64(peers.count))),
-            .init("requests", .integer(Int64(calls.count))),
-        ])
-        let summary =
-            "goes on as a new program after \(microseconds) µs, with \(peers.count) connections and \(calls.count) "
-            + "open requests"
-        let waiting = handOvers
-        handOvers = []
-        for asking in waiting where asking.isOpen {
-            guard let peer = asking.call.pointee.caller?.takeUnretainedValue() else { continue }
-            writeReply(peer, id: asking.call.pointee.callerID, answer)
-            release(asking.call, "the broker was replaced")
-        }
-        flushAll()
-        return summary
     }
 }

@@ -55,10 +55,10 @@ extension Broker {
     /// Cost: a few numbers of each connection.
     var handOverLoad: HandOverLoad {
         var load = HandOverLoad()
-        load.copied = heldTotal
-        load.others = calls.count + instances.instances.count
+        load.copied = bus.heldTotal
+        load.others = bus.calls.count + bus.instances.instances.count
         var largest: Peer?
-        for peer in peers.values {
+        for peer in bus.peers.values {
             let (frames, bytes) = peer.outbox.waiting
             load.frames += frames
             load.copied += bytes + peer.connection.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
@@ -66,11 +66,11 @@ extension Broker {
             let own = peer.outbox.pending + peer.connection.assembler.keptCount + peer.heldBytes
             if own > load.largest.bytes { (largest, load.largest.bytes) = (peer, own) }
         }
-        for case .event(let emission, _) in ownCalls.values {
+        for case .event(let emission, _) in bus.ownCalls.values {
             // It stands there once for each listener.
             load.copied += emission.params.count / max(1, emission.listeners.count)
         }
-        load.bytes = reclaimer.payloadBytes + load.copied
+        load.bytes = bus.reclaimer.payloadBytes + load.copied
         load.largest.name = largest?.displayName ?? ""
         return load
     }

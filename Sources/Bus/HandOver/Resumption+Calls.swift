@@ -4,22 +4,22 @@ import StrataCore
 extension Resumption {
     func resumeCalls() throws(StateError) {
         for state in state.calls {
-            guard let call = broker.calls.place(state.slot), call.pointee.state == .free else {
+            guard let call = bus.calls.place(state.slot), call.pointee.state == .free else {
                 throw StateError("two calls are open in slot \(state.slot), or it was never used")
             }
-            broker.calls.reopen(call)
+            bus.calls.reopen(call)
             try fill(call, state)
         }
-        broker.calls.freeTheRest()
+        bus.calls.freeTheRest()
         // What refers to other calls.
         let emissions = try state.emissions.map { (state) throws(StateError) in try emission(state) }
         for state in state.calls {
             let call = try call(state.slot)
             for child in state.children.reversed() { call.adopt(try self.call(child)) }
             guard let purpose = state.purpose else { continue }
-            broker.ownCalls[state.slot] = try ownPurpose(purpose, emissions)
+            bus.ownCalls[state.slot] = try ownPurpose(purpose, emissions)
         }
-        for state in state.calls where state.hasTimer { broker.arm(try call(state.slot)) }
+        for state in state.calls where state.hasTimer { bus.arm(try call(state.slot)) }
         for state in state.peers { try link(state) }
         for state in state.modules {
             let module = try module(state.number)
@@ -36,7 +36,7 @@ extension Resumption {
         call.pointee.state = state.state
         call.pointee.isLifecycle = state.isLifecycle
         call.pointee.isAuthorized = state.isAuthorized
-        if !state.action.isEmpty { call.pointee.action = broker.routes.actionNames.number(of: state.action) }
+        if !state.action.isEmpty { call.pointee.action = bus.routes.actionNames.number(of: state.action) }
         if state.caller != 0 { call.pointee.caller = .passUnretained(try peer(state.caller)) }
         call.pointee.callerID = state.callerID
         if state.callee != 0 { call.pointee.callee = .passUnretained(try peer(state.callee)) }
@@ -53,7 +53,7 @@ extension Resumption {
         call.pointee.observers = state.observers
         if let held = state.held {
             let interface = try held.interface.map { (own) throws(StateError) in try self.interface(own) }
-            broker.keep(HeldRequest(held, interface: interface), for: call, of: try caller(of: call))
+            bus.keep(HeldRequest(held, interface: interface), for: call, of: try caller(of: call))
         }
     }
 

@@ -4,6 +4,7 @@ import StrataCore
 /// Used once, by the broker's own init.
 struct Resumption {
     let broker: Broker
+    let bus: BusCore
     let state: BrokerState
     /// By number.
     private let modules: [Int: ModuleRecord]
@@ -11,8 +12,9 @@ struct Resumption {
 
     init(_ broker: Broker, _ state: BrokerState, _ records: [ModuleRecord]) {
         self.broker = broker
+        bus = broker.bus
         self.state = state
-        payloads = state.payloads.map { Self.payload($0, state.mapped, broker.reclaimer) }
+        payloads = state.payloads.map { Self.payload($0, state.mapped, broker.bus.reclaimer) }
         modules = Dictionary(records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -26,55 +28,57 @@ struct Resumption {
 
     /// - Returns: what there is to say of it, for a person.
     func run() throws(StateError) -> String {
-        broker.declareInterfaces()
-        broker.declareURLs()
-        broker.appTimes = try state.appTimes.times()
-        broker.launcherProcess = state.launcherProcess?.process
+        bus.declareInterfaces()
+        bus.declareURLs()
+        bus.appTimes = try state.appTimes.times()
+        bus.launcherProcess = state.launcherProcess?.process
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
         // Whose process was vouched for is known from here on.
-        for state in state.peers { broker.count(try peer(state.number)) }
-        broker.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
+        for state in state.peers { bus.count(try peer(state.number)) }
+        bus.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
         for peer in state.peers {
             try observe(peer)
             guard let farewell = peer.farewell else { continue }
-            broker.end(try self.peer(peer.number), onceHeardOut: BusError(.shuttingDown, farewell))
+            bus.end(try self.peer(peer.number), onceHeardOut: BusError(.shuttingDown, farewell))
         }
         try resumeCalls()
         for instance in state.instances {
-            broker.instances.resume(
+            bus.instances.resume(
                 instance.number, try interface(instance.interface), creator: try peer(instance.creator),
                 owner: try peer(instance.owner))
         }
         try resumeStreams()
         resumeClocks()
         broker.goOnWriting()
-        return broker.answerHandOvers(begunAt: state.begunAt)
+        broker.eventBegins()
+        defer { broker.flushAll() }
+        return bus.answerHandOvers(begunAt: state.begunAt)
     }
 
     private func resumeStreams() throws(StateError) {
         for watch in state.watches {
             let call = try reference(watch.call).call
             let rows = watch.changed.compactMap { modules[$0] }
-            broker.watches.append(Watch(peer: try caller(of: call), call: call, rows: rows))
+            bus.watches.append(Watch(peer: try caller(of: call), call: call, rows: rows))
         }
         for monitor in state.monitors {
             let call = try reference(monitor.call).call
             let wanted = Monitor.Wanted(
                 module: monitor.module.map { Array($0.utf8) }, name: monitor.name.map { Array($0.utf8) },
                 bodies: monitor.bodies)
-            broker.addMonitor(of: try caller(of: call), call, wanted, missed: monitor.missed)
+            bus.addMonitor(of: try caller(of: call), call, wanted, missed: monitor.missed)
         }
-        broker.reloads = try references(state.reloads)
-        if let asked = state.askedReloads { broker.askedReloads = try references(asked.asked) }
-        broker.handOvers = try references(state.handOvers)
+        bus.reloads = try references(state.reloads)
+        if let asked = state.askedReloads { bus.askedReloads = try references(asked.asked) }
+        bus.handOvers = try references(state.handOvers)
     }
 
     private func resumeClocks() {
-        broker.timedTurn = broker.order.turn
-        for alarm in state.alarms { broker.alarms.set(.init(kind: alarm.kind, peer: alarm.peer), at: alarm.due) }
-        broker.deadlinesPassed()
-        broker.wakeForTheEarliest()
+        bus.timedTurn = bus.order.turn
+        for alarm in state.alarms { bus.alarms.set(.init(kind: alarm.kind, peer: alarm.peer), at: alarm.due) }
+        bus.deadlinesPassed()
+        bus.wakeForTheEarliest()
     }
 
     // MARK: peers
@@ -90,8 +94,8 @@ struct Resumption {
         let peer = Connection(
             number: state.number, socket: socket,
             credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid, seenAt: state.seenAt),
-            limits: state.role == .none ? broker.helloLimits : broker.frameLimits, pool: broker.pool,
-            outbox: Outbox(pool: broker.pool, state.output, payloads))
+            limits: state.role == .none ? bus.helloLimits : bus.frameLimits, pool: bus.pool,
+            outbox: Outbox(pool: bus.pool, state.output, payloads))
         state.kept.withPieces { pieces in for piece in pieces { peer.assembler.keep(piece) } }
         peer.phase = state.phase
         peer.role = state.role
@@ -117,7 +121,7 @@ struct Resumption {
         peer.wantsRetiring = state.wantsRetiring
         broker.admit(resumed: peer)
         if peer.number == self.state.launcher {
-            broker.launcher = peer
+            bus.launcher = peer
         }
     }
 
@@ -133,7 +137,7 @@ struct Resumption {
             peer.observedBytes += observation.cost
             // Of a session that serves; one that is to take over, or has been
             // taken over from, gets none.
-            if peer.module?.peer === peer { broker.observations.add(observation) }
+            if peer.module?.peer === peer { bus.observations.add(observation) }
         }
     }
 
@@ -175,7 +179,7 @@ struct Resumption {
         module.seenReports = SeenReports(state.seenReports)
         if state.peer != 0 {
             module.peer = try peer(state.peer)
-            broker.add(try state.offer.offer(), to: module)
+            bus.add(try state.offer.offer(), to: module)
         }
         if let successor = state.successor {
             module.successor = Successor(
@@ -196,7 +200,7 @@ struct Resumption {
     func knownModule(_ number: Int) -> ModuleRecord? { modules[number] }
 
     func peer(_ number: UInt64) throws(StateError) -> Peer {
-        guard let peer = broker.peers[number] else { throw StateError("there is no connection \(number)") }
+        guard let peer = bus.peers[number] else { throw StateError("there is no connection \(number)") }
         return peer
     }
 
@@ -206,14 +210,14 @@ struct Resumption {
     }
 
     func call(_ slot: UInt32) throws(StateError) -> CallPointer {
-        guard let call = broker.calls.place(slot), call.pointee.state != .free else {
+        guard let call = bus.calls.place(slot), call.pointee.state != .free else {
             throw StateError("no call is open in slot \(slot)")
         }
         return call
     }
 
     func reference(_ state: CallReferenceState) throws(StateError) -> CallReference {
-        guard let call = broker.calls.place(state.slot) else { throw StateError("there is no slot \(state.slot)") }
+        guard let call = bus.calls.place(state.slot) else { throw StateError("there is no slot \(state.slot)") }
         return CallReference(call, generation: state.generation)
     }
 
@@ -225,7 +229,7 @@ struct Resumption {
     /// more is made anew, for its name and its owner's.
     func interface(_ reference: InterfaceReference) throws(StateError) -> InterfaceRecord {
         if reference.isPresent {
-            guard let interface = broker.routes.interface(reference.name) else {
+            guard let interface = bus.routes.interface(reference.name) else {
                 throw StateError("there is no interface \(reference.name)")
             }
             return interface

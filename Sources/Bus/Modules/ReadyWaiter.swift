@@ -14,7 +14,7 @@ enum ReadyWaiter {
     }
 }
 
-extension Broker {
+extension BusCore {
     /// Goes on with what waited for a module; a request that has ended is passed over.
     func settle(_ module: ModuleRecord, isReady: Bool) {
         for waiter in module.takeReadyWaiters() where waiter.call.isOpen {

@@ -82,9 +82,10 @@ final class NoteRing {
     }
 
     /// Keeps a frame for some monitors. There is room.
-    func add(_ frame: borrowing MonitoredFrame, at place: Place, for monitors: UInt16) {
+    /// - Parameter time: microseconds since 1970.
+    func add(_ frame: borrowing MonitoredFrame, at place: Place, for monitors: UInt16, time: UInt64) {
         var note = FrameNote()
-        note.at = Loop.wallMicroseconds
+        note.at = time
         note.id = frame.id
         note.monitors = monitors
         note.kind = frame.kind

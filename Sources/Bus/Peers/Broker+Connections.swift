@@ -2,6 +2,9 @@ import StrataCore
 
 /// Connections: taking, reading and ending them.
 extension Broker {
+    /// Whether peers who ask for little are there.
+    var isShared: Bool { shares.isShared(at: bus.time) }
+
     /// How long the last bytes of an ended connection may take, in milliseconds.
     static let lingering: UInt64 = 2_000
     /// So many ended connections may wait for their last bytes to be read, at a time.
@@ -16,23 +19,6 @@ extension Broker {
         }
     }
 
-    func helloTimePassed(_ peer: Peer) {
-        if peer.phase == .waitingForVouch {
-            end(
-                peer,
-                BusError(
-                    .forbidden,
-                    "nobody vouched for the token of \(peer.awaitedRow?.name ?? peer.displayName) within \(table.hello) ms: start the "
-                        + "module through the launcher, or give its row start: manual"),
-                id: peer.helloID)
-        } else {
-            end(
-                peer,
-                BusError(
-                    .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first"))
-        }
-    }
-
     private func handle(_ events: Socket.Event, of connection: Connection) {
         if events.contains(.writable) {
             connection.isBlocked = false
@@ -40,7 +26,7 @@ extension Broker {
             flushShare(connection)
             if connection.phase == .closed { return }
             watch(connection)
-            resumeIfRoom(connection)
+            bus.hasRoom(connection)
             settle()
             if connection.phase == .closed { return }
         }
@@ -64,7 +50,7 @@ extension Broker {
     /// is, because this round has been long already.
     private func comesAfterOthers(_ connection: Connection) -> Bool {
         let isHeavy = connection.pace.isHeavy || connection.hasHungUp
-        if shares.isShared(at: time) { return isHeavy || connection.phase == .greeting }
+        if isShared { return isHeavy || connection.phase == .greeting }
         return isHeavy && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
     }
 
@@ -82,7 +68,7 @@ extension Broker {
     /// Gives a turn to the one that has waited for it the longest; to as many as one round
     /// may have, where nobody light is there.
     func giveTurns() {
-        let isShared = shares.isShared(at: time)
+        let isShared = isShared
         var (index, hasTurn) = (0, false)
         while index < awaitingTurn.count, !hasTurn || !isShared && readOfHeavy < TurnShares.mostRead {
             // One that has closed takes no turn: where connections come and go the list would grow.
@@ -125,8 +111,9 @@ extension Broker {
     /// Frees closed peers, and with each what it had queued: one in a round while others
     /// wait for their turns.
     func dropGone() {
-        gone.removeLast(shares.isShared(at: time) ? 1 : gone.count)
-        if !gone.isEmpty { pieces.start() }
+        guard !bus.gone.isEmpty, bus.fanOut == nil else { return }
+        bus.gone.removeLast(isShared ? 1 : bus.gone.count)
+        if !bus.gone.isEmpty { pieces.start() }
     }
 
     /// Says to the loop what this connection waits for.
@@ -149,7 +136,7 @@ extension Broker {
     func read(_ connection: Connection) -> Int {
         guard !connection.isPaused, connection.phase != .ending, connection.phase != .closed else { return 0 }
         if connection.hasFramesLeft { return handleRest(of: connection) }
-        let isShared = shares.isShared(at: time)
+        let isShared = isShared
         let space = connection.assembler.space(in: buffer, most: isShared ? connection.pace.room : ReadBuffer.turn)
         switch connection.socket.read(into: space) {
         case .moved(let count):
@@ -163,10 +150,10 @@ extension Broker {
             }
             let frames = process(connection)
             if connection.isMonitoring {
-                shares.endedMonitors(&connection.pace, start: time)
+                shares.endedMonitors(&connection.pace, start: bus.time)
             } else {
                 shares.ended(
-                    &connection.pace, start: time, frames: frames, bytes: count, isSpent: connection.hasFramesLeft
+                    &connection.pace, start: bus.time, frames: frames, bytes: count, isSpent: connection.hasFramesLeft
                 ) { Loop.nanoseconds }
             }
             return count
@@ -184,7 +171,7 @@ extension Broker {
     }
 
     /// Whether this round has had as many ends of sessions as it may: many may end at once.
-    private var areEndsSpent: Bool { readOfHeavy >= (shares.isShared(at: time) ? 1 : TurnShares.mostRead) }
+    private var areEndsSpent: Bool { readOfHeavy >= (isShared ? 1 : TurnShares.mostRead) }
 
     /// Handles the frames of a turn, as far as the peer may be read.
     /// - Returns: how many there were.
@@ -193,21 +180,15 @@ extension Broker {
         var frames = 0
         isTurnSpent = false
         do {
-            while let interruption = try handleFrames(of: connection, in: &connection.assembler, &frames) {
+            while let interruption = try bus.handleFrames(of: connection, in: &connection.assembler, &frames) {
                 switch interruption {
                 case .lent: takeBackLent(from: connection)
-                case .slow: isTurnSpent = shares.isSpent(start: time, now: Loop.nanoseconds)
+                case .slow: isTurnSpent = shares.isSpent(start: bus.time, now: Loop.nanoseconds)
                 }
                 if isTurnSpent { break }
             }
-        } catch let error as FrameError {
-            statistics.badFrames += 1
-            end(connection, refusal(of: error, connection.phase))
-        } catch let error as HeaderError {
-            statistics.badFrames += 1
-            end(connection, BusError(.badHeader, error.message))
         } catch {
-            preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
+            bus.refuse(connection, error)
         }
         if frames > 0 { connection.assemblyDeadline = 0 }
         switch connection.phase {
@@ -239,9 +220,7 @@ extension Broker {
     /// The bus has put bytes of a turn into queues, as they stand in the turn's memory: writes
     /// them, as far as the kernel takes them, and keeps what is left.
     private func takeBackLent(from connection: Connection) {
-        guard let payload = lent else { return }
-        lent = nil
-        writeBorrowed()
+        guard let payload = bus.takeBackLent() else { return }
         if payload.isWaiting, let memory = connection.assembler.giveAway(payload.bytes) {
             payload.own(memory)
         } else {
@@ -253,19 +232,23 @@ extension Broker {
 
     /// Does what the bus wants of its connections.
     func settle() {
-        guard !effects.isEmpty else { return }
+        guard !bus.effects.isEmpty else { return }
         var index = 0
         // Reading on may give further ones.
-        while index < effects.count {
-            switch effects[index] {
+        while index < bus.effects.count {
+            switch bus.effects[index] {
             case .readOn(let peer): readOn(peer.connection)
             case .writeLast(let peer): writeLast(to: peer.connection)
             case .hearOut(let peer): hearOut(peer.connection)
             case .close(let peer): close(peer.connection, reason: "")
+            case .lookAtFrame(let peer): assemblyTimePassed(peer.connection)
+            case .replaceProgram: tryNext()
+            case .stopListening: stopListening()
+            case .finish: finish()
             }
             index += 1
         }
-        effects.removeAll(keepingCapacity: true)
+        bus.effects.removeAll(keepingCapacity: true)
     }
 
     /// Writes what an ended connection still gets, and closes it then.
@@ -273,8 +256,8 @@ extension Broker {
         flush(connection)
         guard connection.phase == .ending else { return }
         watch(connection)
-        setAlarm(.lingering, of: connection, after: Self.lingering)
-        if stage == .running, pools.lingering.count > Self.mostLingering { closeLingering() }
+        bus.setAlarm(.lingering, of: connection, after: Self.lingering)
+        bus.boundLingering(Self.mostLingering)
     }
 
     /// Lets a connection be heard out, and closed or ended then.
@@ -291,7 +274,7 @@ extension Broker {
         guard connection.phase != .closed else { return }
         connection.socket.close()
         if connection.phase == .open { readOfHeavy &+= TurnShares.endCost }
-        closed(connection, reason: reason)
+        bus.closed(connection, reason: reason)
     }
 
     // MARK: The time that a frame may take
@@ -300,10 +283,10 @@ extension Broker {
         guard !connection.assembler.isEmpty, connection.assemblyDeadline == 0,
             connection.phase == .greeting || connection.phase == .open
         else { return }
-        connection.assemblyDeadline = now + table.assembly
+        connection.assemblyDeadline = bus.now + bus.table.assembly
         guard !connection.isAssemblyTimed else { return }
         connection.isAssemblyTimed = true
-        setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
+        bus.setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
     }
 
     /// The alarm stays set where a frame is complete: it may be for a later frame now.
@@ -312,15 +295,11 @@ extension Broker {
         guard connection.phase == .greeting || connection.phase == .open, connection.assemblyDeadline != 0 else {
             return
         }
-        guard connection.assemblyDeadline <= now else {
+        guard connection.assemblyDeadline <= bus.now else {
             connection.isAssemblyTimed = true
-            setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
+            bus.setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
             return
         }
-        statistics.badFrames += 1
-        end(
-            connection,
-            BusError(
-                .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
+        bus.frameTookTooLong(connection)
     }
 }

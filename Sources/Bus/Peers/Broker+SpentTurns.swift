@@ -23,7 +23,9 @@ extension Broker {
         connection.assembler.resume()
         let frames = process(connection)
         let handled = kept - connection.assembler.keptCount
-        shares.ended(&connection.pace, start: time, frames: frames, bytes: handled, isSpent: connection.hasFramesLeft) {
+        shares.ended(
+            &connection.pace, start: bus.time, frames: frames, bytes: handled, isSpent: connection.hasFramesLeft
+        ) {
             Loop.nanoseconds
         }
         // What is left may be a frame's beginning: the socket may have the rest.

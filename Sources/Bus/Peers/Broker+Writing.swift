@@ -6,21 +6,13 @@ extension Broker {
     /// How much is still heard of a peer that is heard out, in bytes.
     static let mostLastBytes = 16 * ReadBuffer.turn
 
-    /// Notes that a peer has something to write at the end of the round.
-    @inline(__always)
-    func wrote(to peer: Peer) {
-        guard !peer.isDirty else { return }
-        peer.isDirty = true
-        dirty.append(peer)
-    }
-
     /// Writes what the round has produced.
     func flushAll() {
         flushDirty()
         if !heardOut.isEmpty { hearOut() }
         settle()
         // Ending one connection may give others something to write.
-        while !dirty.isEmpty {
+        while !bus.dirty.isEmpty {
             flushDirty()
             settle()
         }
@@ -28,14 +20,14 @@ extension Broker {
 
     private func flushDirty() {
         var index = 0
-        while index < dirty.count {
-            let connection = dirty[index].connection
+        while index < bus.dirty.count {
+            let connection = bus.dirty[index].connection
             index += 1
             connection.isDirty = false
             if !connection.isBlocked, !connection.isCutShort { flushShare(connection) }
             if !connection.outbox.isEmpty { connection.outbox.noteWaiting() }
         }
-        dirty.removeAll(keepingCapacity: true)
+        bus.dirty.removeAll(keepingCapacity: true)
     }
 
     /// Writes what waits for a peer, as far as the kernel takes it: the answer to a question
@@ -49,7 +41,7 @@ extension Broker {
         heardOut = []
         var hasRead = false
         for connection in gone {
-            let isShared = shares.isShared(at: time)
+            let isShared = isShared
             if connection.awaitsIdleWork || (isShared || isTurnSpent) && hasRead {
                 heardOut.append(connection)
                 continue
@@ -67,7 +59,7 @@ extension Broker {
                 continue
             }
             if let farewell = connection.farewell, !connection.isBroken {
-                end(connection, farewell)
+                bus.end(connection, farewell)
                 settle()
             } else {
                 close(connection, reason: "closed")
@@ -79,7 +71,7 @@ extension Broker {
     /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
     /// no light peer waiting.
     func flushShare(_ connection: Connection) {
-        guard shares.isShared(at: time), connection.outbox.pending > TurnShares.mostWritten else {
+        guard isShared, connection.outbox.pending > TurnShares.mostWritten else {
             flush(connection)
             return
         }
@@ -92,7 +84,7 @@ extension Broker {
     /// Writes what is queued, so that a further frame may have room.
     private func flushForRoom(_ connection: Connection) {
         // A reader that is as fast as this writes would go on taking it for long.
-        flush(connection, most: shares.isShared(at: time) ? TurnShares.mostWrittenForRoom : .max)
+        flush(connection, most: isShared ? TurnShares.mostWrittenForRoom : .max)
     }
 
     /// Writes what is queued, as far as the kernel takes it.

@@ -15,7 +15,7 @@ struct NoteRingTests {
             let frame = MonitoredFrame(
                 .broadcast, id: id, from: text("Ant"), to: .none, name: text("news"), body: body)
             guard !ring.isFull, let place = ring.place(for: frame, withBody: withBody) else { return false }
-            ring.add(frame, at: place, for: 1)
+            ring.add(frame, at: place, for: 1, time: 1)
             return true
         }
     }

@@ -26,8 +26,8 @@ struct MonitorTurnTests {
             write(["kind": "call", "id": 1, "to": "bus/hello"], ["protocol": 1, "module": "Many"], by: module)
             write(["kind": "call", "id": 1, "to": "bus/hello"], ["protocol": 1, "role": "operator"], by: tool)
             write(["kind": "call", "id": 2, "to": "bus/monitor", "credit": .integer(credit)], params, by: tool)
-            for _ in 0..<50 where broker.monitors.isEmpty { loop.runOnce() }
-            try #require(broker.monitors.count == 1)
+            for _ in 0..<50 where broker.bus.monitors.isEmpty { loop.runOnce() }
+            try #require(broker.bus.monitors.count == 1)
             // The first note would be formatted at once.
             for _ in 0..<20 { loop.runOnce() }
         }
@@ -48,10 +48,10 @@ struct MonitorTurnTests {
         /// Sends broadcasts and handles them.
         func broadcast(_ count: Int, _ body: String = "") throws {
             let frame = FrameBytes.frame(Array(#"{"kind":"broadcast","name":"news"}"#.utf8), body: Array(body.utf8))
-            let wanted = broker.statistics.broadcasts + UInt64(count)
+            let wanted = broker.bus.statistics.broadcasts + UInt64(count)
             var rest = Array(repeatElement(frame, count: count).joined())[...]
             var rounds = 0
-            while broker.statistics.broadcasts < wanted {
+            while broker.bus.statistics.broadcasts < wanted {
                 if !rest.isEmpty, case .moved(let count) = rest.withUnsafeBytes({ module.write($0) }) {
                     rest = rest.dropFirst(count)
                 }
@@ -61,19 +61,19 @@ struct MonitorTurnTests {
             }
         }
 
-        var monitor: Monitor { broker.monitors[0] }
+        var monitor: Monitor { broker.bus.monitors[0] }
         var sent: Int { 100_000 - Int(monitor.call.pointee.credit) }
 
         /// What each round formats from now on, until a turn is done.
         func piecesOfATurn() throws -> [Int] {
             var pieces: [Int] = []
             var rounds = 0
-            while !broker.noteTurns.isUnderWay {
+            while !broker.bus.noteTurns.isUnderWay {
                 loop.runOnce(waiting: true)
                 rounds += 1
                 try #require(rounds < 10_000)
             }
-            while broker.noteTurns.isUnderWay {
+            while broker.bus.noteTurns.isUnderWay {
                 let before = sent
                 loop.runOnce()
                 pieces.append(sent - before)
@@ -97,7 +97,7 @@ struct MonitorTurnTests {
         let before = scene.sent
         try scene.broadcast(400)
         #expect(scene.sent == before, "frames were formatted while others were handled")
-        #expect(scene.broker.notes?.count == 400 && scene.monitor.promised == 400)
+        #expect(scene.broker.bus.notes?.count == 400 && scene.monitor.promised == 400)
         // All of them in one turn, in pieces.
         let pieces = try scene.piecesOfATurn()
         #expect(pieces.reduce(0, +) == 400 && scene.monitor.promised == 0)
@@ -128,14 +128,14 @@ struct MonitorTurnTests {
         let body = "[" + String(repeating: "1,", count: 4_000) + "1]"
         try scene.broadcast(3, body)
         // More values than a turn has work for: one is read in it.
-        #expect(try scene.piecesOfATurn() == [1])
+        #expect(try scene.piecesOfATurn().filter { $0 > 0 } == [1])
     }
 
     @Test func withoutCreditNothingIsKept() throws {
         let scene = try Scene(credit: 2)
         defer { scene.end() }
         try scene.broadcast(300)
-        #expect((scene.broker.notes?.count ?? 0) <= 2)
+        #expect((scene.broker.bus.notes?.count ?? 0) <= 2)
         #expect(scene.monitor.missed >= 298)
     }
 
@@ -143,16 +143,16 @@ struct MonitorTurnTests {
         let scene = try Scene(["name": "other"])
         defer { scene.end() }
         try scene.broadcast(300)
-        #expect(scene.broker.notes?.isEmpty == true && scene.monitor.missed == 0)
+        #expect(scene.broker.bus.notes?.isEmpty == true && scene.monitor.missed == 0)
     }
 
     @Test func memoryIsThereWhileSomebodyMonitors() throws {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(10)
-        scene.broker.failAndCancel(scene.monitor.call, BusError(.cancelled, ""))
-        #expect(scene.broker.notes == nil && scene.broker.noteFormatter == nil && !scene.broker.isAlarmSet(.notes))
-        #expect(!scene.broker.noteTurns.isPlanned)
+        scene.broker.bus.failAndCancel(scene.monitor.call, BusError(.cancelled, ""))
+        #expect(scene.broker.bus.notes == nil && scene.broker.bus.noteFormatter == nil && !scene.broker.bus.isAlarmSet(.notes))
+        #expect(!scene.broker.bus.noteTurns.isPlanned)
         try scene.broadcast(10)
     }
 }

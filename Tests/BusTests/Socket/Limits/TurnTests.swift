@@ -69,11 +69,11 @@ struct TurnTests {
         /// Frames that each round handles, until there were so many.
         func rounds(until sum: UInt64) throws -> [Int] {
             var rounds: [Int] = []
-            while broker.statistics.broadcasts < sum {
-                let before = broker.statistics.broadcasts
+            while broker.bus.statistics.broadcasts < sum {
+                let before = broker.bus.statistics.broadcasts
                 loop.runOnce()
-                rounds.append(Int(broker.statistics.broadcasts - before))
-                try #require(rounds.count < 1_000, "\(broker.statistics.broadcasts) of \(sum)")
+                rounds.append(Int(broker.bus.statistics.broadcasts - before))
+                try #require(rounds.count < 1_000, "\(broker.bus.statistics.broadcasts) of \(sum)")
             }
             return rounds
         }

@@ -130,7 +130,7 @@ struct WorkTests {
         defer { folder.remove() }
         let loop = try Loop()
         let broker = try Broker(loop, table: .testing([.manual("Ant")]), path: "\(folder.path)/bus")
-        let found = broker.modules.find("Ant")
+        let found = broker.bus.modules.find("Ant")
         let owner = try #require(found)
         var offer = Hello.Offer()
         for member in Self.interfaces(8, actions: 2_000).object ?? [] {
@@ -139,9 +139,9 @@ struct WorkTests {
         for number in 0..<1_000 {
             offer.urls.append(try Hello.URL(host: "h", path: "/\(number)", to: offer.interfaces[0].name + "/a"))
         }
-        broker.add(offer, to: owner)
+        broker.bus.add(offer, to: owner)
         owner.helloRequires = offer.interfaces.map(\.name)
-        let part = broker.interfacesListing()
+        let part = broker.bus.interfacesListing()
         var (bytes, parts) = ([UInt8](), 0)
         while true {
             let before = bytes.count

@@ -1,0 +1,107 @@
+import StrataCore
+
+/// Events: `module/event` on each ready module that declared one.
+extension BusCore {
+    func emit(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+        guard header.members.contains(.name) else {
+            throw BusError(.badParams, "bus/emit lacks the header member \"name\", the event's")
+        }
+        let name = header.name.text
+        var policy = Emission.Policy.notify
+        if header.members.contains(.meta) {
+            var reader = try MemberReader(body: header.meta, of: "meta")
+            let word = try reader.string("policy") ?? "notify"
+            guard let known = Emission.Policy(rawValue: word) else {
+                throw BusError(.badParams, "bus/emit has policy \"\(word)\": say notify, all or any")
+            }
+            policy = known
+        }
+        if peer.role == .launcher, !name.hasPrefix("app.") {
+            throw BusError(.forbidden, "the launcher emits app.* alone, and asked for \(name)")
+        }
+        if let module = peer.module, !module.emits.contains(name) {
+            throw BusError(.forbidden, "the row of \(module.name) doesn't list \(name) in emits: add it there")
+        }
+        let deadline =
+            header.members.contains(.deadline) && header.deadline != 0
+            ? UInt64(min(max(header.deadline, 1), 86_400_000)) : 5_000
+        let (params, trace, meta) = (Array(body), Array(header.trace), Array(header.meta))
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        // Each answer has the deadline, and at most what a parent has left; the whole
+        // has none.
+        wheel.remove(call)
+        call.pointee.expiry = openParent(header, of: peer)?.pointee.expiry ?? Call.never
+        call.pointee.wasPassedOn = true
+        begin(
+            Emission(
+                name, params, trace: trace, meta: meta, policy, deadline: deadline, request: CallReference(call),
+                listeners: listeners(to: name)))
+    }
+
+    /// The broker's own event at every end of a module's session.
+    func emitModuleLost(_ module: ModuleRecord, reason: String) {
+        let body: JSON = .object([
+            .init("module", .string(module.name)), .init("reason", .string(reason)),
+        ])
+        let name = "app.moduleLost"
+        begin(Emission(name, body.encoded(), .notify, deadline: 5_000, request: nil, listeners: listeners(to: name)))
+    }
+
+    private func listeners(to name: String) -> [ModuleRecord] {
+        // Sorted are those that listen alone: each end of a session is told to them.
+        let isListening = { (module: ModuleRecord) in
+            !module.events.isEmpty && module.isReady && module.peer != nil && module.events.contains(name)
+        }
+        return (modules.rows.filter(isListening) + modules.guests.filter(isListening)).sorted(
+            by: ModuleTable.startsBefore)
+    }
+
+    private func begin(_ emission: Emission) {
+        guard !emission.listeners.isEmpty else {
+            if let result = emission.result { finish(emission, result) }
+            return
+        }
+        switch emission.policy {
+        case .any: callListener(0, of: emission)
+        case .notify, .all: for index in emission.listeners.indices { callListener(index, of: emission) }
+        }
+    }
+
+    private func callListener(_ index: Int, of emission: Emission) {
+        let module = emission.listeners[index]
+        guard let peer = module.peer, module.isReady else {
+            eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is gone")))
+            return
+        }
+        callOwn(
+            peer, to: "module/event", name: emission.name, body: emission.params, trace: emission.trace,
+            meta: emission.meta, for: emission.request?.call, deadline: deadline(of: emission), isLifecycle: true,
+            mustFit: true, .event(emission, index))
+    }
+
+    private func deadline(of emission: Emission) -> UInt64 {
+        guard let asking = emission.request, asking.isOpen, asking.call.pointee.expiry != Call.never else {
+            return emission.deadline
+        }
+        return min(emission.deadline, remaining(asking.call))
+    }
+
+    /// A listener has answered, or will not.
+    func eventAnswered(_ emission: Emission, _ index: Int, _ answer: OwnAnswer) {
+        guard emission.isWanted else { return }
+        emission.take(answer, of: index)
+        if let result = emission.result {
+            finish(emission, result)
+        } else if emission.policy == .any {
+            callListener(index + 1, of: emission)
+        }
+    }
+
+    private func finish(_ emission: Emission, _ result: [UInt8]) {
+        guard let asking = emission.request, asking.isOpen,
+            let caller = asking.call.pointee.caller?.takeUnretainedValue()
+        else { return }
+        writeFitting(caller, id: asking.call.pointee.callerID, result, ran: .yes)
+        release(asking.call, "the event was answered")
+    }
+}

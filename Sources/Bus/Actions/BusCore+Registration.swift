@@ -1,0 +1,203 @@
+import StrataCore
+
+/// `bus/register` and `bus/unregister`: what a module provides beside its hello.
+extension BusCore {
+    /// All or nothing; again for one's own replaces, or joins it where it says `add`.
+    /// While a session says what it brings in parts, it takes all that hello does, and
+    /// the part that says no `more` lets the start begin, right behind its answer.
+    func register(_ id: UInt64, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, from peer: Peer)
+        throws(BusError)
+    {
+        var part = try Hello(part: body, of: module.name)
+        let offering = peer.offering
+        if offering == .over { try checkIsOffer(part) }
+        // One that has not taken over yet: what it registers joins what its hello brought.
+        let successor = module.successor.flatMap { $0.peer === peer ? $0 : nil }
+        let present = successor?.offer.interfaces ?? module.offeredInterfaces
+        if part.offer.interfaces.contains(where: \.adds) {
+            let byName = Dictionary(present.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            part.offer.interfaces = try part.offer.interfaces.map { (own) throws(BusError) in try joined(own, byName) }
+        }
+        let all = successor?.offer.adding(part.offer)
+        let names = Set(part.offer.interfaces.map(\.name))
+        let interfaces = present.filter { !names.contains($0.name) } + part.offer.interfaces
+        try checkQuotas(part, interfaces, all?.urls, module, peer)
+        try checkTargets(of: part.offer.urls, among: interfaces)
+        try checkInstances(of: part.offer, all?.urls.map(\.interface) ?? module.urls.map(\.interface), module)
+        try checkOwners(part.offer, module.name)
+        try checkFree(part.offer, of: module)
+        if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
+        if let successor, let all {
+            successor.offer = all
+            successor.events += part.events
+            successor.requires += part.requires
+        } else {
+            add(part.offer, to: module)
+            module.events.formUnion(part.events)
+            module.helloRequires += part.requires
+        }
+        guard offering != .over else {
+            writeReply(peer, id: id)
+            return
+        }
+        if !part.more { endOffering(peer) }
+        let numbers = observe(part, module, peer)
+        writeReply(peer, id: id, .object([.init("subscriptions", .array(numbers.map { .integer(Int64($0)) }))]))
+        if !part.more { beginStart(of: module, peer, resumed: offering == .resuming) }
+    }
+
+    /// What is said before the start alone comes too late.
+    private func checkIsOffer(_ part: Hello) throws(BusError) {
+        guard part.observes.isEmpty, part.events.isEmpty, part.requires.isEmpty else {
+            throw BusError(
+                .badParams,
+                "bus/register takes observes, events and requires only where hello said \"more\" and the start has not "
+                    + "begun: call bus/observe, and say the rest in hello")
+        }
+    }
+
+    /// An interface that says `add`, together with the actions that it has already.
+    private func joined(_ own: Hello.Interface, _ present: [String: Hello.Interface]) throws(BusError)
+        -> Hello.Interface
+    {
+        guard own.adds else { return own }
+        guard var all = present[own.name] else {
+            throw BusError(
+                .badParams,
+                "there is no interface \(own.name) yet that actions can be added to: register it without \"add\"")
+        }
+        guard let actions = all.actions else {
+            throw BusError(
+                .badParams, "\(own.name) takes any action, so none can be added: register it without \"add\"")
+        }
+        let further = own.actions ?? []
+        let names = Set(further.map(\.name))
+        all.actions = actions.filter { !names.contains($0.name) } + further
+        return all
+    }
+
+    /// - Parameters:
+    ///   - interfaces: all that the session has with this part.
+    ///   - urls: the same of a successor; nil for the session that serves.
+    private func checkQuotas(
+        _ part: Hello, _ interfaces: [Hello.Interface], _ urls: [Hello.URL]?, _ module: ModuleRecord, _ peer: Peer
+    ) throws(BusError) {
+        let limits = table.limits
+        // The row's URLs count, whether the session names them too or not.
+        let ownURLs =
+            if let urls {
+                urls.count { !isOfRow($0, module) }
+            } else {
+                module.urls.count { !$0.isDeclared }
+                    + part.offer.urls.count { routes.urls.value(of: $0.pattern, host: $0.host)?.owner !== module }
+            }
+        let ofRow = observedByRowAlone(part, module, peer)
+        let observations = peer.observations.count + part.observes.count + ofRow.count
+        let quotas = [
+            ("interfaces", interfaces.count, limits.interfaces),
+            ("URLs", (module.row?.urls.count ?? 0) + ownURLs, limits.urls),
+            ("observations", observations, limits.observations),
+        ]
+        for (what, count, limit) in quotas where count > limit {
+            throw BusError(
+                .overloaded,
+                "\(module.name) would have \(count) \(what), and may have \(limit) (limits.\(what.lowercased())): "
+                    + "unregister some")
+        }
+        let isSuccessor = urls != nil
+        let (events, requires) =
+            isSuccessor
+            ? (module.successor?.events.count ?? 0, module.successor?.requires.count ?? 0)
+            : (module.events.count, module.helloRequires.count)
+        try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
+        try Hello.checkCount("events", events + part.events.count)
+        try Hello.checkCount("requires", requires + part.requires.count)
+        let observedBytes = peer.observedBytes + (part.observes + ofRow).reduce(0) { $0 + $1.cost }
+        try checkTexts(part, urls, module, observedBytes)
+    }
+
+    /// What the module's row observes, and neither the peer nor this part does; nothing
+    /// before the last part.
+    private func observedByRowAlone(_ part: Hello, _ module: ModuleRecord, _ peer: Peer) -> [AppTable.Observed] {
+        guard !part.more, peer.offering != .over, let observes = module.row?.observes, !observes.isEmpty else {
+            return []
+        }
+        let named = Set(peer.observations.map(Observation.Target.init) + part.observes.map(Observation.Target.init))
+        return observes.filter { !named.contains(Observation.Target($0)) }
+    }
+
+    /// The bytes of all that the session has with this part, the row's among them; what it
+    /// maps again is counted once.
+    private func checkTexts(
+        _ part: Hello, _ urls: [Hello.URL]?, _ module: ModuleRecord, _ observedBytes: Int
+    ) throws(BusError) {
+        var urlBytes = (module.row?.urls ?? []).reduce(0) { $0 + $1.cost }
+        if let urls {
+            for url in urls where !isOfRow(url, module) { urlBytes += url.cost }
+        } else {
+            for url in module.urls where !url.isDeclared { urlBytes += url.cost }
+            for url in part.offer.urls where routes.urls.value(of: url.pattern, host: url.host)?.owner !== module {
+                urlBytes += url.cost
+            }
+        }
+        let events = urls != nil ? module.successor?.events ?? [] : Array(module.events)
+        let texts = [
+            ("URLs", urlBytes, Texts.most(table.limits.urls)),
+            ("observations", observedBytes, Texts.most(table.limits.observations)),
+            ("events", (events + part.events).reduce(0) { $0 + $1.utf8.count }, Texts.most(0)),
+        ]
+        for (what, bytes, most) in texts where bytes > most {
+            throw Texts.tooLong("\(module.name) would have", what, bytes, most)
+        }
+    }
+
+    /// Whether a module's row maps the same URL.
+    private func isOfRow(_ url: Hello.URL, _ module: ModuleRecord) -> Bool {
+        let target = routes.urls.value(of: url.pattern, host: url.host)
+        return target?.isDeclared == true && target?.owner === module
+    }
+
+    /// No interface that has URLs gets instances.
+    /// - Parameter mapped: the interfaces that URLs lead to already.
+    private func checkInstances(of offer: Hello.Offer, _ mapped: [String], _ module: ModuleRecord) throws(BusError) {
+        guard offer.interfaces.contains(where: { $0.instances == .multiple }) else { return }
+        let mapped = Set(mapped + module.mappings.map(\.interface))
+        for interface in offer.interfaces where interface.instances == .multiple && mapped.contains(interface.name) {
+            throw BusError(.badParams, "\(interface.name) has URLs, so it can't have instances: multiple")
+        }
+    }
+
+    func unregister(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/unregister")
+        let offer = try Hello.Offer(&reader)
+        var interfaces: [InterfaceRecord] = []
+        for named in offer.interfaces {
+            guard let own = routes.interface(named.name), own.owner === module, own.isLive else {
+                throw BusError(.unknownInterface, "\(module.name) has no interface \(named.name) to unregister")
+            }
+            guard !own.isDeclared else {
+                throw BusError(.forbidden, "\(named.name) is provided by the row of \(module.name), so it stays")
+            }
+            interfaces.append(own)
+        }
+        var urls: [URLTarget] = []
+        for named in offer.urls {
+            guard let own = routes.urls.value(of: named.pattern, host: named.host), own.owner === module, own.isLive
+            else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
+            guard !own.isDeclared else {
+                throw BusError(
+                    .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
+            }
+            urls.append(own)
+        }
+        for url in urls { url.isLive = false }
+        // A URL goes with the interface that it leads to.
+        let names = Set(interfaces.map(\.name))
+        for url in module.urls where names.contains(url.interface) { url.isLive = false }
+        for url in module.urls where !url.isLive { remove(url) }
+        module.urls.removeAll { !$0.isLive }
+        for interface in interfaces { remove(interface) }
+        module.interfaces.removeAll { !$0.isLive }
+        return .object([])
+    }
+}

@@ -1,0 +1,74 @@
+import StrataCore
+
+/// Time that passes: deadlines of requests, and the bus's own alarms. `wakeAt` is the earliest of all.
+extension BusCore {
+    /// Sets an alarm, or sets it anew.
+    /// - Parameter delay: milliseconds from the round's time.
+    func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, after delay: UInt64) {
+        setAlarm(kind, of: peer, at: now + delay)
+    }
+
+    func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, at due: UInt64) {
+        alarms.set(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0), at: due)
+        wake(at: due)
+    }
+
+    /// - Returns: whether it was set.
+    @discardableResult
+    func cancelAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil) -> Bool {
+        alarms.cancel(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0))
+    }
+
+    func isAlarmSet(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil) -> Bool {
+        alarms.isSet(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0))
+    }
+
+    /// A connection has closed: nothing of it is due any more.
+    func cancelAlarms(of peer: Peer) {
+        for kind in [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping] as [Alarms.Alarm.Kind] {
+            cancelAlarm(kind, of: peer)
+        }
+    }
+
+    @inline(__always)
+    func wake(at due: UInt64) {
+        if due < wakeAt { wakeAt = due }
+    }
+
+    func timePassed() {
+        deadlinesPassed()
+        while let alarm = alarms.takeDue(now: now) { passed(alarm) }
+        wakeForTheEarliest()
+    }
+
+    func wakeForTheEarliest() {
+        wakeAt = .max
+        if let tick = wheel.nextTick() { wake(at: max(tick, now + 1)) }
+        if let due = alarms.next { wake(at: due) }
+    }
+
+    private func passed(_ alarm: Alarms.Alarm) {
+        switch alarm.kind {
+        case .startTurn: startTurnPassed()
+        case .launcher: launcherTimePassed()
+        case .notes: noteTimePassed()
+        case .hello, .assembly, .offering, .finishing, .lingering, .idle, .ping:
+            // Those of a connection end with it.
+            guard let peer = peers[alarm.peer] else { return }
+            passed(alarm.kind, peer)
+        }
+    }
+
+    private func passed(_ kind: Alarms.Alarm.Kind, _ peer: Peer) {
+        switch kind {
+        case .hello: helloTimePassed(peer)
+        case .assembly: effects.append(.lookAtFrame(peer))
+        case .offering: offeringTimePassed(peer)
+        case .finishing: finishingTimePassed(peer)
+        case .lingering: effects.append(.close(peer))
+        case .idle: idleTimePassed(peer)
+        case .ping: ping(peer)
+        case .startTurn, .launcher, .notes: preconditionFailure("\(kind) is about no connection")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import StrataCore
+
+/// Whether one more frame may wait: what a queue may have, and all queues together.
+///
+/// As `limits.total` fills, the longest queues are refused first, and short ones last
+/// (after the dynamic thresholds for buffers that many share of Choudhury and Hahne, 1998).
+extension BusCore {
+    /// What a queue may have whatever the others have, in bytes.
+    static let alwaysTaken = 64 << 10
+    /// A longer queue may have so much of what is left for all: one part of so many.
+    private static let shareOfRest = 8
+
+    /// What waits here for all together, in bytes: in queues, each body that several wait
+    /// for once, and requests that wait for modules. Of queues it is what they had at the
+    /// end of their last round.
+    var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + heldTotal }
+
+    /// What all together may still have; below 0 where they have more.
+    private var restOfTotal: Int { table.limits.total - waitingBytes }
+
+    /// What a queue may have now before it takes nothing more.
+    var mostQueued: Int {
+        min(table.limits.queue, max(Self.alwaysTaken, restOfTotal / Self.shareOfRest))
+    }
+
+    /// Whether a frame of a size may be queued: the queue is empty, or stays within its
+    /// limit with it, and all queues together have room.
+    @inline(__always)
+    func fits(_ count: Int, _ peer: Peer) -> Bool { fits(count, peer, new: count) }
+
+    /// - Parameter new: those of the bytes that don't wait yet: a body that others wait for
+    ///   as well does.
+    @inline(__always)
+    func fits(_ count: Int, _ peer: Peer, new: Int) -> Bool {
+        // Nearly always so.
+        peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
+            || fitsAfterAll(count, peer, new: new)
+    }
+
+    @inline(never)
+    private func fitsAfterAll(_ count: Int, _ peer: Peer, new: Int) -> Bool {
+        if isWithinQueue(count, peer), isWithinTotal(new, peer) { return true }
+        host.write(to: peer)
+        return isWithinQueue(count, peer) && isWithinTotal(new, peer)
+    }
+
+    private func isWithinQueue(_ count: Int, _ peer: Peer) -> Bool {
+        let pending = peer.outbox.pending
+        return pending == 0 || pending - peer.outbox.pendingBeyond + count <= table.limits.queue
+    }
+
+    /// Whether all queues together have room for more bytes of a peer's. Rarely asked: inlined,
+    /// it costs each notice two checks of access.
+    @inline(never)
+    func isWithinTotal(_ new: Int, _ peer: Peer) -> Bool {
+        let pending = peer.outbox.pending
+        guard pending + new > Self.alwaysTaken else { return true }
+        let rest = restOfTotal
+        return new <= rest && (pending <= Self.alwaysTaken || pending <= rest / Self.shareOfRest)
+    }
+
+    /// What is full where a frame found no room.
+    func whatIsFull(_ count: Int, _ peer: Peer) -> String {
+        isWithinQueue(count, peer)
+            ? "\(peer.outbox.pending) bytes wait for it, and for all \(max(0, restOfTotal)) are left of "
+                + "\(table.limits.total), of which one queue may have an eighth (limits.total)"
+            : "\(peer.outbox.pending) bytes wait, and \(table.limits.queue) may (limits.queue)"
+    }
+
+    /// What the limits on bytes that wait have against one more request of a peer's that is
+    /// to wait for a module or the authorizer.
+    func heldRefusal(_ held: HeldRequest, of peer: Peer) -> BusError? {
+        let own = peer.heldBytes
+        guard own == 0 || own + held.cost <= table.limits.held else {
+            return BusError(
+                .overloaded,
+                "\(own) bytes of \(peer.displayName) wait for modules or the authorizer, and \(table.limits.held) may "
+                    + "(limits.held): wait for answers")
+        }
+        guard own + held.cost <= Self.alwaysTaken || held.cost <= restOfTotal else { return totalIsFull(held.cost) }
+        return nil
+    }
+
+    /// A broadcast's body waits once, however many observe it: where there is no room for
+    /// it, nobody gets it, and no observer is blamed.
+    func broadcastRefusal(_ body: Int) -> BusError? {
+        body <= Self.alwaysTaken || body <= restOfTotal ? nil : totalIsFull(body)
+    }
+
+    private func totalIsFull(_ count: Int) -> BusError {
+        BusError(
+            .overloaded,
+            "\(waitingBytes) bytes wait in the broker for all, and \(table.limits.total) may (limits.total); these are "
+                + "\(count): try later")
+    }
+}

@@ -1,0 +1,313 @@
+import StrataCore
+
+/// Answers, cancels, credits and deadlines: how open requests go on.
+extension BusCore {
+    /// The open request that a peer serves under a number.
+    @inline(__always)
+    private func served(_ id: UInt64, by peer: Peer) -> CallPointer? {
+        guard let call = calls.find(id), call.pointee.state == .sent,
+            call.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque()
+        else {
+            statistics.dropped += 1
+            return nil
+        }
+        return call
+    }
+
+    @inline(__always)
+    func handleReply(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard let call = served(header.id, by: peer) else { return }
+        guard call.pointee.kind == .call else {
+            answerInside(call, header, body, from: peer)
+            return
+        }
+        // Because a call has a caller, who lives to the end of this round.
+        call.pointee.caller!._withUnsafeGuaranteedRef { caller in
+            if let adaptation = call.pointee.adaptation {
+                forwardAdapted(call, adaptation.takeUnretainedValue(), header, body, from: peer, to: caller)
+            } else {
+                forwardReply(call, header, body, from: peer, to: caller)
+            }
+        }
+    }
+
+    /// Sends a reply on to the caller.
+    @inline(__always)
+    func forwardReply(
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        to caller: Peer
+    ) {
+        if header.more {
+            forwardPartial(call, header, body, from: peer, to: caller)
+            return
+        }
+        statistics.replies += 1
+        durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
+        let room = header.trace.count + header.meta.count
+        let count = body.count + room + HeaderWriter.overhead / 4
+        guard fits(count, caller) else {
+            overloadedAnswer(call, count, caller)
+            return
+        }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
+        let id = call.pointee.callerID
+        queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+        release(call, "its parent was answered")
+    }
+
+    @inline(never)
+    private func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer) {
+        fail(
+            call,
+            BusError(
+                .overloaded,
+                "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(count, caller)); read "
+                    + "answers sooner", ran: .yes))
+    }
+
+    @inline(never)
+    private func forwardPartial(
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
+        to caller: Peer
+    ) {
+        guard call.pointee.credit > 0 else {
+            failAndCancel(
+                call,
+                BusError(
+                    .overloaded,
+                    "\(peer.displayName) sent a partial reply beyond the caller's credit: a callee waits for credit",
+                    ran: .maybe))
+            return
+        }
+        let room = header.trace.count + header.meta.count
+        let count = body.count + room + HeaderWriter.overhead / 4
+        guard fits(count, caller) else {
+            failAndCancel(
+                call,
+                BusError(
+                    .overloaded,
+                    "a partial reply did not fit into the queue to \(caller.displayName): "
+                        + "\(whatIsFull(count, caller)); give less credit", ran: .maybe))
+            return
+        }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
+        call.pointee.credit -= 1
+        call.pointee.wasPassedOn = true
+        let id = call.pointee.callerID
+        queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            writer.boolean("more", true)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+        renewDeadline(call)
+    }
+
+    /// An answer to a notice or to a call of the broker's own.
+    @inline(never)
+    private func answerInside(
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
+        guard !header.more else {
+            statistics.dropped += 1
+            return
+        }
+        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: nil) }
+        if call.pointee.kind == .notice {
+            noticeAnswered(call, nil)
+        } else {
+            finishOwn(call, .success(Array(body)))
+        }
+    }
+
+    @inline(never)
+    func handleError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard header.members.contains(.id) else {
+            // A remark of a client's has no addressee.
+            statistics.dropped += 1
+            return
+        }
+        guard let call = served(header.id, by: peer) else { return }
+        let error = calleeError(header, body, from: peer)
+        switch call.pointee.kind {
+        case .own:
+            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
+            finishOwn(call, .failure(error))
+        case .notice:
+            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
+            if let report = reportFailed(call) { forwardError(report, error, header, body, from: peer) }
+        case .call, .report, .served:
+            durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
+            forwardError(call, error, header, body, from: peer)
+        }
+    }
+
+    /// Sends a callee's or an observer's error on to the caller.
+    private func forwardError(
+        _ call: CallPointer, _ error: BusError, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
+    ) {
+        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        let room =
+            header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+        let count = body.count + room + HeaderWriter.overhead / 4
+        guard fits(count, caller) else {
+            overloadedAnswer(call, count, caller)
+            return
+        }
+        if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
+        statistics.countError(error.code)
+        let id = call.pointee.callerID
+        queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            writer.string("code", error.code.rawValue)
+            writer.string("message", error.message)
+            writer.string("ran", error.ran.rawValue)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+        release(call, "its parent failed")
+    }
+
+    /// Those of the bus's own codes that a callee may send.
+    private static let calleeCodes: Set<ErrorCode> = [.badParams, .failed, .unknownAction, .overloaded, .cancelled]
+
+    /// A module may send some of the bus's codes and any with a dot; one that another took
+    /// over from, `replaced` too. The launcher is a part of the bus: its codes are the bus's.
+    private func calleeError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
+        let sent = ErrorCode(header.code.text)
+        let isAllowed =
+            sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
+            || (peer.role == .launcher && !sent.rawValue.isEmpty) || (sent == .replaced && isLeaving(peer))
+        let code = isAllowed ? sent : .failed
+        let ran: BusError.Ran =
+            header.members.contains(.ran)
+            ? header.ran : code == .unknownAction || code == .overloaded ? .no : .yes
+        let message = header.message.isEmpty ? "\(peer.displayName) gave no message" : header.message.text
+        return BusError(code, message, ran: ran, body: Array(body))
+    }
+
+    // MARK: cancel and credit
+
+    @inline(never)
+    func handleCancel(_ header: borrowing Header, from peer: Peer) {
+        guard let call = peer.requests.find(header.id) else {
+            statistics.dropped += 1
+            return
+        }
+        failAndCancel(
+            call, BusError(.cancelled, "\(peer.displayName) cancelled its request \(header.id)", ran: .maybe),
+            trace: header.trace, meta: header.meta)
+    }
+
+    @inline(never)
+    func handleCredit(_ header: borrowing Header, from peer: Peer) {
+        guard let call = peer.requests.find(header.id) else {
+            statistics.dropped += 1
+            return
+        }
+        let most = UInt64(HeaderScanner.largestInteger)
+        let added = min(header.credit, most - min(call.pointee.credit, most))
+        call.pointee.credit += added
+        if call.pointee.kind == .served {
+            feedWatches()
+            return
+        }
+        renewDeadline(call)
+        if call.pointee.state == .inside { renewOwnCalls(of: call) }
+        guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue(),
+            call.pointee.kind == .call
+        else { return }
+        let room = header.trace.count + header.meta.count
+        guard call.pointee.owedCredit == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
+            // It goes out, added up, when there is room.
+            call.pointee.owedCredit += added
+            callee.owesCredit = true
+            return
+        }
+        queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
+            writer.integer("id", call.pointee.id)
+            writer.integer("credit", header.credit)
+            if header.trace.count > 0 { writer.raw("trace", header.trace) }
+            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+        }
+    }
+
+    /// The authorizer has as long as the call that it is asked about.
+    private func renewOwnCalls(of call: CallPointer) {
+        var next = call.pointee.firstChild
+        while let child = next {
+            next = child.pointee.child.next
+            guard child.pointee.kind == .own else { continue }
+            child.pointee.budget = call.pointee.budget
+            renewDeadline(child)
+        }
+    }
+
+    /// Sends a callee the credit that found no room in its queue.
+    func sendOwedCredit(_ callee: Peer) {
+        callee.owesCredit = false
+        var next = callee.firstServed
+        while let call = next {
+            next = call.pointee.served.next
+            guard call.pointee.owedCredit > 0 else { continue }
+            guard fits(HeaderWriter.overhead / 4, callee) else {
+                callee.owesCredit = true
+                return
+            }
+            let owed = call.pointee.owedCredit
+            call.pointee.owedCredit = 0
+            queue(.credit, to: callee, room: 0, body: .none, isAnswer: false) { writer in
+                writer.integer("id", call.pointee.id)
+                writer.integer("credit", owed)
+            }
+        }
+    }
+
+    // MARK: deadlines
+
+    func deadlinesPassed() {
+        while let call = wheel.next(now: now) { deadlinePassed(call) }
+    }
+
+    /// A deadline of the broker's own that is found so late, in milliseconds, was
+    /// missed by the broker: it was halted, or replaced.
+    private static let ownLateness: UInt64 = 50
+
+    private func deadlinePassed(_ call: CallPointer) {
+        if call.pointee.kind == .own, now > call.pointee.expiry + Self.ownLateness {
+            // The answer may have come long ago: it is read before a module is
+            // blamed for the broker's own absence.
+            call.pointee.expiry = now + Self.ownLateness
+            arm(call)
+            return
+        }
+        if call.pointee.kind == .notice {
+            // The report that it belongs to has a deadline of its own.
+            noticeAnswered(call, BusError(.deadlineExceeded, "an observer did not answer in time", ran: .maybe))
+            return
+        }
+        let who = call.pointee.callee?.takeUnretainedValue().displayName
+        let waited = call.pointee.waitsFor?.takeUnretainedValue().name
+        if call.pointee.kind == .call, call.pointee.wasPassedOn, let who {
+            return failAndCancel(
+                call,
+                BusError(
+                    .deadlineExceeded,
+                    "the stream of \(who) was quiet for \(call.pointee.budget) ms, the deadline of each reply: give more, "
+                        + "or 0 for none", ran: .maybe))
+        }
+        let what =
+            who.map { "\($0) did not answer" } ?? waited.map { "\($0) was not ready" } ?? "there was no answer"
+        failAndCancel(
+            call,
+            BusError(
+                .deadlineExceeded,
+                "\(what) within the deadline of \(call.pointee.budget) ms: give more, or look why it is slow",
+                ran: .maybe))
+    }
+}

@@ -1,0 +1,186 @@
+import StrataCore
+
+/// Calls: from the caller's frame to the owner's outbox.
+extension BusCore {
+    @inline(never)
+    func handleCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard hasUsableID(header, from: peer) else { return }
+        statistics.calls += 1
+        if let route = routes.route(header.to) {
+            route._withUnsafeGuaranteedRef { call($0, header, body, from: peer) }
+        } else {
+            resolveCall(header, body, from: peer)
+        }
+    }
+
+    /// A `to` that isn't remembered.
+    @inline(never)
+    private func resolveCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        if routes.actionNames.isFull { sweepActionNames() }
+        switch routes.resolve(header.to, adapters) {
+        case .route(let route): call(route, header, body, from: peer)
+        case .reserved("bus", let action, let hasInstance):
+            busCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .reserved("launcher", let action, let hasInstance):
+            launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .reserved("module", _, _):
+            refuse(
+                peer, header.id,
+                BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
+        case .reserved(let name, _, _):
+            refuse(peer, header.id, unknownInterface(name))
+        case .unknown(let name):
+            refuse(peer, header.id, unknownInterface(name))
+        case .malformed:
+            refuse(
+                peer, header.id,
+                BusError(
+                    .unknownInterface,
+                    header.members.contains(.to)
+                        ? "\"\(header.to.text)\" names no action: say Interface/action"
+                        : "a call lacks \"to\": say Interface/action"))
+        }
+    }
+
+    @inline(__always)
+    private func call(
+        _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
+        let interface = route.interface
+        if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
+            if let refusal = policyRefusal(
+                interface, header, from: peer, required: route.required, isInstance: route.instance != nil)
+            {
+                refuse(peer, header.id, refusal)
+                return
+            }
+        }
+        if route.adaptation != nil {
+            // Whether there is anybody to take it is judged before its body is.
+            if route.isSetAside, let refusal = setAsideRefusal(route) {
+                refuse(peer, header.id, refusal)
+                return
+            }
+            guard interface.owner.isReady || canBeWaitedFor(interface.owner) else {
+                refuse(peer, header.id, unavailable(interface.owner))
+                return
+            }
+            guard let renamed = adaptedParams(route, header, body, from: peer) else { return }
+            renamed.withUnsafeBytes { send(route, header, $0, from: peer) }
+        } else {
+            send(route, header, body, from: peer)
+        }
+    }
+
+    /// Opens a call that the policy allows, and lets it go on.
+    @inline(__always)
+    private func send(
+        _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
+        let interface = route.interface
+        let request = route.to.withUnsafeBytes { to in
+            Request(
+                to: to, interface: interface, trace: header.trace, meta: header.meta, body: body,
+                skipsAuthorization: header.members.contains(.auth))
+        }
+        guard route.owner.isReady, var callee = route.owner.unretainedPeer else {
+            wait(request, route, header, for: route.owner, from: peer)
+            return
+        }
+        if route.needsCheck {
+            if let refusal = actionRefusal(route, from: peer) {
+                refuse(peer, header.id, refusal)
+                return
+            }
+            callee = .passUnretained(self.callee(interface, route.instance, callee.takeUnretainedValue()))
+        }
+        guard let call = openRequest(.call, header, from: peer) else { return }
+        call.pointee.action = route.actionNumber
+        if route.adaptation != nil { adapt(call, route) }
+        if header.members.contains(.parent), let refusal = startRefusal(header, of: peer, route.owner) {
+            fail(call, refusal)
+            return
+        }
+        if route.needsAuthorization, !request.skipsAuthorization {
+            authorize(call, request, route, header, from: peer)
+            return
+        }
+        callee._withUnsafeGuaranteedRef { deliver(call, request, to: $0) }
+    }
+
+    /// Lets a call's replies be renamed.
+    @inline(never)
+    private func adapt(_ call: CallPointer, _ route: RouteTable.Route) {
+        call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
+    }
+
+    @inline(never)
+    private func authorize(
+        _ call: CallPointer, _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, from peer: Peer
+    ) {
+        var request = request
+        route.action.withUnsafeBytes { action in
+            request.action = action
+            authorize(call, request, route.interface, header, from: peer)
+        }
+    }
+
+    /// A request whose owner isn't ready: it waits, or is refused.
+    @inline(never)
+    private func wait(
+        _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
+        from peer: Peer
+    ) {
+        if route.isSetAside, let refusal = setAsideRefusal(route) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        var request = request
+        route.action.withUnsafeBytes { action in
+            request.action = action
+            if let call = hold(request, .call, header, for: owner, from: peer) {
+                call.pointee.action = route.actionNumber
+                adapt(call, route)
+            }
+        }
+    }
+
+    /// Queues a call to the module that serves it.
+    @inline(__always)
+    func deliver(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        let body = request.body
+        // The texts are an upper bound of what the header takes.
+        let room =
+            request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
+            + HeaderWriter.room(request.name)
+        let count = body.count + room + HeaderWriter.overhead / 2
+        guard fits(count, callee) else {
+            fail(
+                call,
+                BusError(
+                    .overloaded,
+                    "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers"))
+            return
+        }
+        call.pointee.callee = .passUnretained(callee)
+        call.pointee.state = .sent
+        callee.addServed(call)
+        if isMonitored { monitorDelivered(call, request, to: callee) }
+        let remaining = remaining(call)
+        let from = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }  // because a call has a caller
+        call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in
+            writer.integer("id", call.pointee.id)
+            writer.name("to", request.to)
+            writer.name("from", from)
+            if request.url.count > 0 { writer.string("url", request.url) }
+            writer.integer("deadline", remaining)
+            writer.integer("credit", call.pointee.credit)
+            if request.trace.count > 0 { writer.raw("trace", request.trace) }
+            if request.meta.count > 0 { writer.raw("meta", request.meta) }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

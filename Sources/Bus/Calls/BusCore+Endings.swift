@@ -1,0 +1,136 @@
+import StrataCore
+
+/// How open requests end: failed, taken back, released, and with them those
+/// that were made for them.
+extension BusCore {
+    /// Ends a request with an error of the broker's.
+    func fail(_ call: CallPointer, _ error: BusError) {
+        switch call.pointee.kind {
+        case .own:
+            finishOwn(call, .failure(error))
+            return
+        case .notice:
+            noticeAnswered(call, error)
+            return
+        case .call, .report, .served: break
+        }
+        if let caller = call.pointee.caller?.takeUnretainedValue(), caller.phase == .open {
+            refuse(caller, call.pointee.callerID, error)
+        }
+        if isMonitored, call.pointee.kind == .served { endMonitor(call) }
+        release(call, "it was made for a request that ended with \(error.code)")
+    }
+
+    /// Ends a request, and takes it back from its callee: a request that has
+    /// not begun to be written never reaches it, and its verdict is `no`; one
+    /// that has is cancelled there.
+    /// - Parameters:
+    ///   - error: with the verdict for a delivered request.
+    ///   - trace: what the cancel carries on.
+    func failAndCancel(
+        _ call: CallPointer, _ error: BusError, trace: UnsafeRawBufferPointer = .none,
+        meta: UnsafeRawBufferPointer = .none
+    ) {
+        var error = error
+        if call.pointee.kind == .report {
+            error.ran = cancelNotices(call) ? .maybe : .no
+        } else if call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() {
+            if takeBack(call, from: callee) {
+                error.ran = .no
+            } else {
+                writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
+            }
+        } else {
+            error.ran = call.pointee.wasPassedOn ? .maybe : .no
+        }
+        fail(call, error)
+    }
+
+    /// Takes a request out of its callee's queue; false where it has begun to
+    /// be written. What came in one turn goes out first, as far as the kernel
+    /// takes it: a request sent before its cancel was delivered before it.
+    func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
+        guard callee.phase == .open else { return false }
+        if callee.outbox.written < call.pointee.end { host.write(to: callee) }
+        return callee.phase == .open && callee.outbox.remove(endingAt: call.pointee.end)
+    }
+
+    /// Ends a request whose callee is gone.
+    func calleeGone(_ call: CallPointer, _ error: BusError) {
+        var error = error
+        if let callee = call.pointee.callee?.takeUnretainedValue(), !mayArrive(call, at: callee) { error.ran = .no }
+        fail(call, error)
+    }
+
+    /// Whether a request has reached a peer whose session has ended, or still
+    /// will: a frame that has begun goes out to its end where the broker ended
+    /// the connection, and doesn't where the peer did.
+    func mayArrive(_ call: CallPointer, at callee: Peer) -> Bool {
+        callee.phase == .closed
+            ? callee.outbox.written >= call.pointee.end : callee.outbox.hasBegun(endingAt: call.pointee.end)
+    }
+
+    /// Takes a request out of every list; requests made for it are cancelled.
+    @inline(__always)
+    func release(_ call: CallPointer, _ reason: @autoclosure () -> String) {
+        wheel.remove(call)
+        if let caller = call.pointee.caller?._withUnsafeGuaranteedRef({ $0 }) {
+            caller.requests.remove(call.pointee.callerID)
+            caller.removeMade(call)
+        }
+        call.pointee.callee?._withUnsafeGuaranteedRef { callee in
+            callee.removeServed(call)
+            if call.pointee.kind != .own { callee.lastRequest = now }
+        }
+        if call.pointee.held != nil { dropHeld(call) }
+        if let adaptation = call.pointee.adaptation {
+            adaptation.release()
+            call.pointee.adaptation = nil
+        }
+        call.leaveParent()
+        let children = call.pointee.firstChild
+        let id = call.pointee.id
+        if children != nil { orphan(call, "the call \(id) that it was made for has ended: \(reason())") }
+        calls.close(call)
+        if children != nil { endOrphans() }
+    }
+
+    /// Unlinks the requests made for one that ends, to be cancelled next.
+    @inline(never)
+    private func orphan(_ call: CallPointer, _ reason: String) {
+        while let child = call.pointee.firstChild {
+            child.leaveParent()
+            orphans.append((CallReference(child), reason))
+        }
+    }
+
+    /// Cancels orphans one by one; those of theirs join the list, so that a
+    /// long chain needs no deep stack.
+    private func endOrphans() {
+        guard !isEndingOrphans else { return }
+        isEndingOrphans = true
+        while let (orphan, reason) = orphans.popLast() {
+            guard orphan.isOpen else { continue }
+            failAndCancel(orphan.call, BusError(.cancelled, reason, ran: .maybe))
+        }
+        isEndingOrphans = false
+    }
+
+    /// Takes the copy out of a request that waited, which goes on.
+    func unhold(_ call: CallPointer) -> HeldRequest {
+        let held = call.pointee.held!.takeRetainedValue()  // because a held call has its copy
+        call.pointee.held = nil
+        call.pointee.waitsFor = nil
+        call.pointee.state = .inside
+        heldTotal -= held.cost
+        call.pointee.caller?.takeUnretainedValue().heldBytes -= held.cost
+        return held
+    }
+
+    private func dropHeld(_ call: CallPointer) {
+        if let module = call.pointee.waitsFor?.takeUnretainedValue() {
+            module.waiting.removeAll { $0 == call }
+        }
+        _ = unhold(call)
+    }
+}

@@ -1,0 +1,106 @@
+import StrataCore
+
+/// Requests whose module isn't ready: they wait, within limits, and go on.
+extension BusCore {
+    /// Opens a request and keeps it until its module is ready; nil where it was
+    /// refused.
+    @discardableResult
+    func hold(
+        _ request: Request, _ kind: Call.Kind, _ header: borrowing Header, for owner: ModuleRecord,
+        from peer: Peer
+    ) -> CallPointer? {
+        guard canBeWaitedFor(owner) else {
+            refuse(peer, header.id, unavailable(owner))
+            return nil
+        }
+        if let refusal = startRefusal(header, of: peer, owner) {
+            refuse(peer, header.id, refusal)
+            return nil
+        }
+        guard owner.waiting.count < table.limits.waiting else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .overloaded,
+                    "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
+            return nil
+        }
+        let held = HeldRequest(request)
+        if let refusal = heldRefusal(held, of: peer) {
+            refuse(peer, header.id, refusal)
+            return nil
+        }
+        guard let call = openRequest(kind, header, from: peer) else { return nil }
+        keep(held, for: call, of: peer)
+        wait(call, for: owner)
+        return call
+    }
+
+    /// Puts an open request, whose copy is kept, behind those that wait for a
+    /// module.
+    func wait(_ call: CallPointer, for owner: ModuleRecord) {
+        call.pointee.state = .held
+        call.pointee.waitsFor = .passUnretained(owner)
+        owner.waiting.append(call)
+        want(owner)
+    }
+
+    /// Keeps a request's copy while it waits.
+    func keep(_ held: HeldRequest, for call: CallPointer, of peer: Peer) {
+        call.pointee.held = .passRetained(held)
+        peer.heldBytes += held.cost
+        heldTotal += held.cost
+    }
+
+    /// Lets go on what waited for a module that is ready now, in order.
+    func releaseWaiting(_ module: ModuleRecord) {
+        let waiting = module.waiting
+        module.waiting = []
+        for call in waiting {
+            guard let caller = call.pointee.caller?.takeUnretainedValue() else { continue }
+            let held = unhold(call)
+            guard let callee = module.peer else {
+                fail(call, unavailable(module))
+                continue
+            }
+            held.withRequest { request in
+                if call.pointee.kind == .report {
+                    deliverReport(call, request, from: caller, to: module)
+                    return
+                }
+                goOn(call, request, from: caller, to: callee)
+            }
+        }
+        settle(module, isReady: true)
+    }
+
+    /// Makes the checks on a request's action, now that its owner is there, and
+    /// lets it go on.
+    func goOn(
+        _ call: CallPointer, _ request: Request, _ header: borrowing Header = Header(), from caller: Peer,
+        to callee: Peer
+    ) {
+        guard let interface = request.interface.map(present) else {
+            deliver(call, request, to: callee)
+            return
+        }
+        if let refusal = lateRefusal(interface, request, from: caller) {
+            fail(call, refusal)
+        } else if interface.action(request.action)?.needsAuthorization == true, !request.skipsAuthorization,
+            !call.pointee.isAuthorized
+        {
+            authorize(call, request, interface, header, from: caller)
+        } else {
+            deliver(call, request, to: self.callee(interface, Self.instanceNumber(request.to), callee))
+        }
+    }
+
+    /// The record of an interface now: a session that ended may have taken away
+    /// the one that a request waited with, and the next one registered it anew.
+    func present(_ interface: InterfaceRecord) -> InterfaceRecord {
+        guard !interface.isLive, let now = routes.interface(interface.name), now.owner === interface.owner else {
+            return interface
+        }
+        return now
+    }
+}

@@ -1,0 +1,135 @@
+import StrataCore
+
+/// Writing down what is open.
+extension BusCore {
+    func captureCalls(into state: inout BrokerState, _ scope: inout CaptureScope) {
+        state.generations = calls.generations(most: scope.most)
+        state.calls = calls.open(most: scope.most).map { capture($0, &scope) }
+        state.emissions = scope.emissions.map { capture($0, scope) }
+    }
+
+    private func capture(_ call: CallPointer, _ scope: inout CaptureScope) -> CallState {
+        var state = CallState()
+        state.slot = call.pointee.slot
+        state.kind = call.pointee.kind
+        state.state = call.pointee.state
+        state.isLifecycle = call.pointee.isLifecycle
+        state.isAuthorized = call.pointee.isAuthorized
+        state.action = routes.actionNames.name(call.pointee.action) ?? ""
+        state.caller = call.pointee.caller?.takeUnretainedValue().number ?? 0
+        state.callerID = call.pointee.callerID
+        state.callee = call.pointee.callee?.takeUnretainedValue().number ?? 0
+        state.end = call.pointee.end
+        state.waitsFor = call.pointee.waitsFor?.takeUnretainedValue().number ?? -1
+        state.held = call.pointee.held.map { capture($0.takeUnretainedValue(), scope) }
+        state.adaptation = call.pointee.adaptation.map { AdaptationState($0.takeUnretainedValue()) }
+        state.expiry = call.pointee.expiry
+        state.budget = call.pointee.budget
+        state.credit = call.pointee.credit
+        state.owedCredit = call.pointee.owedCredit
+        state.wasPassedOn = call.pointee.wasPassedOn
+        state.startedAt = call.pointee.startedAt
+        state.open = call.pointee.open
+        state.observers = call.pointee.observers
+        state.hasTimer = call.pointee.bucket >= 0
+        var next = call.pointee.firstChild
+        while let child = next, state.children.count < scope.most {
+            state.children.append(child.pointee.slot)
+            next = child.pointee.child.next
+        }
+        if call.pointee.kind == .own, let purpose = ownCalls[call.pointee.slot] {
+            state.purpose = capture(purpose, &scope)
+        }
+        return state
+    }
+
+    private func capture(_ held: HeldRequest, _ scope: borrowing CaptureScope) -> HeldState {
+        var state = HeldState()
+        state.to = held.to
+        state.interface = held.interface.map(reference)
+        state.action = held.action
+        state.url = held.url
+        state.name = held.name
+        state.object = held.object.map(BytesState.init)
+        state.trace = held.trace
+        state.meta = held.meta
+        if scope.isWhole { state.body = .array(held.body) }
+        state.skipsAuthorization = held.skipsAuthorization
+        return state
+    }
+
+    private func capture(_ purpose: OwnPurpose, _ scope: inout CaptureScope) -> PurposeState {
+        var state = PurposeState()
+        switch purpose {
+        case .start(let module, let step): (state.kind, state.module, state.step) = (.start, module.number, step)
+        case .retirement(let module, let retirement):
+            state.module = module.number
+            switch retirement {
+            case .asked(let call): (state.kind, state.call) = (.askedRetirement, CallReferenceState(call))
+            case .idle(let time): (state.kind, state.milliseconds) = (.idleRetirement, time)
+            case .removed: state.kind = .removedRetirement
+            }
+        case .retiring: state.kind = .retiring
+        case .dismissal(let module): (state.kind, state.module) = (.dismissal, module.number)
+        case .ending: state.kind = .ending
+        case .event(let emission, let listener):
+            (state.kind, state.emission, state.listener) = (.event, scope.place(of: emission), listener)
+        case .table: state.kind = .table
+        case .wanted(let module): (state.kind, state.module) = (.wanted, module.number)
+        case .ping(let module, let interval):
+            (state.kind, state.module, state.milliseconds) = (.ping, module.number, interval)
+        case .stop(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.stop, peer, pause)
+        case .restart(let peer, let pause): (state.kind, state.peer, state.milliseconds) = (.restart, peer, pause)
+        case .release: state.kind = .release
+        case .authorization(let call): (state.kind, state.call) = (.authorization, CallReferenceState(call))
+        case .metrics(let asking): (state.kind, state.call) = (.metrics, CallReferenceState(asking))
+        }
+        return state
+    }
+
+    private func capture(_ emission: Emission, _ scope: borrowing CaptureScope) -> EmissionState {
+        var state = EmissionState()
+        state.name = emission.name
+        if scope.isWhole { state.params = .array(emission.params) }
+        state.trace = emission.trace
+        state.meta = emission.meta
+        state.policy =
+            switch emission.policy {
+            case .notify: .notify
+            case .all: .all
+            case .any: .any
+            }
+        state.deadline = emission.deadline
+        state.request = emission.request.map(CallReferenceState.init)
+        state.listeners = emission.listeners.map(\.number)
+        state.names = emission.listeners.map(\.name)
+        let isWhole = scope.isWhole
+        state.answers = emission.answers.map { answer in
+            var state = EmissionState.AnswerState()
+            state.isThere = answer != nil
+            state.isTrue = answer?.isTrue ?? false
+            if isWhole, let answer { state.json = .array(answer.json) }
+            return state
+        }
+        return state
+    }
+}
+
+extension AdaptationState {
+    init(_ adaptation: AdapterTable.Adaptation) {
+        steps = adaptation.result.map { renaming in
+            var step = Step()
+            step.from = renaming.names.map(\.from)
+            step.to = renaming.names.map(\.to)
+            return step
+        }
+    }
+
+    /// Params were renamed when the call went out.
+    var adaptation: AdapterTable.Adaptation {
+        let result = steps.map { step in
+            MemberRenaming(zip(step.from, step.to).map { AppTable.Rename(from: $0, to: $1) })
+        }
+        return AdapterTable.Adaptation(params: [], result: result)
+    }
+}

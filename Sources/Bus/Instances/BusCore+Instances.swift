@@ -1,0 +1,153 @@
+import StrataCore
+
+/// `bus/create` and `bus/release`, and who may call an instance.
+extension BusCore {
+    /// `create {"interface"}`: answered when the interface's owner is ready.
+    func create(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer)
+        throws(BusError)
+    {
+        var reader = try MemberReader(body: body, of: "bus/create")
+        let name = Name.withoutRouterSuffix(try reader.required("interface"))
+        // An instance keeps the provider's name.
+        guard let interface = routes.interface(name) ?? adapted(name) else {
+            throw unknownInterface(name)
+        }
+        if let refusal = policyRefusal(interface, Header(), from: peer, required: name) { throw refusal }
+        let owner = interface.owner
+        if owner.isReady {
+            writeReply(peer, id: header.id, try newInstance(interface, for: peer))
+            return
+        }
+        guard canBeWaitedFor(owner) else { throw unavailable(owner) }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        if let refusal = startRefusal(header, of: peer, owner) {
+            fail(call, refusal)
+            return
+        }
+        guard owner.canTakeWaiter(table.limits.waiting) else {
+            fail(
+                call,
+                BusError(
+                    .overloaded,
+                    "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
+            return
+        }
+        owner.whenReady(.creation(CallReference(call), interface))
+        want(owner)
+    }
+
+    /// The owner of an interface is ready, or known not to become so.
+    func ownerSettled(_ isReady: Bool, _ call: CallPointer, _ interface: InterfaceRecord) {
+        guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
+        do throws(BusError) {
+            guard isReady, peer.isOpen else { throw unavailable(interface.owner) }
+            let answer = try newInstance(present(interface), for: peer)
+            writeReply(peer, id: call.pointee.callerID, answer)
+            release(call, "the instance was created")
+        } catch {
+            fail(call, error)
+        }
+    }
+
+    private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
+        guard interface.isLive, let owner = interface.owner.peer else { throw notOffered(interface) }
+        // What the caller says with its requests.
+        let name = Name.said(interface.name)
+        guard interface.instances == .multiple else { return .object([.init("instance", .string(name))]) }
+        guard peer.instanceCount < table.limits.instances else {
+            throw BusError(
+                .overloaded,
+                "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
+        }
+        guard owner.openReleases < table.limits.calls else {
+            throw BusError(
+                .overloaded,
+                "\(owner.displayName) has not answered module/released \(owner.openReleases) times (limits.calls): try later"
+            )
+        }
+        peer.instanceCount += 1
+        let number = instances.add(interface, creator: peer, owner: owner)
+        return .object([.init("instance", .string("\(name)#\(number)"))])
+    }
+
+    /// `release {"instance"}`.
+    func releaseInstance(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON
+    {
+        var reader = try MemberReader(body: body, of: "bus/release")
+        let text = try reader.required("instance")
+        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let name = Name.withoutRouterSuffix(String(parts[0]))
+        if parts.count == 1, let interface = routes.interface(name), interface.instances == .single {
+            return .object([])
+        }
+        let number = parts.count == 2 ? Array(parts[1].utf8).withUnsafeBytes { Name.instanceNumber($0) } : nil
+        guard let number, let instance = instances.find(number), instance.creator === peer,
+            instance.interface.name == name
+        else {
+            throw BusError(.unknownInstance, "\(module.name) has created no instance \(text), or it has ended")
+        }
+        instances.remove(number)
+        tellReleased(number, instance)
+        return .object([])
+    }
+
+    /// The instances of a peer whose session has ended, and those of its
+    /// interfaces, end with it.
+    func endInstances(of peer: Peer) {
+        instances.removeOwned(by: peer)
+        for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance) }
+    }
+
+    private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance) {
+        let body: JSON = .object([.init("instance", .string("\(instance.interface.name)#\(number)"))])
+        let owner = instance.owner
+        owner.openReleases += 1
+        callOwn(
+            owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true,
+            mustFit: true, .release)
+    }
+
+    /// The owner of an instance was told that it has ended, or couldn't be.
+    func releaseAnswered(_ owner: Peer, _ answer: OwnAnswer) {
+        owner.openReleases -= 1
+        // An owner that can't be told keeps what nobody uses: it is behind.
+        if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.phase == .open {
+            statistics.slowConsumers += 1
+            end(owner, BusError(.slowConsumer, error.message))
+        }
+    }
+
+    /// Who serves a call: the session that an instance was created in, which may
+    /// be an earlier one of its module than the one that serves it now.
+    func callee(_ interface: InterfaceRecord, _ number: UInt64?, _ owner: Peer) -> Peer {
+        guard interface.instances == .multiple, let number, let instance = instances.find(number) else { return owner }
+        return instance.owner
+    }
+
+    /// The number in `Interface#NUMBER/action`; 0 where it is no number.
+    static func instanceNumber(_ to: UnsafeRawBufferPointer) -> UInt64? {
+        guard let digits = Destination(to)?.instance else { return nil }
+        return Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits])) ?? 0
+    }
+
+    /// What is wrong with the instance that a call names, or doesn't name.
+    func instanceRefusal(_ interface: InterfaceRecord, _ number: UInt64?, from caller: Peer) -> BusError? {
+        switch (interface.instances, number) {
+        case (.single, nil): return nil
+        case (.single, .some):
+            return BusError(
+                .unknownInstance, "\(interface.name) has one instance: call it without a number")
+        case (.multiple, nil):
+            return BusError(
+                .unknownInstance,
+                "\(interface.name) is created per user: call bus/create first, then \(interface.name)#N/action")
+        case (.multiple, let number?):
+            if let instance = instances.find(number), instance.creator === caller, instance.interface === interface {
+                return nil
+            }
+            return BusError(
+                .unknownInstance,
+                "\(caller.displayName) has created no instance \(interface.name)#\(number), or it has ended")
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import StrataCore
+
+/// What only the launcher may ask, and what is asked of it.
+extension BusCore {
+    /// `vouch {"module", "token", "pid", "startTicks"?, "pending"?, "byHand"?,
+    /// "spawnedAt"?, "restarts"?}`, replacing what stood. `startTicks` tells the process from others
+    /// that have had its number; `pending` are keys of the row that take effect at the
+    /// next process's start; `byHand` says that a person had this process started.
+    /// With `pid` 0, and no token, nobody is the module any more.
+    func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/vouch")
+        let module = try row(try reader.required("module"))
+        guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid >= 0 else {
+            throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number, or 0 for none")
+        }
+        if pid == 0 {
+            takeBack(module)
+            return .object([])
+        }
+        let token = try reader.required("token")
+        try takeRestarts(of: module, &reader)
+        let process = try Self.process(pid, &reader)
+        module.pending = try reader.strings("pending")
+        let old = module.vouch
+        let isByHand = try reader.bool("byHand") ?? false
+        module.vouch = ModuleRecord.Vouch(
+            token: token, process: process, isByHand: old?.process == process ? old?.isByHand == true : isByHand,
+            spawnedAt: try Self.time(&reader, "spawnedAt"))
+        if let successor = module.successor, successor.peer.vouched != process {
+            end(
+                successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
+            )
+        }
+        // One that was to take over may have been given up for the one that serves.
+        if let peer = module.peer, let former = peer.vouched, former != process, module.row?.replace != .overlap {
+            end(
+                peer,
+                BusError(
+                    .shuttingDown,
+                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"
+                ))
+        }
+        if let old, old.process == process, old.token == token { return .object([]) }
+        for peer in module.awaitingVouch.compactMap({ peers[$0] }) { vouched(module, process, for: peer) }
+        return .object([])
+    }
+
+    /// How often a module was started again the launcher knows over all brokers' lives.
+    private func takeRestarts(of module: ModuleRecord, _ reader: inout MemberReader) throws(BusError) {
+        guard let restarts = try reader.integer("restarts"), restarts >= 0 else { return }
+        module.restarts = Int(restarts)
+    }
+
+    /// Who has the module's place loses it.
+    private func takeBack(_ module: ModuleRecord) {
+        module.vouch = nil
+        let error = BusError(.shuttingDown, "the launcher took the place of \(module.name) back: this process ends")
+        if let successor = module.successor { end(successor.peer, error) }
+        if let peer = module.peer { end(peer, error) }
+    }
+
+    /// The process that a vouch is for. Without its start it is the one that has the
+    /// number now.
+    private static func process(_ pid: Int32, _ reader: inout MemberReader) throws(BusError) -> ProcessIdentity {
+        guard let ticks = try reader.integer("startTicks") else { return ProcessIdentity(pid: pid) ?? .ended(pid) }
+        guard ticks >= 0 else {
+            throw BusError(.badParams, "bus/vouch has \"startTicks\" \(ticks): say field 22 of /proc/\(pid)/stat")
+        }
+        return ProcessIdentity(pid: pid, startTicks: UInt64(ticks))
+    }
+
+    /// The hello of a peer that waited is judged again, now that there is a vouch.
+    private func vouched(_ module: ModuleRecord, _ process: ProcessIdentity, for peer: Peer) {
+        guard isOf(peer, process) else {
+            end(peer, isNotVouched(peer, module, process), id: peer.helloID)
+            return
+        }
+        move(peer, to: .greeting)
+        resume(peer)
+    }
+
+    /// `retire {"module"}`: answered when its tearDown is done.
+    func retire(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+        var reader = try MemberReader(body: body, of: "bus/retire")
+        let module = try row(try reader.required("module"))
+        guard let retired = module.peer else {
+            throw BusError(.unavailable, "\(module.name) isn't running, so it can't be retired")
+        }
+        guard !module.isRetired else {
+            writeReply(peer, id: header.id)
+            return
+        }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        // tearDown has a time of its own.
+        wheel.remove(call)
+        call.pointee.wasPassedOn = true
+        retire(module, retired, .asked(CallReference(call)))
+    }
+
+    /// New requests wait, and the module tears down, for as long as its row's
+    /// `stop` gives it.
+    func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
+        if let successor = module.successor {
+            end(successor.peer, BusError(.shuttingDown, "\(module.name) is stopped before it took over"))
+        }
+        module.wasRetiredReady = module.isReady
+        module.isRetired = true
+        setState(module, .stopping)
+        callOwn(
+            peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
+            .retirement(module, retirement))
+    }
+
+    /// Its tearDown was answered, took too long, or its session has ended.
+    func retired(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
+        switch retirement {
+        case .asked(let asking):
+            guard asking.isOpen, let launcher = asking.call.pointee.caller?.takeUnretainedValue() else { return }
+            writeReply(launcher, id: asking.call.pointee.callerID)
+            release(asking.call, "the module was retired")
+        case .idle(let idle): stopIdle(module, peer, idle)
+        case .removed:
+            end(peer, BusError(.shuttingDown, "the row of \(module.name) was taken out of the manifest"))
+        }
+    }
+
+    /// `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "restarts"?, "exit"?}`
+    func moduleState(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
+        var reader = try MemberReader(body: body, of: "bus/moduleState")
+        let module = try row(try reader.required("module"))
+        let word = try reader.required("state")
+        let reason = try reader.string("reason") ?? ""
+        let lines = try reader.strings("lines")
+        let spawnedAt = try Self.time(&reader, "spawnedAt")
+        let state: ModuleRecord.State
+        switch word {
+        case "starting":
+            (module.verdict, state) = (.starting, .starting)
+            // What is said from now on is of another process.
+            module.wasRetiredReady = false
+        case "restarting": (module.verdict, state) = (.restarting, .restarting)
+        case "failed": (module.verdict, state) = (.failed, .failed)
+        case "absent": (module.verdict, state) = (.absent, .absent)
+        default:
+            throw BusError(
+                .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
+        }
+        module.verdictReason = reason
+        module.lastLines = lines
+        try takeRestarts(of: module, &reader)
+        if state != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
+        if let spawnedAt, state == .starting { noteSpawn(at: spawnedAt, of: module) }
+        if module.peer == nil {
+            if state != .starting { noteEnd(of: module) }
+            setState(module, state, module.withDeath(reason))
+            if state == .failed || state == .absent {
+                order.leave(module.number)
+                launcherGaveUp(module)
+            }
+            turnMayHaveChanged()
+        }
+        return .object([])
+    }
+
+    /// The launcher has no process of a module: what it vouched for has ended, and so do the
+    /// sessions that rested on that. What the process wrote last is handled first; the
+    /// session is there after that where something that it has started holds it.
+    private func endVouched(_ module: ModuleRecord, _ word: String) {
+        module.vouch = nil
+        if let successor = module.successor?.peer { end(successor, isOver(successor, module, word)) }
+        guard let peer = module.peer, peer.vouched != nil else { return }
+        end(peer, onceHeardOut: isOver(peer, module, word))
+    }
+
+    private func isOver(_ peer: Peer, _ module: ModuleRecord, _ word: String) -> BusError {
+        BusError(
+            .shuttingDown,
+            "the launcher says that \(module.name) \(word): what its process \(peer.vouched?.pid ?? 0) has started "
+                + "ends with it")
+    }
+
+    /// The launcher said `failed` or `absent`, and the session has ended: in
+    /// either order.
+    func launcherGaveUp(_ module: ModuleRecord) {
+        if isToStartAgain(module) {
+            // That was said of what was stopped.
+            startAgain(module)
+            module.wasRetiredReady = false
+            return
+        }
+        let reason = module.reason.isEmpty ? "" : ": \(module.reason)"
+        failWaiting(module, BusError(.unavailable, "\(module.name) is \(module.state.rawValue)\(reason)"))
+    }
+
+    /// Microseconds since 1970; nil where there is none, or 0.
+    private static func time(_ reader: inout MemberReader, _ name: String) throws(BusError) -> UInt64? {
+        guard let time = try reader.integer(name), time > 0 else { return nil }
+        return UInt64(time)
+    }
+
+    /// The row that the launcher speaks of.
+    private func row(_ name: String) throws(BusError) -> ModuleRecord {
+        guard let module = modules.find(name), module.row != nil else {
+            throw BusError(.unknownModule, "no row of the manifest is named \(name)")
+        }
+        return module
+    }
+
+    /// A call to `launcher/…`, which the launcher serves for operators.
+    func launcherCall(
+        _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
+        from peer: Peer
+    ) {
+        guard peer.role == .operator else {
+            refuse(
+                peer, header.id,
+                BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there"))
+            return
+        }
+        let uid = peer.credentials.uid
+        guard action != "lend" || mayLaunch(uid) else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .forbidden,
+                    "user \(uid) can't have a module's place: the broker's user (\(user)) or root can, who could start it"
+                ))
+            return
+        }
+        guard let launcher else {
+            refuse(
+                peer, header.id,
+                BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch"))
+            return
+        }
+        guard !hasInstance else {
+            refuse(peer, header.id, noInstances("launcher"))
+            return
+        }
+        guard let call = openRequest(.call, header, from: peer) else { return }
+        let to = Array("launcher/\(action)".utf8)
+        to.withUnsafeBytes { to in
+            deliver(call, Request(to: to, trace: header.trace, meta: header.meta, body: body), to: launcher)
+        }
+    }
+}

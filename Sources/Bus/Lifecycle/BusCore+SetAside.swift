@@ -1,0 +1,103 @@
+import StrataCore
+
+/// Deaths are counted per action: one that was alone open each time is set aside,
+/// so that the module's other actions go on.
+extension BusCore {
+    /// What was open at a peer whose session ends by itself: of the calls that
+    /// reached it. Asked before any of them is ended.
+    func death(of module: ModuleRecord, _ peer: Peer) -> ModuleDeath {
+        var death = ModuleDeath(at: host.wallMicroseconds / 1_000, session: module.sessions)
+        var open: [UInt32] = []
+        var next = peer.firstServed
+        while let call = next {
+            next = call.pointee.served.next
+            let number = call.pointee.action
+            guard number != ActionNames.none, mayArrive(call, at: peer) else { continue }
+            open.append(number)
+        }
+        death.calls = open.count
+        var seen: Set<UInt32> = []
+        // The newest come first in the list.
+        for number in open.reversed() where seen.insert(number).inserted {
+            guard death.actions.count < ModuleDeath.mostNamed, let name = routes.actionNames.name(number) else {
+                death.unnamed += 1
+                continue
+            }
+            death.actions.append(name)
+        }
+        return death
+    }
+
+    /// A module died: its death counts against the action that was alone open.
+    func count(_ death: ModuleDeath, of module: ModuleRecord) {
+        module.lastDeath = death
+        guard let action = death.alone, let reset = module.row?.backoffReset else { return }
+        if module.deaths.died(alone: action, at: now, within: reset) { routes.forgetRoutes() }
+    }
+
+    /// A person started it anew: its past doesn't count.
+    func forgetDeaths(of module: ModuleRecord) {
+        guard !module.deaths.isEmpty else { return }
+        module.deaths.forget()
+        routes.forgetRoutes()
+    }
+
+    /// What is said against a call of an action that is set aside; nil where it
+    /// isn't.
+    /// - Parameter action: `Interface/action`, as its owner sees it.
+    @inline(never)
+    func setAsideRefusal(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> BusError? {
+        guard !module.deaths.isEmpty else { return nil }
+        let action = action()
+        guard let entry = module.deaths.setAside(action, at: now), let until = entry.setAsideUntil else {
+            if module.deaths.expire(at: now) { routes.forgetRoutes() }
+            return nil
+        }
+        let left = (until - now + 999) / 1_000
+        return BusError(
+            .unavailable,
+            "\(action) is set aside: \(module.name) died \(entry.deaths.count) times while it alone was open; it may "
+                + "be called again in \(left) s, or after strata restart \(module.name); strata ps --why shows more")
+    }
+
+    func setAsideRefusal(_ route: RouteTable.Route) -> BusError? {
+        route.action.withUnsafeBytes { setAsideRefusal(route.interface, $0) }
+    }
+
+    func setAsideRefusal(_ interface: InterfaceRecord, _ action: UnsafeRawBufferPointer) -> BusError? {
+        setAsideRefusal(interface.owner, "\(interface.name)/\(action.text)")
+    }
+
+    /// Lets go of the names that no open call has.
+    func sweepActionNames() {
+        routes.forgetRoutes()
+        routes.actionNames.keep(Set(calls.open(most: .max).map(\.pointee.action)))
+    }
+
+    /// For `bus/modules`.
+    func describeDeaths(of module: ModuleRecord) -> [JSON.Member] {
+        var members: [JSON.Member] = []
+        if let death = module.lastDeath {
+            members.append(
+                .init(
+                    "lastDeath",
+                    [
+                        "at": .integer(Int64(death.at)), "calls": .integer(Int64(death.calls)),
+                        "actions": .array(death.actions.map { .string($0) }),
+                        "unnamed": .integer(Int64(death.unnamed)),
+                    ]))
+        }
+        let setAside = module.deaths.setAside(at: now)
+        if !setAside.isEmpty {
+            let wall = host.wallMicroseconds / 1_000
+            let entries: [JSON] = setAside.map { entry in
+                [
+                    "action": .string(entry.action), "deaths": .integer(Int64(entry.deaths.count)),
+                    "until": .integer(Int64(wall + (entry.setAsideUntil ?? 0) - now)),
+                ]
+            }
+            members.append(.init("setAside", .array(entries)))
+        }
+        return members
+    }
+}

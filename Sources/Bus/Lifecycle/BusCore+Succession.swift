@@ -1,0 +1,175 @@
+import StrataCore
+
+/// `replace: overlap`: a row's new process does its start beside the old one and
+/// takes its names over in one step, while the old one finishes what it has.
+extension BusCore {
+    /// Whether a hello is that of a row's next process, beside the one that serves.
+    func maySucceed(_ hello: Hello, _ module: ModuleRecord, _ serving: Peer) -> Bool {
+        guard module.row?.replace == .overlap, module.successor == nil, !module.isRetired, hello.token != nil,
+            let vouch = module.vouch
+        else { return false }
+        return serving.vouched != vouch.process
+    }
+
+    func joinBeside(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
+        register(peer, as: .module, from: module.name)
+        peer.module = module
+        peer.rank = module.row?.rank ?? module.rank
+        let successor = Successor(peer, hello)
+        if let spawnedAt = module.vouch?.spawnedAt {
+            successor.times = StartTimes(spawnedAt: spawnedAt, now: moment)
+        }
+        successor.times.note(.connected, at: moment)
+        module.successor = successor
+        peer.wantsRetiring = hello.retiring
+        beginOffering(peer, hello)
+        answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
+        if hello.resumed, !hello.more {
+            takeOver(successor, module, step: .started)
+        } else {
+            advance(successor, module)
+        }
+    }
+
+    /// Takes a successor's next step: it joins late, so it waits for nobody.
+    func advance(_ successor: Successor, _ module: ModuleRecord) {
+        guard stage == .running, successor.peer.phase == .open, successor.peer.offering == .over else { return }
+        switch successor.step {
+        case .joined:
+            successor.step = .settingUp
+            successor.times.note(.setUpBegun, at: moment)
+            callStep(module, successor.peer, setUpBody(), to: .setUp)
+        case .setUp:
+            successor.step = .initializing
+            successor.times.note(.initializeBegun, at: moment)
+            callStep(module, successor.peer, to: .initialized)
+        case .initialized: takeOver(successor, module, step: .initialized)
+        case .none, .settingUp, .initializing, .started: break
+        }
+    }
+
+    /// It is ready: names, observations, reports and events pass to it together.
+    func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleRecord.Step) {
+        // What came before is the old one's to get.
+        finishFanOut()
+        module.successor = nil
+        let old = module.peer
+        if let old {
+            endSupervision(of: old)
+            observations.removeAll(of: old)
+        }
+        serve(module, by: successor, step: step)
+        order.didInitialize(module.number)
+        becomeReady(module)
+        advance(module)
+        turnMayHaveChanged()
+        if let old { leave(old, module) }
+    }
+
+    /// The serving session has ended before its successor was ready: that one
+    /// goes on as the only one.
+    func goOn(_ successor: Successor, as module: ModuleRecord) {
+        module.isRetired = false
+        serve(module, by: successor, step: successor.step)
+        let state: ModuleRecord.State =
+            switch successor.step {
+            case .none, .joined: .starting
+            case .settingUp: .settingUp
+            case .setUp: .setUp
+            case .initializing, .initialized, .started: .initializing
+            }
+        setState(module, state)
+        advance(module)
+        turnMayHaveChanged()
+    }
+
+    private func serve(_ module: ModuleRecord, by successor: Successor, step: ModuleRecord.Step) {
+        let peer = successor.peer
+        for url in module.urls { remove(url) }
+        module.urls = []
+        let kept = Set(successor.offer.interfaces.map(\.name))
+        for interface in module.interfaces where !kept.contains(interface.name) { remove(interface) }
+        module.interfaces.removeAll { !kept.contains($0.name) }
+        module.peer = peer
+        module.pid = peer.credentials.pid
+        module.uid = peer.credentials.uid
+        module.takeLevel(of: peer)
+        module.forgetVerdict()
+        beginAnew(module, resumed: false)
+        module.isIdleStop = false
+        module.wasRetiredReady = false
+        module.step = step
+        module.times = successor.times
+        module.events = Set(successor.events)
+        module.helloRequires = successor.requires
+        module.sessions += 1
+        if peer.vouched == nil { module.restarts += 1 }
+        add(successor.offer, to: module)
+        for observation in peer.observations { observations.add(observation) }
+    }
+
+    // MARK: the old one
+
+    /// Of one module so many sessions may finish what they have, beside the one that
+    /// serves; of one more the first is ended.
+    static let mostLeaving = 8
+
+    /// It is told, where it wants to be, and finishes what it has, for `stop` at most.
+    private func leave(_ old: Peer, _ module: ModuleRecord) {
+        let earlier = leaving.filter { $0.module === module }
+        for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
+        endOffering(old)
+        leaving.append(old)
+        let stop = max(1, module.row?.stop ?? 5_000)
+        setAlarm(.finishing, of: old, after: stop)
+        if old.wantsRetiring { callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring) }
+    }
+
+    func finishingTimePassed(_ old: Peer) {
+        instances.removeOwned(by: old)
+        tearDown(old)
+    }
+
+    /// Those that have finished go; looked at in each round of the loop.
+    func dismissLeaving() {
+        for peer in leaving where peer.firstServed == nil && peer.ownedInstances == 0 {
+            // Not while its tearDown is open.
+            if cancelAlarm(.finishing, of: peer) { tearDown(peer) }
+        }
+    }
+
+    private func tearDown(_ peer: Peer) {
+        guard peer.phase == .open, let module = peer.module else { return }
+        callOwn(
+            peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
+            .dismissal(module))
+    }
+
+    func dismiss(_ peer: Peer, _ module: ModuleRecord) {
+        end(
+            peer,
+            BusError(
+                .shuttingDown,
+                "process \(module.pid) took over as \(module.name): this one, \(peer.credentials.pid), ends"))
+    }
+
+    // MARK: what a session that doesn't serve may not do
+
+    func isLeaving(_ peer: Peer) -> Bool { leaving.contains { $0 === peer } }
+
+    func onlyStaying(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
+        guard !leaving.isEmpty, isLeaving(peer) else { return }
+        throw BusError(
+            .shuttingDown,
+            "process \(module.pid) took over as \(module.name): this one finishes, and begins nothing new")
+    }
+
+    func onlyServing(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
+        try onlyStaying(peer, module)
+        guard module.peer === peer else {
+            throw BusError(
+                .unavailable,
+                "this process takes over as \(module.name) when it is ready: what it brings is taken back after that")
+        }
+    }
+}

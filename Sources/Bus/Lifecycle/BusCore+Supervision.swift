@@ -1,0 +1,97 @@
+import StrataCore
+
+/// What the broker does about a ready module that nobody uses, or that doesn't
+/// answer: it asks the launcher to stop it, or to start it anew.
+extension BusCore {
+    /// Begins when a module becomes ready.
+    func supervise(_ module: ModuleRecord) {
+        guard let peer = module.peer, let row = module.row else { return }
+        if let idle = row.idle, row.start == .onDemand {
+            peer.lastRequest = now
+            setAlarm(.idle, of: peer, after: idle)
+        }
+        if let interval = row.ping { setAlarm(.ping, of: peer, after: interval) }
+    }
+
+    func endSupervision(of peer: Peer) {
+        cancelAlarm(.idle, of: peer)
+        cancelAlarm(.ping, of: peer)
+    }
+
+    /// How often the launcher is asked to stop a module that idled.
+    private static let mostStopAttempts = 5
+
+    func idleTimePassed(_ peer: Peer) {
+        guard let module = peer.module, let idle = module.row?.idle, module.peer === peer else { return }
+        if module.isRetired {
+            if module.isIdleStop { stopIdle(module, peer, idle) }
+            return
+        }
+        guard launcher != nil else {
+            // Nobody to stop it now; perhaps later.
+            setAlarm(.idle, of: peer, after: idle)
+            return
+        }
+        let unused = peer.firstServed == nil ? now - min(now, peer.lastRequest) : 0
+        guard unused >= idle else {
+            setAlarm(.idle, of: peer, after: idle - unused)
+            return
+        }
+        module.isIdleStop = true
+        retire(module, peer, .idle(idle))
+    }
+
+    /// Asks the launcher to stop what has done its tearDown, and again where that
+    /// fails, ever later: it can't be used any more. After the last time its
+    /// session is ended, at which a process of the runtime ends by itself.
+    func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
+        guard module.peer === peer, peer.phase == .open else { return }
+        let attempt = peer.stopAttempts
+        peer.stopAttempts += 1
+        guard attempt < Self.mostStopAttempts else {
+            end(peer, BusError(.shuttingDown, "\(module.name) idled, and nobody stopped its process: it is to end"))
+            return
+        }
+        let pause = min(idle, 1_000) << UInt64(attempt)
+        guard let launcher else {
+            setAlarm(.idle, of: peer, after: pause)
+            return
+        }
+        order(
+            launcher, "stop", module, "nobody asked anything of it for \(idle) ms",
+            .stop(peer: peer.number, pause: pause))
+    }
+
+    /// The watchdog: any answer counts.
+    func ping(_ peer: Peer) {
+        guard let module = peer.module, let interval = module.row?.ping, module.peer === peer, !module.isRetired,
+            stage == .running
+        else { return }
+        callOwn(
+            peer, to: "module/ping", deadline: interval, isLifecycle: true, .ping(module, interval: interval))
+    }
+
+    func pingAnswered(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64, _ answer: OwnAnswer) {
+        guard module.peer === peer, peer.phase == .open else { return }
+        guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
+            setAlarm(.ping, of: peer, after: interval)
+            return
+        }
+        guard !module.isRetired else { return }
+        guard let launcher else {
+            setAlarm(.ping, of: peer, after: interval)
+            return
+        }
+        order(
+            launcher, "restart", module, "it did not answer a ping within \(interval) ms",
+            .restart(peer: peer.number, pause: interval))
+    }
+
+    /// Asks the launcher; where it does so, that shows in the module's state.
+    private func order(
+        _ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String, _ purpose: OwnPurpose
+    ) {
+        let body: JSON = .object([.init("module", .string(module.name)), .init("reason", .string(reason))])
+        callOwn(launcher, to: "launcher/\(action)", body: body.encoded(), deadline: 0, purpose)
+    }
+}

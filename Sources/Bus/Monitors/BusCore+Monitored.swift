@@ -1,0 +1,191 @@
+import StrataCore
+
+/// Where frames are noted for monitors, each once: as it goes to its receiver, or with
+/// the code of its refusal. A frame is noted before it is queued, since queueing may
+/// give its memory away.
+extension BusCore {
+    /// Handles a frame while somebody monitors.
+    @inline(never)
+    func handleMonitored(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
+        switch header.kind {
+        case .reply, .error, .cancel, .credit: handle(header, frame, of: peer)
+        case .call, .open, .broadcast, .report, .notice, .unknown:
+            withUnsafePointer(to: header) { header in
+                frameInHand = FrameInHand(peer: peer, header: header, body: frame.body)
+                handle(header.pointee, frame, of: peer)
+                if let hand = frameInHand, hand.isServed { noteServed() }
+                frameInHand = nil
+            }
+        }
+    }
+
+    /// A call to `bus` is in hand: it passes unless it is refused.
+    @inline(never)
+    func monitorServed() { frameInHand?.isServed = true }
+
+    /// A call goes to its owner.
+    @inline(never)
+    func monitorDelivered(_ call: CallPointer, _ request: Request, to callee: Peer) {
+        // Because a delivered call has a caller.
+        let caller = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }
+        pass(
+            MonitoredFrame(
+                .call, id: call.pointee.id, from: caller, to: request.to, callee: callee.from,
+                url: request.url.isEmpty ? nil : request.url, body: request.body))
+    }
+
+    /// A report goes to the target's observations.
+    @inline(never)
+    func monitorReport(_ request: Request, from peer: Peer, to target: ModuleRecord) {
+        target.nameBytes.withUnsafeBytes {
+            pass(MonitoredFrame(.report, from: peer.from, to: $0, name: request.name, body: request.body))
+        }
+    }
+
+    @inline(never)
+    func monitorBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        pass(MonitoredFrame(.broadcast, from: peer.from, to: .none, name: header.name, body: body))
+    }
+
+    @inline(never)
+    func monitorNotice(_ notice: Notice, to peer: Peer) {
+        tell(MonitoredFrame(.notice, from: notice.from, to: peer.from, name: notice.name, body: notice.body))
+    }
+
+    /// A call of the broker's own.
+    @inline(never)
+    func monitorOwnCall(
+        _ call: CallPointer, _ to: String, _ name: String?, _ body: UnsafeRawBufferPointer, to peer: Peer
+    ) {
+        Self.withText(to) { to in
+            Self.withText(name ?? "") { text in
+                tell(
+                    MonitoredFrame(
+                        .call, id: call.pointee.id, from: MonitoredFrame.bus, to: to, callee: peer.from,
+                        name: name == nil ? nil : text, body: body))
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    /// A callee's answer goes to its caller; nil is the broker.
+    @inline(never)
+    func monitorAnswer(
+        _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
+    ) {
+        let to = caller?.from ?? MonitoredFrame.bus
+        guard let code else {
+            tell(MonitoredFrame(.reply, id: Self.number(call), from: callee.from, to: to, body: body))
+            return
+        }
+        Self.withText(code.rawValue) {
+            tell(MonitoredFrame(.error, id: Self.number(call), from: callee.from, to: to, code: $0, body: body))
+        }
+    }
+
+    /// Notices and reports aren't told with a number.
+    private static func number(_ call: CallPointer) -> UInt64 {
+        switch call.pointee.kind {
+        case .call, .own: call.pointee.id
+        case .notice, .report, .served: 0
+        }
+    }
+
+    @inline(never)
+    func monitorOwnReply(_ body: UnsafeRawBufferPointer, to peer: Peer) {
+        tell(MonitoredFrame(.reply, from: MonitoredFrame.bus, to: peer.from, body: body))
+    }
+
+    /// An error of the broker's. Where it refuses a request, that is told, with
+    /// the error's code; else it is a frame from `bus`.
+    @inline(never)
+    func monitorOwnError(_ error: BusError, _ id: UInt64, to peer: Peer) {
+        guard peer.role != .none else { return }
+        let call = id == 0 ? nil : peer.requests.find(id)
+        if let call, monitors.contains(where: { $0.call == call }) { return }
+        Self.withText(error.code.rawValue) { code in
+            // Unretained, because the call owns its copy until it ends.
+            if let call, let held = call.pointee.held?.takeUnretainedValue() {
+                refused(call, held, code, from: peer)
+            } else if let hand = frameInHand, !hand.isTold, hand.peer === peer, id == 0 || id == hand.header.pointee.id
+            {
+                frameInHand?.isTold = true
+                refused(hand, code)
+            } else {
+                error.body.withUnsafeBytes { body in
+                    tell(
+                        MonitoredFrame(
+                            .error, id: call.map(Self.number) ?? 0, from: MonitoredFrame.bus, to: peer.from, code: code,
+                            body: body))
+                }
+            }
+        }
+    }
+
+    /// A request that waited, and never went to its receiver.
+    private func refused(_ call: CallPointer, _ held: HeldRequest, _ code: Header.Text, from peer: Peer) {
+        let isReport = call.pointee.kind == .report
+        held.withRequest { request in
+            (held.interface?.owner.nameBytes ?? []).withUnsafeBytes { owner in
+                tell(
+                    MonitoredFrame(
+                        isReport ? .report : .call, from: peer.from, to: request.to,
+                        callee: held.interface == nil ? nil : owner, name: isReport ? request.name : nil, code: code,
+                        body: request.body))
+            }
+        }
+    }
+
+    private func refused(_ hand: FrameInHand, _ code: Header.Text) {
+        let header = hand.header
+        let kind = header.pointee.kind
+        let to = header.pointee.to
+        let interface = Self.interface(to)
+        let owner = routes.interface(interface)?.owner
+        (owner?.nameBytes ?? []).withUnsafeBytes { name in
+            tell(
+                MonitoredFrame(
+                    kind, from: hand.peer.from, to: kind == .open ? header.pointee.url : to,
+                    target: owner == nil ? interface : name, callee: owner == nil ? nil : name, name: hand.name,
+                    code: code, unknownKind: kind == .unknown ? header.pointee.unknownKind : nil, body: hand.body))
+        }
+    }
+
+    /// The interface that a refused request names, or all that it names.
+    private static func interface(_ to: Header.Text) -> Header.Text {
+        guard let destination = Destination(to) else { return to }
+        return Header.Text(rebasing: to[destination.interface])
+    }
+
+    // MARK: Telling
+
+    /// The request in hand, or one that waited, goes on.
+    @inline(__always)
+    private func pass(_ frame: @autoclosure () -> MonitoredFrame) {
+        tell(frame())
+        frameInHand?.isTold = true
+    }
+
+    /// A call to `bus` is told before what it leads to.
+    @inline(never)
+    private func noteServed() {
+        guard let hand = frameInHand, !hand.isTold else { return }
+        frameInHand?.isTold = true
+        tell(
+            MonitoredFrame(
+                .call, from: hand.peer.from, to: hand.header.pointee.to, callee: MonitoredFrame.bus, name: hand.name,
+                body: hand.body))
+    }
+
+    @inline(__always)
+    private func tell(_ frame: @autoclosure () -> MonitoredFrame) {
+        if let hand = frameInHand, hand.isServed, !hand.isTold { noteServed() }
+        if !isMissedByAll() { note(frame()) }
+    }
+
+    private static func withText(_ string: String, _ use: (Header.Text) -> Void) {
+        var string = string
+        string.withUTF8 { use(Header.Text($0)) }
+    }
+}

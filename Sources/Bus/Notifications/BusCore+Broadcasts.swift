@@ -1,0 +1,220 @@
+import StrataCore
+
+/// Broadcasts: down the table, to each observation of a later level.
+extension BusCore {
+    func handleBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        if header.members.contains(.id), !hasUsableID(header, from: peer) { return }
+        guard header.members.contains(.name) else {
+            endForName(header, of: peer)
+            return
+        }
+        let rank: Int
+        switch peer.role {
+        case .module: rank = peer.rank
+        case .operator:
+            guard let level = levels.rank(header.level) else {
+                statistics.badFrames += 1
+                end(
+                    peer,
+                    BusError(
+                        .badHeader,
+                        header.members.contains(.level)
+                            ? "an operator's broadcast said level \"\(header.level.text)\", and the levels are "
+                                + levels.names.joined(separator: ", ")
+                            : "an operator's broadcast lacks \"level\": say which level it speaks as"))
+                return
+            }
+            rank = level
+        case .launcher, .none:
+            refuse(peer, header.id, BusError(.forbidden, "the launcher broadcasts nothing"))
+            return
+        }
+        if let module = peer.module,
+            table.calls.refusal(ofBroadcast: module.declaredBroadcasts.contains(header.name.text)) != nil
+        {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .undeclared,
+                    "\(module.name) of level \(levels.names[rank]) broadcast \(header.name.text) to later levels, and its "
+                        + "row's broadcasts don't have it: add it there"))
+            return
+        }
+        let observed = observations.find(header.name)?.observations
+        let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
+        let observers = (observed?.count ?? 0) &+ count(aliases)
+        if body.count >= Outbox.largeBody, observers > 0, let refusal = broadcastRefusal(body.count) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        statistics.broadcasts += 1
+        if isMonitored { monitorBroadcast(header, body, from: peer) }
+        guard observers <= FanOut.mostAtOnce else {
+            beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank)
+            return
+        }
+        let payload = body.count < Outbox.largeBody ? nil : Payload(borrowing: body, reclaimer)
+        var recipients = 0
+        if let observed {
+            recipients = deliver(header, header.name, body, payload, to: observed, from: peer, rank: rank)
+        }
+        for alias in aliases {
+            alias.withUnsafeBytes { alias in
+                guard let list = observations.find(alias) else { return }
+                recipients += deliver(header, alias, body, payload, to: list.observations, from: peer, rank: rank)
+            }
+        }
+        if let payload { queued(payload) }
+        statistics.notices += UInt64(recipients)
+        if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
+    }
+
+    /// A notification without name.
+    func endForName(_ header: borrowing Header, of peer: Peer) {
+        statistics.badFrames += 1
+        end(peer, BusError(.badHeader, "a \(header.kind.name) lacks \"name\": say what is notified"))
+    }
+
+    /// How many observations some names have together.
+    private func count(_ names: [[UInt8]]) -> Int {
+        var count = 0
+        for name in names { count += name.withUnsafeBytes { observations.find($0)?.observations.count ?? 0 } }
+        return count
+    }
+
+    /// Queues a notice to each observation of a name and of a later level.
+    private func deliver(
+        _ header: borrowing Header, _ name: Header.Text, _ body: UnsafeRawBufferPointer, _ payload: Payload?,
+        to observed: [Unmanaged<Observation>], from peer: Peer, rank: Int
+    ) -> Int {
+        levels.nameBytes[rank].withUnsafeBytes { level in
+            let notice = Notice(
+                name: name, object: header.members.contains(.object) ? header.object : nil,
+                from: peer.from, level: level, via: "broadcast", trace: header.trace, meta: header.meta, body: body)
+            return deliver(notice, payload, to: observed[...], rank: rank)
+        }
+    }
+
+    /// Queues a notice to each of some observations that are of a later level.
+    func deliver(_ notice: Notice, _ payload: Payload?, to some: ArraySlice<Unmanaged<Observation>>, rank: Int) -> Int {
+        var recipients = 0
+        let cost = notice.cost
+        // A body that all share waits once.
+        let new = payload == nil ? cost : cost - notice.body.count
+        var number: UInt64?
+        // Ending a slow consumer takes it out of the list: a copy is
+        // walked, and costs nothing where nobody is ended.
+        for observation in some {
+            observation._withUnsafeGuaranteedRef { observation in
+                guard !observation.isEnded else { return }
+                observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
+                    guard LevelRule.broadcastReaches(from: rank, to: observation.rank),
+                        observation.matches(notice.object), peer.phase == .open
+                    else { return }
+                    // Whoever was ended may have made others speak in between.
+                    if number != noticeFrame.number {
+                        number = noticeFrame.begin(notice, copiesBody: payload == nil)
+                    }
+                    if observation.keep == .latest {
+                        if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
+                    } else if fits(cost, peer, new: new) {
+                        queueNotice(observation, of: peer, notice, payload, missed: 0)
+                        recipients += 1
+                    } else {
+                        endSlowConsumer(peer, observation, cost)
+                    }
+                }
+            }
+        }
+        return recipients
+    }
+
+    private func endSlowConsumer(_ peer: Peer, _ observation: Observation, _ cost: Int) {
+        statistics.slowConsumers += 1
+        end(
+            peer,
+            BusError(
+                .slowConsumer,
+                "\(peer.displayName) fell behind: \(whatIsFull(cost, peer)); read sooner, or observe "
+                    + "\(Request.Bytes.text(observation.name)) with keep: latest"))
+    }
+
+    /// Of an observation that keeps `latest` at most one notice waits, at the queue's end:
+    /// what its sender says later comes after it, also where the queue had no room for it.
+    /// - Returns: false where its peer had to be ended instead.
+    private func notifyLatest(
+        _ observation: Observation, _ notice: Notice, _ cost: Int, _ new: Int, _ payload: Payload?
+    ) -> Bool {
+        let peer = observation.peer
+        // One that is being written the observer gets.
+        if peer.outbox.remove(endingAt: observation.waitingEnd) {
+            observation.missed += 1
+            statistics.replaced += 1
+        } else {
+            observation.missed = 0
+        }
+        let isBeyond = !fits(cost, peer, new: new)
+        // Such notices of one peer have the queue's limit again.
+        let beyond = peer.outbox.pendingBeyond
+        guard !isBeyond || (beyond == 0 || beyond + cost <= table.limits.queue) && isWithinTotal(new, peer) else {
+            endSlowConsumer(peer, observation, cost)
+            return false
+        }
+        observation.waitingEnd = queueNotice(
+            observation, of: peer, notice, payload, missed: observation.missed, isBeyond: isBeyond)
+        return true
+    }
+
+    /// Ends one observation of a peer that stays, with the notice of it that found no room.
+    func endObservation(_ observation: Observation) {
+        observation.peer.outbox.remove(endingAt: observation.waitingEnd, ifBeyond: true)
+        observations.remove(observation)
+        observation.peer.observations.removeAll { $0 === observation }
+        observation.peer.observedBytes -= observation.cost
+    }
+
+    /// Queues a copy of the notice that stands in `noticeFrame`.
+    @inline(__always)
+    @discardableResult
+    private func queueNotice(
+        _ observation: Observation, of peer: Peer, _ notice: Notice, _ payload: Payload?, missed: Int,
+        isBeyond: Bool = false
+    ) -> UInt64 {
+        if isMonitored { monitorNotice(notice, to: peer) }
+        let memory = peer.outbox.reserve(noticeFrame.room)
+        let count = noticeFrame.write(to: memory, subscription: observation.id, missed: missed)
+        guard let payload else {
+            let end = peer.outbox.commit(inlineCount: count, isAnswer: false)
+            if isBeyond { peer.outbox.countBeyond() }
+            wrote(to: peer)
+            return end
+        }
+        let end = peer.outbox.commit(inlineCount: count, payload: payload, isAnswer: false)
+        if isBeyond { peer.outbox.countBeyond() }
+        wrote(to: peer)
+        if payload.isBorrowed { borrowers.append(peer) }
+        return end
+    }
+}
+
+extension KeptNotice {
+    func withNotice<Result>(_ name: [UInt8], _ use: (Notice) -> Result) -> Result {
+        name.withUnsafeBytes { name in
+            from.withUnsafeBytes { from in
+                level.withUnsafeBytes { level in
+                    (object ?? []).withUnsafeBytes { object in
+                        trace.withUnsafeBytes { trace in
+                            meta.withUnsafeBytes { meta in
+                                use(
+                                    Notice(
+                                        name: name, object: self.object == nil ? nil : object, from: from,
+                                        level: level, via: "broadcast", trace: trace, meta: meta,
+                                        body: body.bytes))
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

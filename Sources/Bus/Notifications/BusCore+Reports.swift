@@ -1,0 +1,207 @@
+import StrataCore
+
+/// Reports: up the table, to one named module of the same or an earlier level.
+extension BusCore {
+    func handleReport(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        guard header.members.contains(.name) else {
+            endForName(header, of: peer)
+            return
+        }
+        guard hasUsableID(header, from: peer) else { return }
+        guard peer.role != .launcher else {
+            refuse(peer, header.id, BusError(.forbidden, "the launcher reports nothing"))
+            return
+        }
+        guard let target = modules.find(header.to) else {
+            refuse(peer, header.id, unknownModule(header))
+            return
+        }
+        if let sender = peer.module, let refusal = reportRefusal(header, from: sender, of: peer.rank, to: target) {
+            refuse(peer, header.id, refusal)
+            return
+        }
+        statistics.reports += 1
+        if target.rank == peer.rank, let sender = peer.module, sender !== target { sender.seenReports.note(target) }
+        let request = Request(
+            to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
+            trace: header.trace, meta: header.meta, body: body)
+        guard target.isReady, target.peer != nil else {
+            hold(request, .report, header, for: target, from: peer)
+            return
+        }
+        guard let call = openRequest(.report, header, from: peer) else { return }
+        deliverReport(call, request, from: peer, to: target)
+    }
+
+    private func unknownModule(_ header: borrowing Header) -> BusError {
+        let name = header.to.text
+        let near = nearestNames(to: name, in: [modules.rows, modules.guests].joined().lazy.map(\.name))
+        let hint = near.isEmpty ? "strata ps lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        return BusError(
+            .unknownModule,
+            header.members.contains(.to)
+                ? "a report went to \"\(name)\", which no row names and which is no live guest: \(hint)"
+                : "a report lacks \"to\": say the module's name")
+    }
+
+    /// - Parameter rank: that of the sender's session, which may be another than
+    ///   the one that serves its module.
+    private func reportRefusal(
+        _ header: borrowing Header, from sender: ModuleRecord, of rank: Int, to target: ModuleRecord
+    ) -> BusError? {
+        let (own, other) = (levels.names[rank], levels.names[target.rank])
+        let refusal = table.calls.refusal(
+            ofReportFrom: rank, to: target.rank,
+            isDeclared: sender.declaredReports[target.name]?.contains(header.name.text) == true)
+        switch refusal {
+        case nil: return nil
+        case .level:
+            return BusError(
+                .levelViolation,
+                "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of the later level "
+                    + "\(other): reports go to the same or an earlier level; broadcast it instead")
+        case .undeclared:
+            return BusError(
+                .undeclared,
+                "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of level \(other), and its "
+                    + "row's reports don't have it: add it there")
+        }
+    }
+
+    /// Queues a notice with a number to each observation of the target's.
+    func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord) {
+        guard let observer = target.peer else {
+            fail(call, unavailable(target))
+            return
+        }
+        call.pointee.state = .inside
+        let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
+        let matching = (observations.find(request.name)?.observations ?? []).map { $0.takeUnretainedValue() }.filter {
+            $0.peer === observer && $0.matches(request.object)
+        }
+        guard !matching.isEmpty else {
+            if isMonitored { monitorReport(request, from: peer, to: target) }
+            reportDone(call)
+            return
+        }
+        level.withUnsafeBytes { level in
+            let notice = Notice(
+                name: request.name, object: request.object, from: peer.from, level: level, via: "report",
+                trace: request.trace, meta: request.meta, body: request.body)
+            // All of a report's notices go out, or none; a body that isn't copied is there once.
+            let count = notice.cost * matching.count
+            let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
+            guard fits(count, observer, new: count - body * (matching.count - 1)) else {
+                fail(
+                    call,
+                    BusError(
+                        .overloaded,
+                        "the queue to \(target.name) is full: \(whatIsFull(count, observer)); report again later"))
+                return
+            }
+            if isMonitored { monitorReport(request, from: peer, to: target) }
+            queueReport(call, notice, matching, to: observer)
+        }
+    }
+
+    private func queueReport(
+        _ report: CallPointer, _ notice: Notice, _ matching: [Observation], to observer: Peer
+    ) {
+        // One for all: the frame's memory may become the queue's, and nobody else may
+        // borrow from it after that.
+        let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
+        defer { if let payload { queued(payload) } }
+        for observation in matching {
+            guard let call = calls.open(.notice) else {
+                failAndCancel(
+                    report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
+                return
+            }
+            call.pointee.state = .sent
+            call.pointee.callee = .passUnretained(observer)
+            call.pointee.expiry = report.pointee.expiry
+            call.pointee.budget = report.pointee.budget
+            observer.addServed(call)
+            report.adopt(call)
+            report.pointee.open += 1
+            report.pointee.observers += 1
+            statistics.notices += 1
+            if isMonitored { monitorNotice(notice, to: observer) }
+            let write = { (writer: inout HeaderWriter) in
+                writer.integer("id", call.pointee.id)
+                notice.write(to: &writer, subscription: observation.id)
+            }
+            call.pointee.end =
+                if let payload {
+                    queue(.notice, to: observer, room: notice.room, payload: payload, isAnswer: false, write)
+                } else {
+                    queue(.notice, to: observer, room: notice.room, body: notice.body, isAnswer: false, write)
+                }
+        }
+    }
+
+    /// One notice of a report has its answer: nil is a reply.
+    func noticeAnswered(_ notice: CallPointer, _ error: BusError?) {
+        if let error {
+            if let report = reportFailed(notice) { fail(report, error) }
+        } else if let report = endNotice(notice), report.pointee.open == 0 {
+            reportDone(report)
+        }
+    }
+
+    /// An observer of a report failed: the report that is to end with its error. The
+    /// other observers go on, and their answers are dropped.
+    func reportFailed(_ notice: CallPointer) -> CallPointer? {
+        guard let report = endNotice(notice) else { return nil }
+        while let other = report.pointee.firstChild {
+            other.leaveParent()
+            release(other, "another observer of the report failed")
+        }
+        return report
+    }
+
+    /// - Returns: its report; nil for a notice whose report has ended, which belongs
+    ///   to nobody.
+    private func endNotice(_ notice: CallPointer) -> CallPointer? {
+        let report = notice.pointee.parent
+        release(notice, "the notice was answered")
+        report?.pointee.open -= 1
+        return report
+    }
+
+    /// The module that a report went to is gone, with some notices unanswered.
+    func reportTargetGone(_ report: CallPointer, _ target: Peer, _ error: BusError) {
+        var delivered = report.pointee.observers > report.pointee.open
+        while let notice = report.pointee.firstChild {
+            if mayArrive(notice, at: target) { delivered = true }
+            notice.leaveParent()
+            release(notice, "\(target.displayName) has ended")
+        }
+        fail(report, BusError(error.code, error.message, ran: delivered ? .maybe : .no))
+    }
+
+    private func reportDone(_ call: CallPointer) {
+        if let caller = call.pointee.caller?.takeUnretainedValue() {
+            writeReply(caller, id: call.pointee.callerID, Array("{\"observers\":\(call.pointee.observers)}".utf8))
+        }
+        release(call, "the report was answered")
+    }
+
+    /// Takes a report's notices back: those that have not begun to be written
+    /// never come, the others are cancelled.
+    /// - Returns: whether one has been delivered, or has begun to be.
+    func cancelNotices(_ report: CallPointer) -> Bool {
+        var begun = report.pointee.observers > report.pointee.open
+        while let notice = report.pointee.firstChild {
+            notice.leaveParent()
+            if let callee = notice.pointee.callee?.takeUnretainedValue() {
+                if !takeBack(notice, from: callee) {
+                    begun = true
+                    writeCancel(callee, id: notice.pointee.id)
+                }
+            }
+            release(notice, "its report was cancelled")
+        }
+        return begun
+    }
+}

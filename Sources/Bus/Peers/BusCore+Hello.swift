@@ -1,0 +1,220 @@
+import StrataCore
+
+/// hello: who a peer is, and what it brings. The first refusal that applies,
+/// in the order of the protocol's section 5, ends the connection.
+extension BusCore {
+    func greet(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, of peer: Peer) {
+        guard header.kind == .call, isHello(header.to) else {
+            end(
+                peer,
+                BusError(
+                    .notRegistered,
+                    "the first frame was a \(header.kind == .unknown ? header.unknownKind.text : "\(header.kind.name)"), "
+                        + "and a connection begins with a call to bus/hello"))
+            return
+        }
+        guard header.id != 0 else {
+            end(peer, BusError(.badID, "hello came without a usable id: number it from 1 to 2^53-1"))
+            return
+        }
+        statistics.calls += 1
+        do {
+            let hello = try Hello(body)
+            guard stage == .running else {
+                throw BusError(.shuttingDown, "the app is ending: connect again when it is back")
+            }
+            try judge(hello, header.id, of: peer)
+        } catch let error as BusError {
+            end(peer, error, id: header.id)
+        } catch {
+            preconditionFailure("hello fails with BusError, not with \(error)")
+        }
+    }
+
+    private func isHello(_ to: UnsafeRawBufferPointer) -> Bool {
+        guard let destination = Destination(to), destination.instance == nil else { return false }
+        return UnsafeRawBufferPointer(rebasing: to[destination.interface]).equals("bus")
+            && UnsafeRawBufferPointer(rebasing: to[destination.action]).equals("hello")
+    }
+
+    private func judge(_ hello: Hello, _ id: UInt64, of peer: Peer) throws(BusError) {
+        switch hello.role {
+        case .operator:
+            try admitOperator(peer)
+            register(peer, as: .operator, from: "operator")
+            answerHello(peer, id, module: nil, subscriptions: [])
+        case .launcher:
+            let process = try admitLauncher(peer)
+            register(peer, as: .launcher, from: "launcher")
+            launcher = peer
+            launcherProcess = process
+            answerHello(peer, id, module: nil, subscriptions: [])
+            launcherArrived()
+        case .module(let name):
+            try judgeModule(hello, name, id, of: peer)
+        }
+    }
+
+    private func admitOperator(_ peer: Peer) throws(BusError) {
+        let uid = peer.credentials.uid
+        guard isOperator(uid) else {
+            throw BusError(
+                .forbidden,
+                "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are"
+            )
+        }
+        try refuseDescendant(peer, "an operator")
+    }
+
+    func isOperator(_ uid: UInt32) -> Bool { uid == user || uid == 0 || table.operators.contains(uid) }
+
+    /// Whether a user may say which processes the modules are.
+    func mayLaunch(_ uid: UInt32) -> Bool { uid == user || uid == 0 }
+
+    private func admitLauncher(_ peer: Peer) throws(BusError) -> ProcessIdentity {
+        let uid = peer.credentials.uid
+        guard mayLaunch(uid) else {
+            throw BusError(.forbidden, "user \(uid) can't be the launcher: the broker's user (\(user)) or root can")
+        }
+        try refuseDescendant(peer, "a launcher")
+        guard launcher == nil else {
+            throw BusError(
+                .nameTaken,
+                "a launcher is connected already (pid \(launcherProcess?.pid ?? 0)): there is one at a time")
+        }
+        return try identify(launcher: peer)
+    }
+
+    // MARK: modules
+
+    private func judgeModule(_ hello: Hello, _ name: String, _ id: UInt64, of peer: Peer) throws(BusError) {
+        let row = modules.find(name).flatMap { $0.row == nil ? nil : $0 }
+        if let row, row.isRemoved {
+            throw BusError(
+                .unknownModule,
+                "the row of \(name) was taken out of the manifest, and its process is ending: it ends too")
+        }
+        let offered = Dictionary(uniqueKeysWithValues: hello.offer.interfaces.map { ($0.name, $0) })
+        try checkURLs(hello, offered, row)
+        if let row, !hello.more { try checkProvided(Set(offered.keys), row) }
+        try checkQuotas(hello, row)
+        guard row != nil || table.guests != nil else {
+            let near = nearestNames(to: name, in: modules.rows.lazy.map(\.name))
+            let hint =
+                near.isEmpty
+                ? "add one to the manifest, or allow guests" : "did you mean \(near.joined(separator: " or "))?"
+            throw BusError(.unknownModule, "no row of the manifest is named \(name): \(hint)")
+        }
+        if let guests = table.guests, row == nil, modules.guests.count >= guests.most {
+            throw BusError(.overloaded, "\(guests.most) guests are connected (guests.most): close one first")
+        }
+        try checkPlace(row)
+        let rank = row?.rank ?? table.guests!.rank  // because a guest is allowed here
+        if let level = hello.level, level != levels.names[rank] {
+            throw BusError(
+                .levelMismatch,
+                "\(name) said level \(level), and its row says \(levels.names[rank]): the manifest decides")
+        }
+        if try admitModule(hello, row, id, of: peer) { try admitted(hello, row, rank, id, of: peer) }
+    }
+
+    /// What passed every check up to `forbidden`.
+    private func admitted(_ hello: Hello, _ row: ModuleRecord?, _ rank: Int, _ id: UInt64, of joining: Peer)
+        throws(BusError)
+    {
+        guard case .module(let name) = hello.role else {
+            preconditionFailure("only modules are admitted here, not \(hello.role)")
+        }
+        try checkOwners(hello.offer, name)
+        if let live = modules.find(name), let peer = live.peer, maySucceed(hello, live, peer) {
+            try checkFree(hello.offer, of: live)
+            joinBeside(joining, live, hello, id)
+            return
+        }
+        if let live = modules.find(name), live.peer != nil {
+            throw BusError(.nameTaken, "\(name) is connected already (pid \(live.pid)): a name is one process's")
+        }
+        try checkFree(hello.offer, of: nil)
+        let module = row ?? modules.addGuest(name, rank: rank)
+        join(joining, module, hello, id)
+    }
+
+    /// Whether a peer may be the module that it says it is.
+    /// - Returns: false where it waits for a vouch.
+    private func admitModule(_ hello: Hello, _ row: ModuleRecord?, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool
+    {
+        guard let row else {
+            try refuseDescendant(peer, "a guest")
+            return true
+        }
+        guard let token = hello.token else {
+            guard row.start == .manual else {
+                throw BusError(
+                    .forbidden,
+                    "\(row.name) is started by the launcher and came without its token: start it with strata start "
+                        + "\(row.name), or give its row start: manual")
+            }
+            guard peer.credentials.uid == user else {
+                throw BusError(
+                    .forbidden,
+                    "user \(peer.credentials.uid) can't start \(row.name) by hand: the broker's user (\(user)) can")
+            }
+            try refuseDescendant(peer, "a module started by hand")
+            return true
+        }
+        if let vouch = row.vouch, host.isAlive(vouch.process) {
+            let isVouched = isOf(peer, vouch.process)
+            if isVouched && token == vouch.token {
+                peer.vouched = vouch.process
+                return true
+            }
+            guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(row, id, of: peer) }
+            guard isVouched else { throw isNotVouched(peer, row, vouch.process) }
+            throw BusError(
+                .forbidden,
+                "the token of \(row.name) is not the one that the launcher gave to process \(vouch.process.pid)")
+        }
+        return try waitForVouch(row, id, of: peer)
+    }
+
+    /// A hello with a token, of another process than the launcher's word was for.
+    func isNotVouched(_ peer: Peer, _ row: ModuleRecord, _ vouched: ProcessIdentity) -> BusError {
+        let pid = peer.credentials.pid
+        return BusError(
+            .forbidden,
+            "process \(pid) said it is \(row.name), and the launcher vouched for "
+                + (pid == vouched.pid ? "another one that had its number" : "process \(vouched.pid)"))
+    }
+
+    /// So many hellos of one user wait for one row's vouch at a time.
+    private static let mostAwaitingVouch = 2
+
+    /// Leaves hello unread until the launcher vouches: then it is judged anew.
+    /// - Returns: false.
+    private func waitForVouch(_ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool {
+        let (pid, uid) = (peer.credentials.pid, peer.credentials.uid)
+        // The launcher starts a row as its `user`, else as its own, and lends a place to no other.
+        guard uid == row.row?.user || mayLaunch(uid) else {
+            throw BusError(
+                .forbidden,
+                "process \(pid) of user \(uid) said it is \(row.name), which runs as user \(row.row?.user ?? user): the "
+                    + "launcher starts it")
+        }
+        let waiting = row.awaitingVouch.compactMap { peers[$0]?.credentials }
+        guard !waiting.contains(where: { $0.pid == pid }) else {
+            throw BusError(.nameTaken, "a hello of \(row.name) from process \(pid) waits for the launcher already")
+        }
+        guard waiting.count(where: { $0.uid == uid }) < Self.mostAwaitingVouch else {
+            throw BusError(
+                .overloaded,
+                "\(Self.mostAwaitingVouch) hellos of \(row.name) from user \(uid) wait for the launcher already: start it "
+                    + "with strata start \(row.name)")
+        }
+        move(peer, to: .waitingForVouch)
+        peer.waits(for: row)
+        peer.helloID = id
+        statistics.calls -= 1
+        putBack(peer, for: .vouch)
+        return false
+    }
+}

@@ -1,0 +1,93 @@
+import StrataCore
+
+/// How a peer that was admitted joins: its role, its observations, hello's answer.
+extension BusCore {
+    func register(_ peer: Peer, as role: Peer.Role, from: String) {
+        // Modules' sessions are counted by their role.
+        peer.role = role
+        move(peer, to: .open)
+        peer.setFrom(from)
+        cancelAlarm(.hello, of: peer)
+    }
+
+    func join(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
+        register(peer, as: .module, from: module.name)
+        peer.module = module
+        peer.rank = module.rank
+        module.peer = peer
+        module.pid = peer.credentials.pid
+        module.uid = peer.credentials.uid
+        module.isRetired = false
+        module.isIdleStop = false
+        module.wasRetiredReady = false
+        module.diedForGood = false
+        beginAnew(module, resumed: hello.resumed)
+        module.events = Set(hello.events)
+        module.helloRequires = hello.requires
+        noteHello(of: module, resumed: hello.resumed)
+        module.sessions += 1
+        // Of its own processes the launcher says it.
+        if module.sessions > 1, peer.vouched == nil { module.restarts += 1 }
+        add(hello.offer, to: module)
+        peer.wantsRetiring = hello.retiring
+        beginOffering(peer, hello)
+        answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
+        joined(module, resumed: hello.resumed && !hello.more)
+    }
+
+    /// Where a person has started it, its deaths are forgotten: through the
+    /// launcher, or by hand, where nobody vouched for it.
+    func beginAnew(_ module: ModuleRecord, resumed: Bool) {
+        guard module.vouch?.isByHand ?? !resumed else { return }
+        module.vouch?.isByHand = false
+        forgetDeaths(of: module)
+    }
+
+    /// Hello's observations, or those of a further part; behind the last part's the
+    /// row's that are not among the peer's.
+    func observe(_ part: Hello, _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
+        let first = peer.observations.count
+        for own in part.observes { addObservation(own, peer) }
+        observeForRow(module, peer)
+        return peer.observations[first...].map(\.id)
+    }
+
+    /// What the module's row observes and the peer, which has said all, doesn't.
+    func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
+        guard peer.offering == .over, let observes = module.row?.observes, !observes.isEmpty else { return }
+        var observed = Set(peer.observations.map(Observation.Target.init))
+        for own in observes where observed.insert(Observation.Target(own)).inserted {
+            addObservation(own, peer, isOfRow: true)
+        }
+    }
+
+    @discardableResult
+    func addObservation(_ observed: AppTable.Observed, _ peer: Peer, isOfRow: Bool = false) -> UInt64 {
+        let observation = Observation(
+            id: peer.nextSubscription, name: Array(observed.name.utf8), object: observed.object.map { Array($0.utf8) },
+            keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
+        peer.nextSubscription += 1
+        peer.observations.append(observation)
+        peer.observedBytes += observation.cost
+        // A successor's are in force when it takes over.
+        if peer.module?.peer === peer { observations.add(observation) }
+        return observation.id
+    }
+
+    func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {
+        let reply: JSON = .object([
+            .init("app", .string(table.app)),
+            .init("env", .string(table.env)),
+            .init("module", module.map { .string($0.name) } ?? .null),
+            .init("level", module == nil ? .null : .string(levels.names[peer.rank])),
+            .init("rank", module == nil ? .null : .integer(Int64(peer.rank))),
+            .init("levels", .array(levels.names.map { .string($0) })),
+            .init("schemes", .array(table.schemes.map { .string($0) })),
+            .init("settings", table.settings),
+            .init("launchOptions", table.launchOptions),
+            .init("subscriptions", .array(subscriptions.map { .integer(Int64($0)) })),
+            .init("limits", table.limits.json()),
+        ])
+        writeReply(peer, id: id, reply)
+    }
+}

@@ -1,0 +1,115 @@
+import StrataCore
+
+/// Taking connections, and which of them goes where there are too many.
+///
+/// Until its hello is answered a connection is counted in one of two pools, by user: the
+/// broker's user, root and vouched processes have one, all other users together the other.
+/// At a pool's bound the oldest connection of the user that has the most is ended, and the
+/// new one taken. So nobody else's connections keep a user out.
+extension BusCore {
+    /// The last so many connections are for operators and the launcher alone.
+    static let keptConnections = 16
+    /// How many connections there may be.
+    var mostConnections: Int { connectionLimit.most(table.limits.connections) }
+
+    /// Whether there are more.
+    var isOverfull: Bool { peers.count > mostConnections }
+
+    /// A connection is there.
+    /// - Parameter peer: has the number `nextPeer`.
+    func connected(_ peer: Peer) {
+        nextPeer += 1
+        peers[peer.number] = peer
+        count(peer)
+        setAlarm(.hello, of: peer, after: table.hello)
+    }
+
+    /// The process had no descriptor for a connection, but for one that is wanted back at once.
+    func refuseWithoutDescriptor(_ peer: Peer) {
+        end(
+            peer,
+            BusError(
+                .overloaded,
+                "the broker has no descriptor for one more connection (RLIMIT_NOFILE): close some, or raise ulimit -n "
+                    + "for it"))
+    }
+
+    /// Counts a peer that is new to this broker.
+    func count(_ peer: Peer) {
+        let (uid, pid) = (peer.credentials.uid, peer.credentials.pid)
+        let isKnown =
+            uid == user || uid == 0
+            || modules.rows.contains { row in
+                row.vouch.map { $0.process.pid == pid && host.isAlive($0.process) } ?? false
+            }
+        peer.pool = isKnown ? .known : .others
+        pools.entered(peer)
+    }
+
+    // MARK: Too many
+
+    /// The connection that is to go where a pool has too many; it may have said hello by now.
+    func surplus(of pool: ConnectionPools.Pool) -> Peer? {
+        guard pools[pool].count > table.limits.unregistered, let surplus = pools[pool].surplus else { return nil }
+        return peers[surplus.number]
+    }
+
+    /// Ends the connection that a pool has too many.
+    func endSurplus(of pool: ConnectionPools.Pool) {
+        guard let surplus = pools[pool].surplus, let peer = peers[surplus.number] else { return }
+        let others = pool == .others ? " of users who are not the broker's" : ""
+        end(
+            peer,
+            BusError(
+                .overloaded,
+                "\(surplus.count) connections of user \(surplus.user) have not said hello, this is the oldest of them, "
+                    + "and \(table.limits.unregistered)\(others) may (limits.unregistered): say hello at once after "
+                    + "connecting"),
+            id: peer.helloID)
+    }
+
+    /// All connections are taken: one that nobody reads any more goes.
+    /// - Returns: false where there is none.
+    func closeLingering() -> Bool {
+        guard let peer = pools.lingering.surplus.flatMap({ peers[$0.number] }) else { return false }
+        effects.append(.close(peer))
+        return true
+    }
+
+    /// The connection that goes first of all that have not said hello.
+    var leastWanted: Peer? { (pools.others.surplus ?? pools.known.surplus).flatMap { peers[$0.number] } }
+
+    func endForRoom(_ peer: Peer) { end(peer, tooManyConnections, id: peer.helloID) }
+
+    private var tooManyConnections: BusError {
+        BusError(
+            .overloaded,
+            "the broker has its \(mostConnections) connections (\(limitName)): close some, or raise that limit")
+    }
+
+    /// What bounds the connections.
+    private var limitName: String { connectionLimit.name(table.limits.connections) }
+
+    // MARK: Places of modules
+
+    /// Refuses a module where what is left is kept: the last connections for operators and
+    /// the launcher, and before them one for each row without a session, but half of the rest
+    /// at most, which no guest gets.
+    func checkPlace(_ row: ModuleRecord?) throws(BusError) {
+        let places = mostConnections - Self.keptConnections
+        guard pools.modules < places else {
+            throw BusError(
+                .overloaded,
+                "the last \(Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept for "
+                    + "operators and the launcher")
+        }
+        guard row == nil, pools.modules + modules.rows.count >= places else { return }
+        let absent = min(modules.rows.count { $0.peer == nil }, places / 2)
+        guard pools.modules + absent < places else {
+            throw BusError(
+                .overloaded,
+                "the last \(absent + Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept "
+                    + "for the manifest's modules, operators and the launcher: have fewer guests")
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import StrataCore
+
+/// A peer's life: whether it is read, and its end, with everything that was open in its name.
+extension BusCore {
+    /// Stops reading a peer until `resume`.
+    func pause(_ peer: Peer, for reason: Peer.Pause) { peer.pause = reason }
+
+    /// Lets a peer be read again.
+    func resume(_ peer: Peer) {
+        guard peer.isPaused else { return }
+        peer.pause = .none
+        effects.append(.readOn(peer))
+    }
+
+    /// A peer's queue has been written. One that was stopped for its unread answers goes on
+    /// when they are within the limit again.
+    func hasRoom(_ peer: Peer) {
+        guard peer.phase == .open else { return }
+        if peer.pause == .answers, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
+        if peer.owesCredit { sendOwedCredit(peer) }
+        if !watches.isEmpty { feedWatches() }
+    }
+
+    /// Ends a connection with an error as its last frame. The session ends at
+    /// once; what was queued and not begun is dropped.
+    /// - Parameter dropsQueued: false where all that is queued still goes out.
+    func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
+        guard peer.phase != .ending, peer.phase != .closed else { return }
+        let phase = peer.phase
+        move(peer, to: .ending)
+        endSession(peer, was: phase, reason: error.code.rawValue)
+        if dropsQueued { peer.outbox.removeNotBegun() }
+        writeError(peer, id: id, error)
+        cancelAlarms(of: peer)
+        effects.append(.writeLast(peer))
+    }
+
+    /// Ends a connection when what it has sent is handled; where its other side closes
+    /// meanwhile, it ends as any that is closed.
+    func end(_ peer: Peer, onceHeardOut farewell: BusError) {
+        guard peer.phase == .open, peer.farewell == nil else { return }
+        peer.farewell = farewell
+        effects.append(.hearOut(peer))
+    }
+
+    func helloTimePassed(_ peer: Peer) {
+        if peer.phase == .waitingForVouch {
+            end(
+                peer,
+                BusError(
+                    .forbidden,
+                    "nobody vouched for the token of \(peer.awaitedRow?.name ?? peer.displayName) within \(table.hello) ms: start the "
+                        + "module through the launcher, or give its row start: manual"),
+                id: peer.helloID)
+        } else {
+            end(
+                peer,
+                BusError(
+                    .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first"))
+        }
+    }
+
+    /// A frame was begun, and not ended in time.
+    func frameTookTooLong(_ peer: Peer) {
+        statistics.badFrames += 1
+        end(
+            peer,
+            BusError(
+                .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
+    }
+
+    /// Ends a connection for bytes that are no frame, or have no header.
+    func refuse(_ peer: Peer, _ error: any Error) {
+        statistics.badFrames += 1
+        switch error {
+        case let error as FrameError: end(peer, refusal(of: error, peer.phase))
+        case let error as HeaderError: end(peer, BusError(.badHeader, error.message))
+        default: preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
+        }
+    }
+
+    /// Bounds how many ended connections wait for their last bytes to be read: the one that has
+    /// waited the longest, of the user that has the most, is closed.
+    func boundLingering(_ most: Int) {
+        if stage == .running, pools.lingering.count > most { _ = closeLingering() }
+    }
+
+    /// A connection is closed.
+    func closed(_ peer: Peer, reason: String) {
+        let phase = peer.phase
+        move(peer, to: .closed)
+        cancelAlarms(of: peer)
+        if phase != .ending { endSession(peer, was: phase, reason: reason) }
+        gone.append(peer)
+        peers[peer.number] = nil
+        if stage == .goodbye, peers.isEmpty { finish() }
+    }
+
+    /// Puts a peer into another phase of its life.
+    func move(_ peer: Peer, to phase: Peer.Phase) {
+        pools.left(peer)
+        if let row = peer.awaitedRow {
+            row.awaitingVouch.removeAll { $0 == peer.number }
+            peer.awaitedRow = nil
+        }
+        peer.phase = phase
+        pools.entered(peer)
+    }
+
+    /// - Parameters:
+    ///   - phase: where the peer was.
+    ///   - reason: `closed`, or the code that the broker ended it with.
+    func endSession(_ peer: Peer, was phase: Peer.Phase, reason: String) {
+        guard phase == .open else { return }
+        // Ended by itself, and not as the last act of a stop or a replacement.
+        var death: ModuleDeath?
+        if reason == "closed", stage == .running, let module = peer.module, module.row != nil, module.peer === peer,
+            !module.isRetired
+        {
+            death = self.death(of: module, peer)
+        }
+        endMade(by: peer)
+        endServed(by: peer, reason: reason)
+        endInstances(of: peer)
+        observations.removeAll(of: peer)
+        peer.observations = []
+        peer.observedBytes = 0
+        watches.removeAll { $0.peer === peer }
+        listings.removeAll { $0.peer === peer }
+        if peer === launcher {
+            launcher = nil
+            launcherLeft()
+        }
+        if let module = peer.module {
+            if let death { count(death, of: module) }
+            sessionEnded(module, peer, reason: reason)
+        }
+    }
+
+    private func endServed(by peer: Peer, reason: String) {
+        guard peer.firstServed != nil else { return }
+        let error = endingError(of: peer, reason)
+        while let call = peer.firstServed {
+            if call.pointee.kind == .notice, let report = call.pointee.parent {
+                reportTargetGone(report, peer, error)
+                continue
+            }
+            calleeGone(call, error)
+        }
+    }
+
+    /// What the end of a session is to those whose requests it had.
+    private func endingError(of peer: Peer, _ reason: String) -> BusError {
+        if reason == ErrorCode.shuttingDown.rawValue, isLeaving(peer), let module = peer.module {
+            return BusError(
+                .replaced,
+                "process \(module.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
+                    + "has ended: ask again", ran: .maybe)
+        }
+        let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
+        return BusError(.died, "\(peer.displayName) died: \(why)", ran: .maybe)
+    }
+
+    private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
+        guard module.peer === peer else {
+            if module.successor?.peer === peer { module.successor = nil }
+            leaving.removeAll { $0 === peer }
+            if stage == .running { emitModuleLost(module, reason: reason) }
+            return
+        }
+        endSupervision(of: peer)
+        module.peer = nil
+        module.step = .none
+        module.events = []
+        module.takeLevel()
+        removeOffers(of: module)
+        if module.row == nil {
+            failWaiting(module, unavailable(module))
+            modules.remove(module)
+        } else if let successor = module.successor, stage == .running, !module.isRemoved {
+            order.begins(again: module.number)
+            module.successor = nil
+            goOn(successor, as: module)
+        } else {
+            // The launcher may have told of the process's end before its connection did.
+            let isTold = (reason == "closed" || peer.farewell != nil) && !module.verdictReason.isEmpty
+            rowEnded(module, reason: isTold ? module.verdictReason : reason)
+        }
+        if stage == .running { emitModuleLost(module, reason: reason) }
+    }
+}

@@ -1,0 +1,182 @@
+import StrataCore
+
+/// `reload`: the launcher reads the manifest again, and the broker puts the new
+/// table in force, all of it or nothing.
+extension BusCore {
+    func reload(_ header: borrowing Header, from peer: Peer) throws(BusError) {
+        guard let launcher else {
+            throw BusError(
+                .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")
+        }
+        guard let call = openRequest(.served, header, from: peer) else { return }
+        forgetEndedReloads()
+        reloads.append(CallReference(call))
+        if askedReloads == nil { askForTable(launcher) }
+    }
+
+    /// One at a time; who asks meanwhile gets the next. Without a deadline: what
+    /// the launcher has put in force, the broker does too, whoever still waits.
+    private func askForTable(_ launcher: Peer) {
+        for asking in reloads { asking.call.pointee.wasPassedOn = true }
+        askedReloads = reloads
+        reloads = []
+        callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
+    }
+
+    /// The launcher has answered, or is gone.
+    func tableAnswered(_ answer: OwnAnswer) {
+        let asked = askedReloads ?? []
+        askedReloads = nil
+        let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
+        for asking in asked { self.answer(asking, result) }
+        endFormerOperators()
+        forgetEndedReloads()
+        guard !reloads.isEmpty else { return }
+        guard let launcher else {
+            // Who asked meanwhile asked one that is gone.
+            let waiting = reloads
+            reloads = []
+            for asking in waiting { self.answer(asking, result) }
+            return
+        }
+        askForTable(launcher)
+    }
+
+    /// What the launcher refuses changes nothing.
+    private static func judged(_ error: BusError) -> BusError {
+        guard error.code == .died else { return BusError(error.code, error.message) }
+        return BusError(
+            .unavailable, "the launcher ended before it had read the manifest, and nothing was changed: run strata up")
+    }
+
+    private func forgetEndedReloads() {
+        reloads.removeAll { !$0.isOpen }
+    }
+
+    private func answer(_ asking: CallReference, _ result: Result<Void, BusError>) {
+        guard asking.isOpen else { return }
+        let call = asking.call
+        switch result {
+        case .success:
+            guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
+            writeReply(peer, id: call.pointee.callerID, .object([]))
+            release(call, "the manifest was read again")
+        case .failure(let error): fail(call, error)
+        }
+    }
+
+    private func take(tableFrom body: [UInt8]) -> Result<Void, BusError> {
+        do {
+            try take(try AppTable(json: try BodyLimit.table.read(body, of: "the launcher's new table")))
+            return .success(())
+        } catch let error as BusError {
+            return .failure(error)
+        } catch {
+            return .failure(BusError(.badParams, "the launcher's new table can't be read: \(error)"))
+        }
+    }
+
+    private func take(_ new: AppTable) throws(BusError) {
+        try new.mayFollow(table)
+        endNamesakes(of: new)
+        let old = table
+        withdrawURLs()
+        table = new
+        adapters = AdapterTable(new.adapters)
+        let removed = modules.take(new.modules)
+        declareInterfaces()
+        declareURLs()
+        takeAwayFromSuccessors()
+        for module in modules.rows where !module.isRemoved { takeRow(module, old) }
+        endSurplusGuests()
+        for module in removed { remove(module) }
+        turnMayHaveChanged()
+    }
+
+    // MARK: rows
+
+    /// Puts a row that came or stayed in force.
+    private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
+        if module.start != .eager { order.leave(module.number) }
+        if let successor = module.successor { observeAnew(module, successor.peer) }
+        if let peer = module.peer, let row = module.row {
+            observeAnew(module, peer)
+            let before = old.modules.first { $0.name == module.name }
+            if module.isReady, before?.idle != row.idle || before?.ping != row.ping || before?.start != row.start {
+                endSupervision(of: peer)
+                supervise(module)
+            }
+        }
+        if module.isWaitedFor, module.peer == nil {
+            if canBeWaitedFor(module) { want(module) } else { failWaiting(module, unavailable(module)) }
+        }
+    }
+
+    /// What the row observes now, and no more what it did before.
+    private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
+        let observed = Set((module.row?.observes ?? []).map(Observation.Target.init))
+        for observation in peer.observations
+        where observation.isOfRow && !observed.contains(Observation.Target(observation)) {
+            endObservation(observation)
+        }
+        observeForRow(module, peer)
+    }
+
+    /// Takes a module away whose row is gone. The launcher ends what it started;
+    /// what was started by hand is ended here.
+    private func remove(_ module: ModuleRecord) {
+        order.leave(module.number)
+        guard let peer = module.peer else {
+            forget(module)
+            return
+        }
+        if module.isRetired { return }
+        if let vouch = module.vouch, host.isAlive(vouch.process) { return }
+        retire(module, peer, .removed)
+    }
+
+    /// Nothing is left of a module whose row is gone.
+    func forget(_ module: ModuleRecord) {
+        failWaiting(
+            module, BusError(.unavailable, "the row of \(module.name) was taken out of the manifest: nobody starts it"))
+        setState(module, .absent, "its row is gone from the manifest")
+        modules.remove(module)
+    }
+
+    // MARK: sessions that the new table has no place for
+
+    /// A guest whose name is a row's now.
+    private func endNamesakes(of new: AppTable) {
+        for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
+            guard let peer = guest.peer else { continue }
+            end(
+                peer,
+                BusError(.shuttingDown, "\(guest.name) is a row of the manifest now, so it is no guest any more"))
+        }
+    }
+
+    private func endSurplusGuests() {
+        let most = table.guests?.most ?? 0
+        for guest in modules.guests.dropFirst(most) {
+            guard let peer = guest.peer else { continue }
+            end(
+                peer,
+                BusError(
+                    .shuttingDown,
+                    most == 0
+                        ? "the manifest has no guests any more" : "the manifest has \(most) guests now (guests.most)")
+            )
+        }
+    }
+
+    /// After the answer, which may be one of theirs.
+    private func endFormerOperators() {
+        for peer in peers.values where peer.role == .operator && peer.phase == .open {
+            let uid = peer.credentials.uid
+            guard !isOperator(uid) else { continue }
+            end(
+                peer, BusError(.shuttingDown, "user \(uid) is no operator any more, by the manifest"),
+                dropsQueued: false)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import StrataCore
+
+/// What rows provide and map, put in force at the start and after each reload:
+/// what a row names is its module's alone from then on, whoever had it.
+extension BusCore {
+    func declareInterfaces() {
+        var owners: [String: ModuleRecord] = [:]
+        for module in modules.rows where !module.isRemoved {
+            for name in module.row?.provides ?? [] { owners[name] = module }
+        }
+        var losers: [Int: ModuleRecord] = [:]
+        for interface in routes.allInterfaces {
+            if let owner = owners[interface.name], owner !== interface.owner {
+                routes.remove(interface)
+                interface.isLive = false
+                losers[interface.owner.number] = interface.owner
+            } else if interface.isDeclared, owners[interface.name] == nil {
+                interface.isDeclared = false
+                if !interface.isLive { routes.remove(interface) }
+            }
+        }
+        for loser in losers.values { forgetLost(loser) }
+        for (name, owner) in owners {
+            if let interface = routes.interface(name) {
+                interface.isDeclared = true
+            } else {
+                routes.add(InterfaceRecord(name: name, owner: owner, isDeclared: true))
+            }
+        }
+        // Who leads where may have changed through adapters alone.
+        routes.forgetRoutes()
+    }
+
+    /// What a process was to bring when it takes over, and what is another
+    /// module's by its row now.
+    func takeAwayFromSuccessors() {
+        for module in modules.rows {
+            guard let successor = module.successor else { continue }
+            successor.offer.interfaces.removeAll { own in
+                routes.interface(own.name).map { $0.isDeclared && $0.owner !== module } ?? false
+            }
+            let kept = Set(successor.offer.interfaces.map(\.name))
+            successor.offer.urls.removeAll { url in
+                guard kept.contains(url.interface) else { return true }
+                let owned = routes.urls.value(of: url.pattern, host: url.host)
+                return owned.map { $0.isDeclared && $0.owner !== module } ?? false
+            }
+        }
+    }
+
+    /// Takes from a module what it has no more: interfaces that are another's, and the
+    /// URLs that lead to them.
+    private func forgetLost(_ module: ModuleRecord) {
+        let lost = Set(module.interfaces.lazy.filter { !$0.isLive }.map(\.name))
+        module.interfaces.removeAll { !$0.isLive }
+        for url in module.urls where lost.contains(url.interface) {
+            routes.urls.remove(url.pattern, host: url.host)
+            url.isLive = false
+        }
+        module.urls.removeAll { !$0.isLive }
+    }
+
+    /// Takes the rows' own mappings back: what a session registered stays its own.
+    func withdrawURLs() {
+        for module in modules.rows {
+            for mapping in module.mappings {
+                guard let target = routes.urls.value(of: mapping.pattern, host: mapping.host), target.owner === module
+                else { continue }
+                if target.isLive {
+                    target.declared = nil
+                } else {
+                    routes.urls.remove(mapping.pattern, host: mapping.host)
+                }
+            }
+        }
+    }
+
+    /// Puts the rows' mappings in force.
+    func declareURLs() {
+        var losers: [Int: ModuleRecord] = [:]
+        for module in modules.rows where !module.isRemoved {
+            for mapping in module.mappings {
+                if let target = routes.urls.value(of: mapping.pattern, host: mapping.host) {
+                    if target.owner === module {
+                        target.declared = mapping
+                        continue
+                    }
+                    target.isLive = false
+                    losers[target.owner.number] = target.owner
+                }
+                let target = URLTarget(mapping, owner: module, declared: mapping, isLive: false)
+                // A row's are there whatever others have brought.
+                _ = try? routes.urls.replace(mapping.pattern, host: mapping.host, value: target)
+            }
+        }
+        for loser in losers.values { loser.urls.removeAll { !$0.isLive } }
+    }
+}
