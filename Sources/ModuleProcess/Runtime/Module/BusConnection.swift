@@ -142,7 +142,7 @@ final class BusConnection {
 
     private func greeted(_ hello: JSON, _ session: Session) {
         welcome = hello
-        session.limits = SessionLimits(hello["limits"])
+        session.greeted(SessionLimits(hello["limits"]))
     }
 
     private func opened(_ session: Session, _ greeting: Greeting) {

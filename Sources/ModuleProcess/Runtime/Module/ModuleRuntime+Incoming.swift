@@ -16,11 +16,11 @@ extension ModuleRuntime {
             credit: header.credit, session: session)
         if let telemetry {
             if let series = entry?.series, telemetry.tracing == nil {
-                call.measurement = Measurement(series)
+                call.begin(Measurement(series))
             } else {
                 let series = telemetry.begin(
                     call, Subject(.call, to: name), isKnown: entry != nil || other != nil, from: header.from.text)
-                entry?.series = series
+                entry?.isMeasured(in: series)
             }
         }
         guard session.handlers < SessionLimits.handlers else {
