@@ -6,10 +6,11 @@ extension Launcher {
     /// milliseconds; as long as a module's runtime does.
     static let reach: UInt64 = 30_000
 
-    func busCame() {
-        guard case .running = phase else { return }
+    /// - Parameter absence: for how long there was none; nil the first time.
+    func busCame(after absence: UInt64?) {
+        guard app.isRunning else { return }
         keeper?.isConnected()
-        if !isFirstBus { console.say("the broker is back after \(seconds(loop.now - busLostAt))") }
+        if let absence { console.say("the broker is back after \(seconds(absence))") }
         // Those that run come first: they are connecting too.
         for supervisor in supervisors { vouch(for: supervisor) }
         for supervisor in supervisors {
@@ -17,19 +18,17 @@ extension Launcher {
         }
         link.watch { [weak self] in self?.saw($0) }
         for supervisor in supervisors { supervisor.change { $0.busCame(at: loop.now) } }
-        if isFirstBus {
-            isFirstBus = false
+        if absence == nil {
             proceed(order.begin(at: loop.now))
             sayWhenAllReady()
         }
     }
 
     func busWent(_ reason: String) {
-        busLostAt = loop.now
         waiters = Waiters()
-        logReaders = []
+        logs.dropAll()
         for supervisor in supervisors { supervisor.busWent() }
-        if case .running = phase { console.say("no connection to the broker: \(reason)") }
+        if app.isRunning { console.say("no connection to the broker: \(reason)") }
     }
 
     func busRefused(_ error: BusError) {
@@ -41,7 +40,7 @@ extension Launcher {
     }
 
     func brokerEnded(_ exit: String) {
-        guard case .running = phase else { return }
+        guard app.isRunning else { return }
         console.say("the broker ended with \(exit); it is started again")
         link.drop()
         link.connect()
@@ -54,12 +53,12 @@ extension Launcher {
 
     /// Each second: a broker that can't be reached for long is none.
     func watchBus() {
-        guard case .running = phase, !link.isUp, loop.now - busLostAt >= Self.reach else { return }
+        guard app.isRunning, link.absence >= Self.reach else { return }
         guard let keeper else {
             end(Ending(code: 3, message: "there is no broker on \(settings.socket) for \(seconds(Self.reach))"))
             return
         }
-        busLostAt = loop.now
+        link.waitAnew()
         console.say("the broker doesn't answer for \(seconds(Self.reach)): it is killed, and started again")
         keeper.replace()
     }

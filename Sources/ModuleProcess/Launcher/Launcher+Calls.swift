@@ -4,10 +4,7 @@ import StrataCore
 extension Launcher {
     func answer(_ call: RequestChannel.Incoming) {
         let action = call.to.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
-        if case .running = phase {
-        } else {
-            return link.fail(call.id, BusError(.unavailable, "the app is ending"))
-        }
+        guard app.isRunning else { return link.fail(call.id, BusError(.unavailable, "the app is ending")) }
         switch action {
         case "start", "stop", "restart", "lend", "why": module(action, call)
         case "logs": logs(call)
@@ -62,34 +59,21 @@ extension Launcher {
     private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
         if supervisor.machine.isReady { return link.reply(id) }
         waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
-        if !isBus, !supervisor.machine.isRunning { supervisor.isWantedByHand = true }
-        supervisor.change { $0.start(at: loop.now, reason: reason, impatiently: !isBus) }
+        supervisor.start(reason: reason, byHand: !isBus)
     }
 
     private func stop(_ supervisor: Supervisor, _ reason: String, asksForTearDown: Bool, _ id: UInt64) {
-        supervisor.isWantedByHand = false
-        switch supervisor.machine.state {
-        case .untouched, .settled: link.reply(id)
-        case .pending, .running, .stopping, .lent:
+        if supervisor.machine.isAtRest {
+            link.reply(id)
+        } else {
             waiters.add(id, until: .stopped, of: supervisor.name)
-            supervisor.change { $0.stop(at: loop.now, reason: reason, asksForTearDown: asksForTearDown) }
         }
+        supervisor.stop(reason: reason, asksForTearDown: asksForTearDown)
     }
 
     private func restart(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
         waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
-        if !isBus, supervisor.replacement == nil { supervisor.isWantedByHand = true }
-        if isBus {
-            // It did not answer a ping: it would not answer tearDown either.
-            let times = ModuleMachine.StopTimes(tearDown: 0, terminate: min(supervisor.row.stop, 1_000))
-            supervisor.change {
-                $0.stop(at: loop.now, reason: reason, then: .start, asksForTearDown: false, within: times)
-            }
-        } else if supervisor.row.replace == .overlap, supervisor.machine.isReady, link.isUp {
-            supervisor.replace(reason: reason)
-        } else {
-            supervisor.change { $0.stop(at: loop.now, reason: reason, then: .start) }
-        }
+        if isBus { supervisor.restartHung(reason: reason) } else { supervisor.restart(reason: reason) }
     }
 
     func unknown(_ module: String) -> BusError {

@@ -76,7 +76,7 @@ extension Launcher {
         else { return }
         supervisors.removeAll { $0 === supervisor }
         supervisor.close()
-        forgetLines(of: supervisor.name)
+        logs.forget(supervisor.name)
     }
 
     func couldNotReplace(_ supervisor: Supervisor, _ why: String) {

@@ -5,7 +5,7 @@ import StrataManifest
 extension Launcher {
     /// Each second: who holds things up.
     func sayProgress() {
-        guard case .running = phase else { return }
+        guard app.isRunning else { return }
         var starting: [(name: String, activity: String, since: UInt64)] = []
         for supervisor in supervisors {
             guard let activity = supervisor.machine.activity else { continue }
@@ -16,33 +16,19 @@ extension Launcher {
 
     /// Once, when it is known of every row what became of its first start.
     func sayWhenAllReady() {
-        guard case .running = phase, !saidReady, order.isOver else { return }
-        let expected = supervisors.filter { $0.row.start == .eager || $0.row.start == .async }
-        guard !expected.contains(where: { $0.machine.isStarting || $0.machine.state == .untouched }) else { return }
-        saidReady = true
-        let ready = expected.filter(\.machine.isReady)
-        let time = seconds(loop.now - startedAt)
-        if ready.count == expected.count {
-            tellReady(
-                expected.count == 1
-                    ? "the module is ready after \(time)" : "all \(ready.count) modules are ready after \(time)")
-        } else if expected.count == 1 {
-            tellReady("the module, \(expected[0].name), is not ready after \(time)")
-        } else {
-            let others = expected.filter { !$0.machine.isReady }.map(\.name)
-            tellReady("\(ready.count) of \(expected.count) modules are ready after \(time); not \(list(others))")
+        guard app.isRunning, order.isOver else { return }
+        let starts = supervisors.filter(\.row.isStartedByItself).map { supervisor in
+            (name: supervisor.name, fate: supervisor.machine.firstStart)
         }
+        guard let summary = progress.summary(starts, at: loop.now) else { return }
+        console.say(summary)
+        settings.manager.tell(.ready, .status(summary))
         sayWhatIsThere()
-    }
-
-    private func tellReady(_ status: String) {
-        console.say(status)
-        settings.manager.tell(.ready, .status(status))
     }
 
     private func sayWhatIsThere() {
         link.call("interfaces", deadline: 5_000) { [weak self] answer in
-            guard let self, case .running = phase else { return }
+            guard let self, app.isRunning else { return }
             var interfaces: JSON?
             if case .success(let body) = answer { interfaces = (try? JSON(parsing: body))?["interfaces"] }
             sayWhoIsRefused(interfaces?.array ?? [])

@@ -54,7 +54,7 @@ extension Launcher {
     /// the broker is told before it has the table.
     private func apply(_ manifest: Manifest) -> Change {
         settings.manifest = manifest
-        keeper?.table = manifest.table
+        keeper?.update(manifest.table)
         surroundings.env = manifest.table.env
         let table = manifest.table
         console.align(to: table.modules.map(\.name))
@@ -66,7 +66,6 @@ extension Launcher {
                 let supervisor = known.remove(at: index)
                 kept.append(supervisor)
                 if supervisor.isRemoved {
-                    supervisor.isRemoved = false
                     change.came.append(supervisor)
                 } else if row.isStartedByItself, !supervisor.row.isStartedByItself {
                     change.wanted.append(supervisor)
@@ -88,8 +87,7 @@ extension Launcher {
 
     private func begin(_ change: Change) {
         for gone in change.went {
-            gone.isRemoved = true
-            gone.change { $0.stop(at: loop.now, reason: "its row is gone from the manifest") }
+            gone.remove()
             forgetRemoved(gone)
         }
         for supervisor in change.came {
@@ -104,11 +102,11 @@ extension Launcher {
             }
         }
         console.say("the manifest was read again")
-        emit("reload")
+        events?.emit("reload")
     }
 }
 
 extension AppTable.Row {
     /// Whether the launcher starts it without being asked.
-    fileprivate var isStartedByItself: Bool { start == .eager || start == .async }
+    var isStartedByItself: Bool { start == .eager || start == .async }
 }

@@ -62,22 +62,6 @@ public final class Launcher {
         public var message: String
     }
 
-    /// How far an app is.
-    enum Phase {
-        case notStarted
-        case running
-        /// Modules are told that the app ends; what it ends with.
-        case announcing(Ending)
-        /// Modules end, group by group; what the app ends with.
-        case endingModules(StopOrder, Ending)
-        /// The broker reads what was said last.
-        case leavingBus(Ending)
-        case endingBroker(Ending)
-        /// What is left of descendants is killed.
-        case sweeping(Ending)
-        case over
-    }
-
     /// Called once, when nothing of the app is left.
     public var onEnd: (Ending) -> Void = { _ in }
 
@@ -85,57 +69,39 @@ public final class Launcher {
     let console: Console
     var settings: Settings
     var surroundings: Surroundings
-    let lifeline: Pipe
     let link: BusLink
-    /// Where the kernel holds modules to their memory.
-    private(set) var groups: ControlGroups?
-    var keeper: BrokerKeeper?
+    /// What the process is asked for, where it is the launcher's alone.
+    private var process: OwnProcess?
+    private(set) var keeper: BrokerKeeper?
     var supervisors: [Supervisor] = []
+    var app = AppMachine()
     var order: StartOrder
-    var phase = Phase.notStarted
-    var progress = Progress()
+    var progress: Progress
     var waiters = Waiters()
-    /// What modules wrote, and who reads it.
-    var logs = OutputLogs()
-    var logReaders: [LogReader] = []
-    var startedAt: UInt64 = 0
-    var isFirstBus = true
-    var saidReady = false
-    /// Since when there is no bus.
-    var busLostAt: UInt64 = 0
-    /// When the end began, and whose turn it is.
-    var endStartedAt: UInt64 = 0
-    var sweepStartedAt: UInt64 = 0
-    var group: Set<String> = []
-    var isStoppingGroup = false
-    var suspension = Suspension()
-    var pressure = MemoryPressure()
-    var pressureWatcher: PressureWatcher?
-    /// Whether there was a controlling terminal at the start: one that is hung
-    /// up is gone before the signal that says so.
-    private(set) var hasTerminal = false
-    private var signals: [SignalWatcher] = []
-    private var orderTimer: LoopTimer?
+    var logs = LogStreams()
+    /// While the app runs.
+    var events: AppEvents?
+    /// The deadline of the order at the start, and then that of the end.
+    private var timer: LoopTimer?
     private var tick: LoopTimer?
     private var aliveTimer: LoopTimer?
-    var endTimer: LoopTimer?
 
     /// Starts nothing yet.
     public init(_ loop: Loop, _ settings: Settings, console: Console) throws(SystemError) {
         self.loop = loop
         self.console = console
         self.settings = settings
-        lifeline = try Pipe(readingBlocks: true)
         let table = settings.manifest.table
         surroundings = Surroundings(
-            socket: settings.socket, env: table.env, group: table.group, lifeline: lifeline,
+            socket: settings.socket, env: table.env, group: table.group,
+            lifeline: try Pipe(readingBlocks: true),
             inherited: ProcessEnvironment.inherited(settings.environment), spans: settings.spans)
         order = StartOrder(table)
+        progress = Progress(at: loop.now)
         link = BusLink(loop, path: settings.socket)
         console.align(to: table.modules.map(\.name))
-        orderTimer = LoopTimer(loop) { [unowned self] in self.orderDeadlinePassed() }
+        timer = LoopTimer(loop) { [unowned self] in self.deadlinePassed() }
         tick = LoopTimer(loop) { [unowned self] in self.secondPassed() }
-        endTimer = LoopTimer(loop) { [unowned self] in self.endDeadlinePassed() }
         for (row, process) in zip(table.modules, settings.manifest.processes) {
             supervisors.append(Supervisor(row, process, startup: table.startup, owner: self))
         }
@@ -144,22 +110,20 @@ public final class Launcher {
     /// Starts the broker, and then the modules. Throws where this process can't
     /// be a launcher's.
     public func start() throws(SystemError) {
-        guard case .notStarted = phase else { preconditionFailure("a launcher starts once") }
-        if settings.ownsProcess { try takeProcess() }
-        phase = .running
-        startedAt = loop.now
-        busLostAt = loop.now
-        link.onUp = { [unowned self] in self.busCame() }
+        if settings.ownsProcess { process = try OwnProcess(loop) { [unowned self] in self.ordered($0) } }
+        app.started()
+        link.onUp = { [unowned self] in self.busCame(after: $0) }
         link.onDown = { [unowned self] in self.busWent($0) }
         link.onRefused = { [unowned self] in self.busRefused($0) }
         link.onCall = { [unowned self] in self.answer($0) }
         link.onCancel = { [unowned self] id in
             self.waiters.drop(id)
-            self.logReaders.removeAll { $0.id == id }
+            self.logs.drop(id)
         }
-        link.onCredit = { [unowned self] in self.readersGot($1, for: $0) }
+        link.onCredit = { [unowned self] in self.readerGot($1, for: $0) }
         tick?.start(after: 1_000, every: 1_000)
-        watchPressure()
+        events = AppEvents(
+            loop, link, console, PressureSource(settings.environment), mayHalt: process?.hasTerminal ?? false)
         if case .program(let path) = settings.broker {
             let keeper = BrokerKeeper(
                 loop, console, executable: path, table: settings.manifest.table, surroundings: surroundings,
@@ -170,7 +134,7 @@ public final class Launcher {
             self.keeper = keeper
             keeper.start()
         }
-        if case .running = phase { link.connect() }
+        if app.isRunning { link.connect() }
         keepTellingManager()
     }
 
@@ -190,22 +154,21 @@ public final class Launcher {
 
     /// Starts the next groups of the order at the start.
     func proceed(_ names: [String]) {
-        guard case .running = phase else { return }
-        for name in names {
-            supervisor(name)?.change { $0.start(at: loop.now, reason: "the app starts", impatiently: false) }
-        }
-        armOrder()
+        guard app.isRunning else { return }
+        for name in names { supervisor(name)?.start(reason: "the app starts", byHand: false) }
+        armTimer()
     }
 
-    private func armOrder() {
-        guard let deadline = order.deadline else {
-            orderTimer?.stop()
+    func armTimer() {
+        guard let deadline = app.isRunning ? order.deadline : app.deadline else {
+            timer?.stop()
             return
         }
-        orderTimer?.start(after: deadline > loop.now ? deadline - loop.now : 0)
+        timer?.start(after: deadline > loop.now ? deadline - loop.now : 0)
     }
 
-    private func orderDeadlinePassed() {
+    private func deadlinePassed() {
+        guard app.isRunning else { return change { $0.deadlinePassed(at: loop.now) } }
         let late = order.holders.sorted()
         let names = order.deadlinePassed(at: loop.now)
         if !late.isEmpty {
@@ -215,67 +178,40 @@ public final class Launcher {
         proceed(names)
     }
 
-    // MARK: The process
-
-    private func takeProcess() throws(SystemError) {
-        try ProcessControl.becomeSubreaper()
-        try ProcessControl.renouncePrivileges()
-        ProcessControl.keepDescriptorsToItself()
-        groups = ControlGroups.delegated()
-        func watch(_ number: Int32, _ body: @escaping () -> Void) throws(SystemError) {
-            signals.append(try SignalWatcher(loop, signal: number, onSignal: body))
+    private func ordered(_ order: OwnProcess.Order) {
+        switch order {
+        case .end(let signal): ordered(signal)
+        case .reload: reloadBySignal()
+        case .suspend: events?.suspend()
+        case .goOn: events?.goOn()
+        case .reap: reapAdopted()
         }
-        try watch(SIGINT) { [unowned self] in self.ordered("SIGINT") }
-        try watch(SIGTERM) { [unowned self] in self.ordered("SIGTERM") }
-        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
-        hasTerminal = terminal >= 0
-        if hasTerminal { close(terminal) }
-        // Under nohup the end of the terminal is not to matter.
-        if !Self.isIgnored(SIGHUP) {
-            try watch(SIGHUP) { [unowned self] in
-                if self.hasTerminal { self.ordered("SIGHUP") } else { self.reloadBySignal() }
-            }
-        }
-        if !Self.isIgnored(SIGTSTP) {
-            try watch(SIGTSTP) { [unowned self] in self.suspendBySignal() }
-            try watch(SIGCONT) { [unowned self] in self.continueBySignal() }
-        }
-        try watch(SIGCHLD) { [unowned self] in self.reapAdopted() }
-    }
-
-    private static func isIgnored(_ signal: Int32) -> Bool {
-        var action = sigaction()
-        sigaction(signal, nil, &action)
-        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self)
-            == unsafeBitCast(SIG_IGN, to: UInt.self)
     }
 
     private func secondPassed() {
         for supervisor in supervisors { supervisor.checkMemory() }
-        groups?.sweep()
+        process?.groups?.sweep()
         sayProgress()
         sendLines()
         watchBus()
     }
 
     func closeAll() {
-        for watcher in signals { watcher.close() }
-        signals = []
-        for timer in [orderTimer, tick, aliveTimer, endTimer] { timer?.close() }
-        (orderTimer, tick, aliveTimer, endTimer) = (nil, nil, nil, nil)
-        pressureWatcher?.close()
-        pressureWatcher = nil
+        for timer in [timer, tick, aliveTimer] { timer?.close() }
+        (timer, tick, aliveTimer) = (nil, nil, nil)
         link.close()
         keeper?.close()
         for supervisor in supervisors { supervisor.close() }
-        groups?.close()
-        groups = nil
-        lifeline.closeWriting()
-        lifeline.closeReading()
+        process?.close()
+        process = nil
+        surroundings.lifeline.closeWriting()
+        surroundings.lifeline.closeReading()
     }
 }
 
-extension Launcher: SupervisorOwner {}
+extension Launcher: SupervisorOwner {
+    var groups: ControlGroups? { process?.groups }
+}
 
 /// `A`, `A and B`, `A, B and C`.
 func list(_ names: [String]) -> String {

@@ -99,9 +99,11 @@ struct ModuleMachineTests {
 
     /// The backoff grows to its most, and begins anew after a healthy time.
     @Test func delaysGrowAndAreResetByAHealthyTime() {
-        var machine = ModuleMachine(Machine.Policy(restart: .onFailure, stop: 5_000, startup: 30_000))
-        machine.policy.backoff.most = 400
-        machine.policy.backoff.reset = 5_000
+        var policy = Machine.Policy(restart: .onFailure, stop: 5_000, startup: 30_000)
+        var machine = ModuleMachine(policy)
+        policy.backoff.most = 400
+        policy.backoff.reset = 5_000
+        machine.update(policy)
         _ = machine.busCame(at: 0)
         _ = machine.start(at: 0, reason: "test")
         var now: UInt64 = 0

@@ -18,7 +18,7 @@ struct OutputLogTests {
     private func reader(
         _ logs: OutputLogs, modules: Set<String>? = nil, lines: UInt64 = 10, follows: Bool = false
     ) -> LogReader {
-        LogReader(id: 1, credit: 1, modules: modules, lines: lines, follows: follows, logs)
+        LogReader(id: 1, credit: .max, modules: modules, lines: lines, follows: follows, logs)
     }
 
     /// `A one`, with what was missed before it in brackets.

@@ -29,7 +29,7 @@ struct RuntimePartsTests {
                     #expect(app.module(LargeModule.self).seen.last == observed)
                 }
                 guard !resumed else { break }
-                runtime.lose(runtime.session!)  // because it is ready
+                runtime.connection.lose(runtime.connection.session!)  // because it is ready
                 _ = try await Bus(runtime).call("bus/ping")
             }
         }

@@ -158,7 +158,7 @@ struct RuntimeRegisterTests {
             let error = await #expect(throws: BusError.self) { try await registering.value }
             #expect(error?.code == .nameTaken)
             #expect(try await peer.call("Radio/tune")["code"] == "unknown-action")
-            #expect(harness.runtime.registrations.isEmpty)
+            #expect(harness.runtime.offers.isAsAtStart)
         }
     }
 

@@ -61,7 +61,8 @@ struct RuntimeWithBrokerTests {
             #expect(try await bus.call("Till/count") == 0)
             let basket = try await bus.create("Basket")
             #expect(try await basket.call("name") == .string("\(basket.name)/name"))
-            app.runtime(of: CartModule.self).lose(app.runtime(of: CartModule.self).session!)  // because it is ready
+            // Because it is ready there is one.
+            app.runtime(of: CartModule.self).connection.lose(app.runtime(of: CartModule.self).connection.session!)
             _ = try await owner.call("bus/ping")
             #expect(try await bus.open("demo://shop.example/open") == "open")
             try await registration.end()
@@ -134,7 +135,8 @@ struct RuntimeWithBrokerTests {
         try await withStore { app, store, bus in
             let cart = try await bus.create(Cart.self)
             _ = try await cart.call(Cart.Add(thing: "hat"))
-            app.runtime(of: PlayerModule.self).lose(app.runtime(of: PlayerModule.self).session!)  // because it is ready
+            // Because it is ready there is one.
+            app.runtime(of: PlayerModule.self).connection.lose(app.runtime(of: PlayerModule.self).connection.session!)
             let library = app.bus(of: LibraryModule.self)
             while try await library.call("Till/count") != 1 {}
             #expect(store.freed == [cart.name])
@@ -150,7 +152,8 @@ struct RuntimeWithBrokerTests {
         try await withStore { app, store, bus in
             let cart = try await bus.create(Cart.self)
             _ = try await cart.call(Cart.Add(thing: "hat"))
-            app.runtime(of: CartModule.self).lose(app.runtime(of: CartModule.self).session!)  // because it is ready
+            // Because it is ready there is one.
+            app.runtime(of: CartModule.self).connection.lose(app.runtime(of: CartModule.self).connection.session!)
             // It waits for the connection, and finds it made anew.
             _ = try await app.bus(of: CartModule.self).call("bus/ping")
             #expect(try await bus.call("Till/count") == 1)

@@ -33,7 +33,7 @@ final class BrokerKeeper {
     private let surroundings: Surroundings
     /// A service manager's socket.
     private let listening: Int32?
-    var table: AppTable
+    private var table: AppTable
     private var child: ChildProcess?
     private var outputs: [ProcessOutput] = []
     private var lastLines = LastLines()
@@ -73,6 +73,9 @@ final class BrokerKeeper {
             onGaveUp(Refusal(code: 1, message: "the broker can't be started: \(message)"))
         }
     }
+
+    /// What its next process gets.
+    func update(_ table: AppTable) { self.table = table }
 
     /// The launcher is connected to it.
     func isConnected() {

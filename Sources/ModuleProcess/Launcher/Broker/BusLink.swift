@@ -9,8 +9,8 @@ final class BusLink {
     /// Until hello tells those of the bus.
     private static let firstLimits = FrameLimits(frame: 16 << 20, header: 16 << 10)
 
-    /// hello was answered.
-    var onUp: () -> Void = {}
+    /// hello was answered; how long the broker was away, in milliseconds, nil the first time.
+    var onUp: (UInt64?) -> Void = { _ in }
     /// The connection ended after `onUp`, and what the broker said last.
     var onDown: (String) -> Void = { _ in }
     /// hello was refused for good.
@@ -24,16 +24,24 @@ final class BusLink {
     private var channel: RequestChannel?
     private var timer: LoopTimer?
     private var delay = BusLink.pace.first
-    private(set) var isUp = false
-    private var wasUp = false
+    private var presence: BusPresence
     private var limits = BusLink.firstLimits
     private var isEnded = false
 
     init(_ loop: Loop, path: String) {
         self.loop = loop
         self.path = path
+        presence = BusPresence(at: loop.now)
         timer = LoopTimer(loop) { [unowned self] in self.attempt() }
     }
+
+    var isUp: Bool { presence.isUp }
+
+    /// How long there has been no connection, in milliseconds; 0 where it stands.
+    var absence: UInt64 { presence.absence(at: loop.now) }
+
+    /// The absence is counted anew: the broker was replaced.
+    func waitAnew() { presence.waitAnew(at: loop.now) }
 
     /// Tries until it succeeds or `close` is called; at once, and ever slower.
     func connect() {
@@ -47,7 +55,7 @@ final class BusLink {
         isEnded = true
         timer?.close()
         timer = nil
-        isUp = false
+        _ = presence.went(at: loop.now)
         channel?.close()
         channel = nil
     }
@@ -55,8 +63,7 @@ final class BusLink {
     /// Drops the connection of a broker that is known to be dead.
     func drop() {
         guard let channel else { return }
-        let wasUp = isUp
-        isUp = false
+        let wasUp = presence.went(at: loop.now)
         self.channel = nil
         channel.onEnd = { _, _ in }
         channel.close()
@@ -130,22 +137,19 @@ final class BusLink {
                 limits = FrameLimits(frame: UInt32(clamping: frame), header: UInt32(clamping: header))
                 channel?.setLimits(limits)
             }
-            isUp = true
-            wasUp = true
             delay = Self.pace.first
-            onUp()
+            onUp(presence.came(at: loop.now))
         case .failure(let error):
             // After a broker's restart all is new; a connection that broke may
             // stand for a moment longer there. Anything else won't mend.
             let mends: [ErrorCode] = [.died, .overloaded, .shuttingDown, .cancelled]
-            let isOwnOld = wasUp && error.code == .nameTaken
+            let isOwnOld = presence.wasUp && error.code == .nameTaken
             if !mends.contains(error.code), !isOwnOld { onRefused(error) }
         }
     }
 
     private func ended(_ reason: String) {
-        let wasUp = isUp
-        isUp = false
+        let wasUp = presence.went(at: loop.now)
         channel = nil
         if wasUp { onDown(reason) }
         again()

@@ -82,7 +82,6 @@ extension ModuleMachine {
         _ reason: String, exit: ChildProcess.Exit?, lastLines: [String], spawnedAt: UInt64, readyAt: UInt64?,
         at now: UInt64
     ) -> [Action] {
-        restarts.backoff = policy.backoff
         cause = reason
         if policy.restart == .never { return settle(.failed(reason), exit: exit) }
         switch restarts.died(at: now, spawnedAt: spawnedAt, readyAt: readyAt) {

@@ -128,7 +128,7 @@ struct ModuleMachine {
         case lent(Loan)
     }
 
-    var policy: Policy
+    private(set) var policy: Policy
     var state = State.untouched
     var restarts: RestartPlan
     var hasBus = false
@@ -139,6 +139,12 @@ struct ModuleMachine {
     init(_ policy: Policy) {
         self.policy = policy
         restarts = RestartPlan(policy.backoff)
+    }
+
+    /// The manifest was read again.
+    mutating func update(_ policy: Policy) {
+        self.policy = policy
+        restarts.update(policy.backoff)
     }
 
     /// The process there is, also one that is ending.
@@ -165,12 +171,14 @@ struct ModuleMachine {
         }
     }
 
-    /// Whether its first start is still going on: nothing is known of its fate.
-    var isStarting: Bool {
+    /// What became of its first start.
+    var firstStart: Progress.Fate {
         switch state {
-        case .untouched, .settled, .stopping, .lent: false
-        case .pending: restarts.quickDeaths == 0
-        case .running(let run): run.readyAt == nil && restarts.quickDeaths == 0
+        case _ where isReady: .ready
+        case .settled, .stopping, .lent: .missed
+        case .untouched: .open
+        case .pending: restarts.quickDeaths == 0 ? .open : .missed
+        case .running(let run): run.readyAt == nil && restarts.quickDeaths == 0 ? .open : .missed
         }
     }
 

@@ -19,11 +19,14 @@ struct RestartPlan: Equatable {
         case giveUp
     }
 
-    var backoff: ModuleProcess.Backoff
+    private var backoff: ModuleProcess.Backoff
     private var deaths = 0
     private(set) var quickDeaths = 0
 
     init(_ backoff: ModuleProcess.Backoff) { self.backoff = backoff }
+
+    /// The manifest was read again.
+    mutating func update(_ backoff: ModuleProcess.Backoff) { self.backoff = backoff }
 
     /// - Parameters:
     ///   - spawnedAt: when the process was started.

@@ -16,7 +16,7 @@ final class SupervisedProcess {
     let startedAt: UInt64
     let outputs: [ProcessOutput]
     /// A person had it started.
-    var isByHand = false
+    let isByHand: Bool
     private(set) var lastLines = LastLines()
 
     private unowned let owner: any SupervisorOwner
@@ -29,15 +29,17 @@ final class SupervisedProcess {
     /// Starts it.
     /// - Parameters:
     ///   - number: 1 for the module's first process.
+    ///   - isByHand: a person had it started.
     ///   - onLine: a line that it, or a descendant of it, wrote.
     ///   - onExit: it has ended, and all that it wrote has come.
     init(
-        _ row: AppTable.Row, _ process: ModuleProcess, executable: String, number: Int,
+        _ row: AppTable.Row, _ process: ModuleProcess, executable: String, number: Int, isByHand: Bool,
         _ owner: any SupervisorOwner, onLine: @escaping (OutputLine) -> Void,
         onExit: @escaping (SupervisedProcess, ChildProcess.Exit) -> Void
     ) throws(SystemError) {
         self.owner = owner
         startedAs = process
+        self.isByHand = isByHand
         token = Token.make()
         let command = Self.command(row, process, executable, token, owner.surroundings)
         let relay = Relay()

@@ -69,11 +69,11 @@ final class Supervisor {
     /// What became of its processes.
     private(set) var history = ModuleHistory()
     /// A person wants its next process: the broker forgets its deaths.
-    var isWantedByHand = false
+    private var isWantedByHand = false
     /// Actions that the broker has set aside, as far as was told.
     var setAside: [String] = []
     /// Its row was taken out of the manifest; it ends.
-    var isRemoved = false
+    private(set) var isRemoved = false
 
     unowned let owner: any SupervisorOwner
     /// The process that the machine is about.
@@ -107,11 +107,12 @@ final class Supervisor {
         ModuleMachine.Policy(restart: row.restart, backoff: process.backoff, stop: row.stop, startup: startup)
     }
 
-    /// The manifest was read again; a running process stays as it is.
+    /// The manifest was read again, and has its row; a running process stays as it is.
     func update(_ row: AppTable.Row, _ process: ModuleProcess, startup: UInt64) {
+        isRemoved = false
         self.row = row
         self.process = process
-        machine.policy = Self.policy(row, process, startup)
+        machine.update(Self.policy(row, process, startup))
         for one in all { one.limit(as: process) }
     }
 
@@ -173,6 +174,43 @@ final class Supervisor {
         arm()
     }
 
+    // MARK: What is asked of it
+
+    /// Its row was taken out of the manifest.
+    func remove() {
+        isRemoved = true
+        change { $0.stop(at: owner.loop.now, reason: "its row is gone from the manifest") }
+    }
+
+    /// - Parameter byHand: a person asks, and waits for no delay after deaths.
+    func start(reason: String, byHand: Bool) {
+        if byHand, !machine.isRunning { isWantedByHand = true }
+        change { $0.start(at: owner.loop.now, reason: reason, impatiently: byHand) }
+    }
+
+    /// - Parameter asksForTearDown: false where the broker did that already.
+    func stop(reason: String, asksForTearDown: Bool) {
+        isWantedByHand = false
+        change { $0.stop(at: owner.loop.now, reason: reason, asksForTearDown: asksForTearDown) }
+    }
+
+    /// A person asks for another process.
+    func restart(reason: String) {
+        if replacement == nil { isWantedByHand = true }
+        guard row.replace == .overlap, machine.isReady, machine.hasBus else {
+            return change { $0.stop(at: owner.loop.now, reason: reason, then: .start) }
+        }
+        replace(reason: reason)
+    }
+
+    /// It did not answer a ping: it would not answer tearDown either.
+    func restartHung(reason: String) {
+        let times = ModuleMachine.StopTimes(tearDown: 0, terminate: min(row.stop, 1_000))
+        change {
+            $0.stop(at: owner.loop.now, reason: reason, then: .start, asksForTearDown: false, within: times)
+        }
+    }
+
     /// Lets a process have the module's place that a person runs, until it has ended.
     /// - Throws: where there is no such process.
     func lend(to process: ProcessIdentity) throws(SystemError) {
@@ -206,7 +244,7 @@ final class Supervisor {
         case .lent:
             // It becomes the module's process by the answer.
             spawnedAt = Loop.wallMicroseconds
-            loan?.startedAs = process
+            loan?.took(as: process)
             owner.lent(self)
         case .takeBack: owner.takeBack(self)
         case .note(let text): owner.console.say(of: name, text)
@@ -247,10 +285,9 @@ final class Supervisor {
         }
         do throws(SystemError) {
             let started = try SupervisedProcess(
-                row, process, executable: executable, number: history.starts + 1, owner,
+                row, process, executable: executable, number: history.starts + 1, isByHand: isWantedByHand, owner,
                 onLine: { [weak self] line in if let self { self.owner.wrote(line, self.name) } },
                 onExit: { [unowned self] in self.ended($0, $1) })
-            started.isByHand = isWantedByHand
             isWantedByHand = false
             history.started()
             return .success(started)

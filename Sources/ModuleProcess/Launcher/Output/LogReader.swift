@@ -7,7 +7,7 @@ struct LogReader {
     /// The call that it answers.
     let id: UInt64
     /// Partial replies that its caller takes.
-    var credit: UInt64
+    private var credit: UInt64
     /// Nil for all.
     private let modules: Set<String>?
     private let follows: Bool
@@ -40,8 +40,14 @@ struct LogReader {
         }
     }
 
-    /// The oldest line that it hasn't had; nil where there is none.
+    mutating func received(_ more: UInt64) {
+        let (sum, overflow) = credit.addingReportingOverflow(more)
+        credit = overflow ? .max : sum
+    }
+
+    /// The oldest line that it hasn't had, for one credit; nil where there is none.
     mutating func take(from logs: borrowing OutputLogs) -> Taken? {
+        guard credit > 0 else { return nil }
         var first: (module: String, place: UInt64, number: UInt64)?
         for (module, log) in logs.byModule where modules?.contains(module) ?? true {
             let number = max(next[module] ?? 0, log.oldest)
@@ -52,6 +58,7 @@ struct LogReader {
         guard let first, let log = logs.byModule[first.module] else { return nil }
         let missed = first.number - (next[first.module] ?? 0)
         next[first.module] = first.number + 1
+        credit -= 1
         let entry = log[first.number]
         return Taken(module: first.module, line: entry.line, place: entry.place, missed: missed)
     }

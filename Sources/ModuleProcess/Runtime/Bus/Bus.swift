@@ -30,7 +30,7 @@ public final class Bus {
 
     /// Whether there is a connection at the moment. Requests made without one
     /// wait for it within their deadline; notifications fail.
-    public var isConnected: Bool { runtime.session != nil }
+    public var isConnected: Bool { runtime.connection.session != nil }
 
     // MARK: Requests
 

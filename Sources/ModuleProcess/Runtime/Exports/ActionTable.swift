@@ -12,13 +12,15 @@ final class ActionTable {
         let key: [UInt8]
         let start: Exports.Start
         /// What is measured of it, once something was.
-        @exclusivity(unchecked) var series: Series?
+        @exclusivity(unchecked) private(set) var series: Series?
 
         init(name: String, start: @escaping Exports.Start) {
             self.name = name
             key = Array(name.utf8)
             self.start = start
         }
+
+        func isMeasured(in series: Series?) { self.series = series }
     }
 
     private let entries: [Entry?]

@@ -7,8 +7,6 @@ final class Observing {
     let object: String?
     let keep: Keep
     let handle: @ModuleActor (Delivery) async throws -> Void
-    /// The broker's number for it on the present connection.
-    var subscription: Int64?
 
     init(
         _ name: String, object: String?, keep: Keep, handle: @escaping @ModuleActor (Delivery) async throws -> Void

@@ -21,12 +21,12 @@ extension ModuleRuntime {
     private func end(of instance: String) -> InstanceEnd? {
         let parts = instance.split(separator: "#")
         guard parts.count == 2, let number = UInt64(parts[1]) else { return nil }
-        return exports.instances[String(parts[0])]?.release(number)
+        return offers.exports.instances[String(parts[0])]?.release(number)
     }
 
     /// The connection is gone, and all instances with it.
     func endInstances() {
-        for set in exports.instances.values { end(all: set) }
+        for set in offers.exports.instances.values { end(all: set) }
     }
 
     func end(all instances: any InstanceSet) {
@@ -45,34 +45,23 @@ extension ModuleRuntime {
     /// Releases an instance that nobody refers to any more.
     func releaseLater(_ lease: InstanceLease) {
         guard lease.release() != nil else { return }
-        releases.names.append(lease.name)
+        releases.add(lease.name)
         releaseMore()
     }
 
-    /// Tells the broker of the next one: one at a time, so that they never take
-    /// more than one of this module's open requests. Where there is no room for
-    /// that, they wait for the next reply or creation; there are never more than
-    /// instances that this module may have.
+    /// Tells the broker of the next one. Where there is no room for that, it waits for
+    /// the next reply or creation.
     func releaseMore() {
-        guard !releases.isAsking, let session, let name = releases.names.last else { return }
+        guard let session = connection.session, let name = releases.next else { return }
         let body = (["instance": .string(name)] as JSON).encoded()
         let id = try? body.withUnsafeBytes { body throws(BusError) in
             try session.request(
                 .call("bus/release"), body, scope: nil,
                 .callback { [unowned self] _ in
-                    self.releases.isAsking = false
+                    self.releases.answered()
                     self.releaseMore()
                 })
         }
-        guard id != nil else { return }
-        releases.isAsking = true
-        releases.names.removeLast()
+        if id != nil { releases.asked() }
     }
-}
-
-/// The instances whose last reference is gone, and that the broker isn't told
-/// of yet.
-struct InstanceReleases {
-    var names: [String] = []
-    var isAsking = false
 }

@@ -7,20 +7,20 @@ extension ModuleRuntime {
             received(module: header, body, on: session)
             return
         }
-        let entry = actions.find(header.to)
+        let entry = offers.actions.find(header.to)
         let name = entry?.name ?? header.to.text
         // As structs: a closure by itself would be wrapped for each optional that it is in.
-        let other = entry == nil ? exports.action(for: name) : nil
+        let other = entry == nil ? offers.exports.action(for: name) : nil
         let call = IncomingCall(
             id: header.id, name: name, parent: header.id, deadline: deadline(header), trace: Array(header.trace),
             credit: header.credit, session: session)
         if let telemetry {
             if let series = entry?.series, telemetry.tracing == nil {
-                call.measurement = Measurement(series)
+                call.begin(Measurement(series))
             } else {
                 let series = telemetry.begin(
                     call, Subject(.call, to: name), isKnown: entry != nil || other != nil, from: header.from.text)
-                entry?.series = series
+                entry?.isMeasured(in: series)
             }
         }
         guard session.handlers < SessionLimits.handlers else {
@@ -68,7 +68,7 @@ extension ModuleRuntime {
     /// Starts the handler of a notice, or lets it wait for its turn.
     func received(notice header: borrowing Header, _ body: UnsafeRawBufferPointer, on session: Session) {
         let hasID = header.members.contains(.id)
-        guard let observing = bySubscription[header.subscription] else {
+        guard let observing = observations[header.subscription] else {
             // One that this module has just given up.
             if hasID { session.answer(header.id) }
             return
@@ -92,7 +92,7 @@ extension ModuleRuntime {
         if !fits {
             ModuleLog.logger.error(
                 "\(name) is too slow for its notices: over \(session.limits.queue) bytes of them wait; connecting anew")
-            lose(session)
+            connection.lose(session)
         }
     }
 }

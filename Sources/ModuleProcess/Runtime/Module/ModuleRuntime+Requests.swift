@@ -6,7 +6,7 @@ extension ModuleRuntime {
     // twice which executor goes on, by a lock of the task's.
     @inline(__always)
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
-        if let session, outgoing.lease == nil {
+        if let session = connection.session, outgoing.lease == nil {
             guard let telemetry else { return try await exchange(outgoing, body, on: session) }
             if telemetry.tracing == nil, outgoing.kind == .call, let metrics = telemetry.metrics {
                 let measurement = Measurement(metrics.requests[call: outgoing.to])
@@ -41,7 +41,7 @@ extension ModuleRuntime {
     private func exchangeOnceConnected(
         _ outgoing: Outgoing, _ body: Body
     ) async throws -> (reply: [UInt8], session: Session) {
-        let session = try await connected(for: outgoing)
+        let session = try await connection.session(for: outgoing)
         return (try await exchange(outgoing, body, on: session), session)
     }
 
@@ -58,7 +58,7 @@ extension ModuleRuntime {
             // The answer, `cancelled` or one that was on its way, still comes.
             onModuleActor { session.cancel(id) }
         }
-        if !releases.names.isEmpty { releaseMore() }
+        if !releases.isEmpty { releaseMore() }
         return reply
     }
 
@@ -95,7 +95,7 @@ extension ModuleRuntime {
     }
 
     private func sendUnmeasured(_ outgoing: Outgoing, _ body: Body) throws {
-        guard let session else { throw BusError.notConnected(outgoing.what) }
+        guard let session = connection.session else { throw BusError.notConnected(outgoing.what) }
         let scope = CallScope.current
         try body.withUnsafeBytes { body throws(BusError) in try session.send(outgoing, body, scope: scope) }
     }
@@ -110,14 +110,14 @@ extension ModuleRuntime {
         if let measurement = telemetry?.begin(&outgoing) {
             buffer.onEnd = { error in measurement.ended(error?.code) }
         }
-        if let session {
+        if let session = connection.session {
             do { try stream(outgoing, body, scope, session, into: buffer) } catch {
                 buffer.ended(error as? BusError ?? BusError(.failed, "\(error)"))
                 throw error
             }
         } else {
             buffer.postpone { [unowned buffer, outgoing] in
-                let session = try await self.connected(for: outgoing)
+                let session = try await self.connection.session(for: outgoing)
                 try self.stream(outgoing, body, scope, session, into: buffer)
             }
         }
@@ -135,27 +135,18 @@ extension ModuleRuntime {
             giveUp: { [weak session] in session?.abandon(id) })
     }
 
-    /// The connection, once there is one.
-    func connected(for outgoing: borrowing Outgoing) async throws -> Session {
-        while true {
-            if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
-            if let session { return session }
-            guard phase != .ended else { throw BusError.notConnected(outgoing.what) }
-            try await gate.wait(for: outgoing.what, deadline: outgoing.deadline) { session != nil }
-        }
-    }
-
     // MARK: Observing at run time
 
     /// Declares an observation, now and on each later connection.
     func observe(_ observing: Observing) async throws {
         let outgoing = Outgoing.call("bus/observe")
-        let session = try await connected(for: outgoing)
-        observations.append(observing)
+        let session = try await connection.session(for: outgoing)
+        observations.add(observing)
         try await request(outgoing, observing.json, on: session) { answer in
             switch answer {
-            case .success(let reply): self.subscribed(observing, reply)
-            case .failure: self.observations.removeAll { $0 === observing }
+            case .success(let reply):
+                self.observations.subscribed(observing, (try? Coding.json(reply))?["subscription"]?.integer)
+            case .failure: _ = self.observations.remove(observing)
             }
         }
     }
@@ -184,19 +175,9 @@ extension ModuleRuntime {
         }
     }
 
-    private func subscribed(_ observing: Observing, _ reply: [UInt8]) {
-        guard let number = (try? Coding.json(reply))?["subscription"]?.integer else { return }
-        observing.subscription = number
-        bySubscription[number] = observing
-    }
-
     /// Gives an observation up.
     func unobserve(_ observing: Observing) async throws {
-        guard observations.contains(where: { $0 === observing }) else { return }
-        observations.removeAll { $0 === observing }
-        guard let number = observing.subscription, session != nil else { return }
-        bySubscription[number] = nil
-        observing.subscription = nil
+        guard let number = observations.remove(observing), connection.session != nil else { return }
         _ = try await request(.call("bus/unobserve"), .bytes((["subscription": .integer(number)] as JSON).encoded()))
     }
 }

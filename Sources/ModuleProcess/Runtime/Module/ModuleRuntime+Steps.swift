@@ -11,7 +11,7 @@ extension ModuleRuntime {
             call.reply(Array("{}".utf8))
         } else if action.equals("event") {
             let name = header.name.text
-            guard let event = exports.events.first(where: { $0.name == name }) else {
+            guard let event = offers.exports.events.first(where: { $0.name == name }) else {
                 call.fail(ModuleError(.unknownAction, "\(self.name) takes no event \(name)"))
                 return
             }
@@ -62,7 +62,7 @@ extension ModuleRuntime {
             return
         }
         guard let module else { return }
-        let context = Context(hello: welcome, setUp: params, arguments: configuration.arguments)
+        let context = Context(hello: connection.welcome, setUp: params, arguments: configuration.arguments)
         lifeCycle.run(
             step,
             start: { finish in
@@ -86,7 +86,8 @@ extension ModuleRuntime {
         lifeCycle.run(
             .tearDown,
             start: { finish in
-                whenHandlersAreDone(asked) { [unowned self] in run(scope: scope, finish) { try await module.tearDown() }
+                handlerWait.begin(on: connection.session, asked?.remaining) { [unowned self] in
+                    run(scope: scope, finish) { try await module.tearDown() }
                 }
             }, then: then)
     }

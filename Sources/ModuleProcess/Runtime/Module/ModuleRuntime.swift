@@ -10,8 +10,9 @@ final class ModuleRuntime {
     enum Phase {
         /// Connecting, or connected.
         case living
-        /// Tearing down; whoever calls is still answered.
-        case ending
+        /// Tearing down; whoever calls is still answered. With why it ends by itself, nil
+        /// where it was asked to.
+        case ending(failure: String?)
         case ended
     }
 
@@ -23,32 +24,13 @@ final class ModuleRuntime {
     let configuration: Configuration
     let lifeCycle = LifeCycle()
     private(set) var module: (any Module)?
-    /// All that is offered: what the module has registered at its start, and
-    /// then each registration, in order.
-    private(set) var exports = Exports() {
-        didSet { actions = ActionTable(exports) }
-    }
     @exclusivity(unchecked)  // because each call looks at it, on one thread
-    private(set) var actions = ActionTable(Exports())
-    private var firstExports = Exports()
-    /// Those that were made at run time.
-    private(set) var registrations: [Registered] = []
+    private(set) var offers = Offers()
     private let makeModule: @ModuleActor (Bus) throws -> any Module
     private let onExit: (Int32, String?) -> Void
 
-    /// The connection that is open and has said hello.
-    @exclusivity(unchecked)  // because each request passes it, on one thread
-    var session: Session?
-    /// The connection that waits for hello's answer.
-    var connecting: Session?
-    /// What hello was answered with last.
-    var welcome = JSON.null
-    var reconnection = Reconnection()
-    var reconnectTimer: LoopTimer?
-    let gate = ConnectionGate()
-    /// All observations, in the order of hello's list.
-    var observations: [Observing] = []
-    var bySubscription: [Int64: Observing] = [:]
+    let connection: BusConnection
+    var observations = Observations()
     let notices = NoticeQueue()
     /// Nil where nobody measures or traces.
     @exclusivity(unchecked)  // because each request looks at it, on one thread
@@ -56,13 +38,9 @@ final class ModuleRuntime {
     @exclusivity(unchecked)  // the same
     var releases = InstanceReleases()
     let backgrounds = Backgrounds()
-    /// What follows when the handlers that run have ended, at tearDown.
-    var finishing: (() -> Void)?
-    var finishingTimer: LoopTimer?
+    let handlerWait = HandlerWait()
     private(set) var phase = Phase.living
     private var watchers: [Handle] = []
-    /// Why the module ends by itself; nil where it was asked to.
-    private var failure: String?
 
     /// - Parameter onExit: called once, at the end: the process's exit code,
     ///   and a line for standard error where something went wrong.
@@ -74,6 +52,10 @@ final class ModuleRuntime {
         self.configuration = configuration
         self.onExit = onExit
         makeModule = { try type.init(bus: $0) }
+        connection = BusConnection(socket: configuration.socket)
+        connection.greet = { [unowned self] in self.greet($0) }
+        connection.onLost = { [unowned self] in self.connectionLost() }
+        connection.onEnd = { [unowned self] in self.connectionEnded($0) }
         backgrounds.onFatalFailure = { [weak self] in self?.fail($0) }
     }
 
@@ -93,32 +75,22 @@ final class ModuleRuntime {
         telemetry = Telemetry.asked(by: configuration, module: name)
         if let metrics = telemetry?.metrics { notices.onWaiting = { metrics.waitingNotices.change(by: Int64($0)) } }
         if let lifeline = configuration.lifeline { watchLifeline(lifeline) }
-        connect()
+        connection.connect()
     }
 
     private func make() throws {
         let module = try makeModule(Bus(self))
-        try module.register(&firstExports)
-        exports = firstExports
-        observations = exports.observations
+        var exports = Exports()
+        try module.register(&exports)
+        offers = Offers(exports)
+        observations = Observations(exports.observations)
         self.module = module
     }
 
     func hello(resumed: Bool) -> JSON {
         Hello.json(
-            module: name, level: level, token: configuration.token, exports: exports, observations: observations,
-            resumed: resumed)
-    }
-
-    /// Puts registrations in force, for calls and for each later hello.
-    func setRegistrations(_ list: [Registered]) {
-        registrations = list
-        exports = exports(with: list)
-    }
-
-    /// All that is offered with these registrations.
-    func exports(with list: [Registered]) -> Exports {
-        list.reduce(firstExports) { $0.merged(with: $1.exports) }
+            module: name, level: level, token: configuration.token, exports: offers.exports,
+            observations: observations.all, resumed: resumed)
     }
 
     // MARK: The end
@@ -134,7 +106,7 @@ final class ModuleRuntime {
     }
 
     private func signalled() {
-        if phase == .ending {
+        if case .ending(let failure) = phase {
             end(1, failure ?? "ended by a second signal, before tearDown was done")
         } else {
             shutDown()
@@ -151,54 +123,49 @@ final class ModuleRuntime {
 
     /// Ends the module because something of it failed that it can't be without.
     private func fail(_ reason: String) {
-        guard phase == .living else { return }
-        failure = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
-        shutDown(within: Self.tearDownBound)
+        let line = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
+        if case .living = phase { shutDown(within: Self.tearDownBound, because: line) }
     }
 
     /// Tears the module down where that wasn't done yet, and ends: with code 0, or with 1
     /// where it failed.
-    /// - Parameter bound: milliseconds after which it ends anyway.
-    func shutDown(within bound: UInt64? = nil) {
-        if let bound, phase != .ended {
+    /// - Parameters:
+    ///   - bound: milliseconds after which it ends anyway.
+    ///   - failure: why it ends by itself.
+    func shutDown(within bound: UInt64? = nil, because failure: String? = nil) {
+        if case .ended = phase { return }
+        if let bound {
             let timer = LoopTimer(ModuleExecutor.shared.loop) { [weak self] in self?.end() }
             timer.start(after: bound)
             watchers.append(timer)
         }
-        guard phase == .living else { return }
-        phase = .ending
-        stopReconnecting()
+        guard case .living = phase else { return }
+        phase = .ending(failure: failure)
+        connection.stopReconnecting()
         guard lifeCycle.hasBegun else {
             end()
             return
         }
         tearDown(scope: nil) { [weak self] _ in self?.end() }
-        stopFinishing()
+        handlerWait.stop()
     }
 
-    private func end() { end(failure == nil ? 0 : 1, failure) }
+    private func end() {
+        if case .ending(let failure) = phase { end(failure == nil ? 0 : 1, failure) }
+    }
 
     /// Closes what is open and tells the process to exit.
     func end(_ code: Int32, _ line: String?) {
-        guard phase != .ended else { return }
+        if case .ended = phase { return }
         phase = .ended
-        stopReconnecting()
-        finishing = nil
-        finishingTimer?.close()
-        finishingTimer = nil
+        handlerWait.cancel()
         for watcher in watchers { watcher.close() }
         watchers = []
-        gate.close(.notConnected("a request"))
+        connection.close()
         backgrounds.cancelAll()
-        connecting?.close()
-        connecting = nil
-        session?.close()
-        session = nil
         module = nil
-        firstExports = Exports()
-        setRegistrations([])
-        observations = []
-        bySubscription = [:]
+        offers = Offers()
+        observations = Observations()
         telemetry?.tracing?.flush()
         onExit(code, line)
     }

@@ -18,7 +18,7 @@ class CallScope {
     final let trace: [UInt8]
     /// The span that stands for it, as the handler's own spans and requests find
     /// it; nil where there is none.
-    @exclusivity(unchecked) final var context: ServiceContext?
+    @exclusivity(unchecked) final private(set) var context: ServiceContext?
     /// False once the handler has returned.
     @exclusivity(unchecked) final private(set) var isOpen = true
 
@@ -28,6 +28,9 @@ class CallScope {
         self.deadline = deadline
         self.trace = trace
     }
+
+    /// A span stands for it from now on.
+    final func spanBegan(_ context: ServiceContext?) { self.context = context }
 
     /// The handler has returned: nothing is requested for it any more.
     final func close() { isOpen = false }

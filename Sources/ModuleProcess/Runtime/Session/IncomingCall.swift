@@ -19,7 +19,7 @@ final class IncomingCall: CallScope {
     /// with the process alone.
     let isOfBus: Bool
     /// What is told of it where somebody measures.
-    @exclusivity(unchecked) var measurement: Measurement?
+    @exclusivity(unchecked) private var measurement: Measurement?
     /// Called once, when its handler has ended.
     var onClose: (() -> Void)?
 
@@ -33,6 +33,9 @@ final class IncomingCall: CallScope {
         self.isOfBus = isOfBus
         super.init(name: name, parent: parent, deadline: deadline, trace: trace)
     }
+
+    /// What is told of it goes there.
+    func begin(_ measurement: Measurement) { self.measurement = measurement }
 
     /// Says that somebody may cancel it, from now to its end.
     func open() { session?.open(self) }

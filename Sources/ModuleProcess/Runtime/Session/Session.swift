@@ -23,9 +23,7 @@ final class Session {
     /// Called when no handler is unfinished any more, and at the end.
     @exclusivity(unchecked) var onHandlersDone: (() -> Void)?  // because each answer looks at it, on one thread
 
-    var limits = SessionLimits() {
-        didSet { channel.setLimits(limits.ofFrames) }
-    }
+    private(set) var limits = SessionLimits()
     @exclusivity(unchecked) private(set) var isOpen = true
     private let channel: FrameChannel
     @exclusivity(unchecked) private var requests = RequestTable()
@@ -37,6 +35,12 @@ final class Session {
         channel.onFrame = { [unowned self] header, body in self.received(header, body) }
         channel.onEnd = { [unowned self] reason in self.ended(reason) }
         ModuleExecutor.shared.addAfterJobs(self) { [unowned channel] in channel.flush() }
+    }
+
+    /// Hello was answered.
+    func greeted(_ limits: SessionLimits) {
+        self.limits = limits
+        channel.setLimits(limits.ofFrames)
     }
 
     /// Ends the connection from this side.

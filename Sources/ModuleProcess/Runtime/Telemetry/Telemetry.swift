@@ -54,16 +54,16 @@ final class Telemetry {
     func begin(_ call: IncomingCall, _ subject: Subject, isKnown: Bool = true, from sender: String) -> Series? {
         let span = tracing?.serve(subject, from: sender, trace: call.trace)
         let series = metrics.map { isKnown ? $0.handled[subject] : $0.handled.undeclared(subject) }
-        call.measurement = Measurement(series, span.map { RequestSpan($0) })
-        call.context = span?.context
+        call.begin(Measurement(series, span.map { RequestSpan($0) }))
+        call.spanBegan(span?.context)
         return series
     }
 
     /// Begins a notice that came.
     func begin(notice call: IncomingCall, _ subject: Subject, missed: Int64, from sender: String) {
         let span = tracing?.serve(subject, from: sender, trace: call.trace)
-        call.measurement = Measurement(metrics?.noticesHandled[subject], span.map { RequestSpan($0) })
-        call.context = span?.context
+        call.begin(Measurement(metrics?.noticesHandled[subject], span.map { RequestSpan($0) }))
+        call.spanBegan(span?.context)
         if missed > 0 { metrics?.missed(missed, of: subject.name) }
     }
 

@@ -1,0 +1,95 @@
+import Glibc
+import StrataCore
+
+/// The app's own events: what the launcher learns before its modules do. It is there
+/// while the app runs.
+final class AppEvents {
+    /// How long a module may take over an event, in milliseconds.
+    static let patience: UInt64 = 5_000
+
+    private let loop: Loop
+    private let link: BusLink
+    private let console: Console
+    /// The shell behind a terminal waits for a halt; a service goes on.
+    private let mayHalt: Bool
+    private var suspension = Suspension()
+    private var pressure = MemoryPressure()
+    private var watcher: PressureWatcher?
+
+    /// - Parameter source: where memory pressure is told of; nil where nobody does.
+    ///   Where it can't be watched, the app goes without.
+    init(_ loop: Loop, _ link: BusLink, _ console: Console, _ source: PressureSource?, mayHalt: Bool) {
+        self.loop = loop
+        self.link = link
+        self.console = console
+        self.mayHalt = mayHalt
+        if let source { watch(source) }
+    }
+
+    /// Emits `app.NAME`; without a bus nobody hears of it.
+    /// - Parameter then: called when all who declared it have answered, or can't.
+    func emit(
+        _ name: String, _ params: JSON = .object([]), within deadline: UInt64 = AppEvents.patience,
+        then: @escaping () -> Void = {}
+    ) {
+        link.emit("app.\(name)", params, deadline: deadline) { [console] answer in
+            // One that goes down with its bus is no news.
+            if case .failure(let error) = answer, error.code != .died, error.code != .unavailable {
+                console.say("app.\(name) could not be emitted: \(error)")
+            }
+            then()
+        }
+    }
+
+    /// The app ends: nothing else is news.
+    func close() {
+        watcher?.close()
+        watcher = nil
+    }
+
+    // MARK: Memory
+
+    private func watch(_ source: PressureSource) {
+        do {
+            watcher = try PressureWatcher(loop, path: source.path, trigger: source.trigger) { [unowned self] event in
+                switch event {
+                case .pressure: pressureCame(source)
+                case .ended: console.say("\(source.path) has ended: nobody emits app.memoryPressure any more")
+                }
+            }
+        } catch {
+            console.say("nobody emits app.memoryPressure: \(error)")
+        }
+    }
+
+    private func pressureCame(_ source: PressureSource) {
+        guard link.isUp, pressure.came(at: loop.now) else { return }
+        let params = MemoryPressure.params(source.level, watcher?.text() ?? "")
+        emit("memoryPressure", params) { [weak self] in self?.pressure.answered() }
+    }
+
+    // MARK: Suspending
+
+    /// SIGTSTP: ctrl-Z, or whoever suspends a service.
+    func suspend() { perform(suspension.ordered()) }
+
+    /// SIGCONT.
+    func goOn() { perform(suspension.continued()) }
+
+    private func perform(_ action: Suspension.Action) {
+        switch action {
+        case .nothing: break
+        case .suspend(let number):
+            console.say("SIGTSTP: the app is suspended")
+            emit("suspend") { [weak self] in
+                guard let self else { return }
+                perform(suspension.answered(number))
+            }
+        case .halt:
+            if mayHalt { raise(SIGSTOP) }
+        case .resume:
+            console.say("SIGCONT: the app goes on")
+            emit("resume")
+        }
+    }
+}

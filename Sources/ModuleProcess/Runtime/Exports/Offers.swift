@@ -1,0 +1,99 @@
+internal import StrataCore
+
+/// What was offered by one `Bus.register`.
+@ModuleActor
+final class Registered {
+    let exports: Exports
+    init(_ exports: Exports) { self.exports = exports }
+}
+
+/// All that a module offers: what it has registered at its start, and then each
+/// registration at run time, in order.
+@ModuleActor
+final class Offers {
+    /// What is in force.
+    private(set) var exports: Exports {
+        didSet { actions = ActionTable(exports) }
+    }
+    @exclusivity(unchecked)  // because each call looks at it, on one thread
+    private(set) var actions: ActionTable
+    private let first: Exports
+    private var registrations: [Registered] = []
+
+    /// - Parameter first: what `Module.register` said.
+    init(_ first: Exports = Exports()) {
+        self.first = first
+        exports = first
+        actions = ActionTable(first)
+    }
+
+    /// Whether nothing was registered at run time.
+    var isAsAtStart: Bool { registrations.isEmpty }
+
+    func contains(_ registered: Registered) -> Bool { registrations.contains { $0 === registered } }
+
+    /// Puts a registration in force, for calls and for each later hello.
+    func add(_ registered: Registered, by module: String) throws(BusError) {
+        if let refusal = exports.refusal(of: registered.exports) { throw refusal }
+        guard registrations.count < Bus.mostRegistrations else {
+            throw BusError(
+                .overloaded,
+                "\(module) has \(registrations.count) registrations, its limit: end some, or offer more with each")
+        }
+        registrations.append(registered)
+        exports.merge(registered.exports)
+    }
+
+    /// - Returns: whether it was in force.
+    func remove(_ registered: Registered) -> Bool {
+        guard contains(registered) else { return false }
+        exports = exports(without: registered)
+        registrations.removeAll { $0 === registered }
+        return true
+    }
+
+    /// Why a registration can't end; nil where it can.
+    func refusal(ofEndOf registered: Registered) -> BusError? {
+        exports(without: registered).refusal(afterEndOf: registered.exports)
+    }
+
+    /// What the bus is told of a registration.
+    func offer(of registered: Registered) -> JSON {
+        let offered = registered.exports
+        return exports.offer(interfaces: Set(offered.interfaces.map(\.name)), urls: offered.urls)
+    }
+
+    /// What the bus is told where a registration ends: what was offered by others too
+    /// is there again, the rest has gone.
+    struct Withdrawal: Equatable {
+        /// For `bus/register`.
+        var again: [JSON] = []
+        /// For `bus/unregister`.
+        var gone: [JSON] = []
+    }
+
+    /// - Parameter taken: the parts of the offer that the bus has.
+    func withdrawal(of registered: Registered, _ taken: ArraySlice<JSON>) -> Withdrawal {
+        let names = Set(taken.flatMap { $0["interfaces"]?.object ?? [] }.map(\.name))
+        let urls = registered.exports.urls.prefix(taken.reduce(0) { $0 + ($1["urls"]?.array?.count ?? 0) })
+        let left = exports(without: registered)
+        let kept = names.intersection(left.interfaces.map(\.name))
+        let again = left.urls.filter { url in urls.contains { $0.isAt(url) } }
+        let gone = urls.filter { url in !left.urls.contains { $0.isAt(url) } }
+        var withdrawal = Withdrawal()
+        if !kept.isEmpty || !again.isEmpty {
+            withdrawal.again = OfferParts.of(left.offer(interfaces: kept, urls: again))
+        }
+        if kept.count < names.count || !gone.isEmpty {
+            let interfaces = names.subtracting(kept).sorted().map { JSON.Member($0, [:]) }
+            // URLs first: one that leads to an interface goes with that.
+            withdrawal.gone = OfferParts.of(["urls": .array(gone.map(\.json)), "interfaces": .object(interfaces)])
+        }
+        return withdrawal
+    }
+
+    /// All that is offered but by one registration.
+    private func exports(without registered: Registered) -> Exports {
+        registrations.reduce(first) { $1 === registered ? $0 : $0.merged(with: $1.exports) }
+    }
+}
