@@ -105,6 +105,7 @@ public final class Broker {
         do throws(StateError) { resumed = try Resumption(self, state, records).run() } catch {
             throw .unusableState(error.description)
         }
+        arm()
     }
 
     private func begin() {

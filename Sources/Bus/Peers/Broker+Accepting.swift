@@ -21,7 +21,7 @@ extension Broker {
         }
         socket.watch(.readable)
         while let surplus = bus.surplus(of: connection.pool) {
-            if !looksRegistered(surplus) { bus.endSurplus(of: connection.pool) }
+            if !looksRegistered(surplus.peer) { bus.endSurplus(surplus) }
         }
         if bus.isOverfull { makeRoom(for: connection) }
         settle()

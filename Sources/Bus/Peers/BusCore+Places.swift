@@ -48,21 +48,24 @@ extension BusCore {
 
     // MARK: Too many
 
+    /// A connection that is to go, and how many its user has that have not said hello.
+    typealias Surplus = (peer: Peer, count: Int)
+
     /// The connection that is to go where a pool has too many; it may have said hello by now.
-    func surplus(of pool: ConnectionPools.Pool) -> Peer? {
+    func surplus(of pool: ConnectionPools.Pool) -> Surplus? {
         guard pools[pool].count > table.limits.unregistered, let surplus = pools[pool].surplus else { return nil }
-        return peers[surplus.number]
+        return peers[surplus.number].map { ($0, surplus.count) }
     }
 
     /// Ends the connection that a pool has too many.
-    func endSurplus(of pool: ConnectionPools.Pool) {
-        guard let surplus = pools[pool].surplus, let peer = peers[surplus.number] else { return }
-        let others = pool == .others ? " of users who are not the broker's" : ""
+    func endSurplus(_ surplus: Surplus) {
+        let peer = surplus.peer
+        let others = peer.pool == .others ? " of users who are not the broker's" : ""
         end(
             peer,
             BusError(
                 .overloaded,
-                "\(surplus.count) connections of user \(surplus.user) have not said hello, this is the oldest of them, "
+                "\(surplus.count) connections of user \(peer.credentials.uid) have not said hello, this is the oldest of them, "
                     + "and \(table.limits.unregistered)\(others) may (limits.unregistered): say hello at once after "
                     + "connecting"),
             id: peer.helloID)
