@@ -12,11 +12,16 @@ struct MonitorTests {
     /// have all that passed before.
     private func drain(_ tool: RawPeer) throws -> [ReceivedFrame] {
         let last = try tool.call("bus/monitor", ["name": "test.last"], ["credit": 1])
-        try tool.broadcast("test.last", nil, ["level": "basic"])
-        try tool.find(["kind": "reply", "id": .integer(Int64(last)), "more": true])
+        var frames: [ReceivedFrame] = []
+        repeat {
+            // It is missed where the ring is full.
+            try tool.broadcast("test.last", nil, ["level": "basic"])
+            frames += try tool.drain()
+        } while !frames.contains { $0.isPartial && $0.id == last }
+        frames.removeAll { $0.id == last }
         try tool.cancel(last)
         try tool.expectError(to: last, "cancelled")
-        return try tool.drain()
+        return frames + (try tool.drain())
     }
 
     /// What a monitor was told until now, its own tool's frames left out.

@@ -150,9 +150,10 @@ struct MonitorTurnTests {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(10)
-        scene.broker.bus.failAndCancel(scene.monitor.call, BusError(.cancelled, ""))
-        #expect(scene.broker.bus.notes == nil && scene.broker.bus.noteFormatter == nil && !scene.broker.bus.isAlarmSet(.notes))
-        #expect(!scene.broker.bus.noteTurns.isPlanned)
+        let bus: BusCore = scene.broker.bus
+        bus.failAndCancel(scene.monitor.call, BusError(.cancelled, ""))
+        #expect(bus.notes == nil && bus.noteFormatter == nil && !bus.isAlarmSet(.notes))
+        #expect(!bus.noteTurns.isPlanned)
         try scene.broadcast(10)
     }
 }
