@@ -16,7 +16,7 @@ extension BusCore {
             list += names.prefix(Self.mostNames - list.count)
         }
         for module in modules.inStartOrder {
-            add(module.events, to: &events)
+            if events.count < Self.mostNames { add(module.events.sorted(), to: &events) }
             add(module.row?.broadcasts ?? [], to: &notifications)
             let observed = module.peer?.observations ?? []
             add(observed.lazy.map { String(decoding: $0.name, as: UTF8.self) }, to: &notifications)

@@ -64,7 +64,9 @@ extension Broker {
             load.copied += bytes + peer.connection.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
             load.others += peer.observations.count
             let own = peer.outbox.pending + peer.connection.assembler.keptCount + peer.heldBytes
-            if own > load.largest.bytes { (largest, load.largest.bytes) = (peer, own) }
+            if own > load.largest.bytes || own == load.largest.bytes && peer.number < largest?.number ?? 0 {
+                (largest, load.largest.bytes) = (peer, own)
+            }
         }
         for case .event(let emission, _) in bus.ownCalls.values {
             // It stands there once for each listener.

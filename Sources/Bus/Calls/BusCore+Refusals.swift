@@ -4,7 +4,7 @@ import StrataCore
 /// start, by what its owner has.
 extension BusCore {
     func unknownInterface(_ name: String) -> BusError {
-        let near = nearestNames(to: name, in: routes.someInterfaceNames(1_024) + adapters.names)
+        let near = nearestNames(to: name, in: routes.interfaceNames(around: name, most: 1_024) + adapters.names)
         let hint =
             near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")

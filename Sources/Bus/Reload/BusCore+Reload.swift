@@ -171,9 +171,11 @@ extension BusCore {
 
     /// After the answer, which may be one of theirs.
     private func endFormerOperators() {
-        for peer in peers.values where peer.role == .operator && peer.phase == .open {
+        let former = peers.values.filter {
+            $0.role == .operator && $0.phase == .open && !isOperator($0.credentials.uid)
+        }
+        for peer in former.sorted(by: { $0.number < $1.number }) {
             let uid = peer.credentials.uid
-            guard !isOperator(uid) else { continue }
             end(
                 peer, BusError(.shuttingDown, "user \(uid) is no operator any more, by the manifest"),
                 dropsQueued: false)

@@ -113,17 +113,6 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         count = 0
     }
 
-    /// Some values, in no order.
-    func first(_ most: Int) -> [Value] {
-        var values: [Value] = []
-        var index = 0
-        while values.count < most, index <= mask {
-            if slots[index].key != nil, let value = slots[index].value { values.append(value.takeUnretainedValue()) }
-            index += 1
-        }
-        return values
-    }
-
     func forEach(_ use: (Value) -> Void) {
         for index in 0...mask where slots[index].key != nil {
             use(slots[index].value!.takeUnretainedValue())  // because a used slot has a value

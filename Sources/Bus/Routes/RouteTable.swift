@@ -185,9 +185,17 @@ struct RouteTable: ~Copyable {
         if !spent.isEmpty { spent.removeAll() }
     }
 
-    /// The names of some interfaces, in no order.
-    func someInterfaceNames(_ most: Int) -> [String] {
-        interfaces.first(most).map(\.name)
+    /// The names of interfaces that stand around one in the alphabet, the next ones first.
+    func interfaceNames(around name: String, most: Int) -> [String] {
+        var names: [String] = []
+        var after = place(of: name)
+        var before = after - 1
+        while names.count < most, before >= 0 || after < allInterfaces.count {
+            if after < allInterfaces.count { names.append(allInterfaces[after].name) }
+            if before >= 0 { names.append(allInterfaces[before].name) }
+            (before, after) = (before - 1, after + 1)
+        }
+        return names
     }
 
     /// Where an interface of a name stands, or would.

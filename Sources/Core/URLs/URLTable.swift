@@ -137,6 +137,9 @@ extension URLTable {
 
 // Messages.
 extension URLTable {
+    /// Of more hosts none is named that somebody may have meant.
+    private static var mostCompared: Int { 1_024 }
+
     private func excerpt(_ text: String) -> String { BusURLError.excerpt(text.utf8) }
 
     private func unknownScheme(_ url: BusURL, _ schemes: [String]) -> BusURLError {
@@ -151,7 +154,9 @@ extension URLTable {
     }
 
     private func unknownHost(_ url: BusURL) -> BusURLError {
-        let near = nearestNames(to: url.host, in: hosts.keys).map(excerpt)
+        // In an order that isn't the table's own: it differs from process to process.
+        let names = hosts.count > Self.mostCompared ? [] : hosts.keys.sorted()
+        let near = nearestNames(to: url.host, in: names).map(excerpt)
         return BusURLError(
             .unknownHost,
             "a URL of the host \(excerpt(url.host)) was asked for, for which nothing is mapped; "
