@@ -59,7 +59,7 @@ extension Broker {
             connection.turn = .awaited
             awaitingTurn.append(connection)
         } else {
-            // Else the loop would say so in each round until then, of each who waits.
+            // Watched, it would wake the loop in each round until its turn.
             connection.turn = .awaitedUnwatched
             watch(connection)
         }

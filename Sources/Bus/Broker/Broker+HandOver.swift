@@ -8,9 +8,9 @@ import StrataCore
 extension Broker {
     /// Lets the next program show that it understands this bus, where none does already.
     func tryNext() {
-        guard let next, !isTryingNext, !isNextTried else { return }
+        guard let next, replacement == .none else { return }
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return bus.notHandedOver(problem) }
-        isTryingNext = true
+        replacement = .trying
         do throws(StateError) {
             var scope = CaptureScope.sample
             var state = capture(&scope)
@@ -55,13 +55,13 @@ extension Broker {
 
     private func tried(_ problem: String?) {
         eventBegins()
-        isTryingNext = false
-        if let problem { bus.notHandedOver(problem) } else { isNextTried = true }
+        replacement = problem == nil ? .tried : .none
+        if let problem { bus.notHandedOver(problem) }
     }
 
     /// At a round's end: nothing is in hand.
     func handOver() {
-        isNextTried = false
+        replacement = .none
         guard let next else { return }
         guard let problem = bus.stage == .running ? handOver(to: next) : "the app is ending" else { return }
         bus.notHandedOver(problem)

@@ -68,8 +68,8 @@ extension Broker {
         if !heardOut.isEmpty { pieces.start() }
     }
 
-    /// Writes what is queued, as far as the kernel takes it, and as far as it keeps
-    /// no light peer waiting.
+    /// Writes what is queued until the kernel takes no more; while a light peer is there, 16 KiB
+    /// at most.
     func flushShare(_ connection: Connection) {
         guard isShared, connection.outbox.pending > TurnShares.mostWritten else {
             flush(connection)
@@ -122,8 +122,8 @@ extension Broker {
         }
     }
 
-    /// Leaves of some pieces those that have so many bytes together.
-    /// - Returns: how many pieces are left, one at least.
+    /// Keeps the first buffers, up to `most` bytes in all.
+    /// - Returns: how many buffers are kept, at least one.
     private static func cut(
         _ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, _ count: Int, to most: Int
     ) -> Int {

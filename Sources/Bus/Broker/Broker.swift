@@ -30,17 +30,22 @@ public final class Broker {
     public var next: (any NextBroker)? { didSet { bus.isReplaceable = next != nil } }
     /// Of a broker that goes on where another program's was: what to tell a person.
     private(set) var resumed: String?
-    /// It is being tried.
-    var isTryingNext = false
-    /// It has shown that it understands the state: at the round's end it takes over.
-    var isNextTried = false
+    /// How far the next program is.
+    enum Replacement {
+        case none
+        /// It is being tried.
+        case trying
+        /// It has shown that it understands the state: at the round's end it takes over.
+        case tried
+    }
+    var replacement = Replacement.none
     private var onStopped: () -> Void = {}
 
     private(set) var listener: Listener?
     private var hook: RoundHook?
     /// Work that is done a piece a round.
     private(set) var pieces: IdleHook!
-    /// Set for `armedTick`: the bus is told of the time then.
+    /// Fires at `armedTick`, when the bus has a deadline or an alarm.
     private var timer: KernelTimer!
     private var armedTick = UInt64.max
     private var spareTimer: LoopTimer!
@@ -161,7 +166,7 @@ public final class Broker {
             giveTurns()
         }
         readOfHeavy = 0
-        bus.roundEnds()
+        bus.dismissLeaving()
         settle()
         flushAll()
         bus.dropSpent()
@@ -170,7 +175,7 @@ public final class Broker {
         if bus.reclaimer.spareCount > 0, !spareTimer.isActive {
             spareTimer.start(after: Reclaimer.sparePeriod, every: Reclaimer.sparePeriod)
         }
-        if isNextTried { handOver() }
+        if replacement == .tried { handOver() }
         arm()
     }
 

@@ -26,6 +26,9 @@ struct Alarms {
             case launcher
             /// Notes for monitors are to be formatted.
             case notes
+
+            /// Those that are about one connection.
+            static let ofConnections: [Kind] = [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping]
         }
 
         var kind: Kind

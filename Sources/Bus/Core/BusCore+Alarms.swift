@@ -25,9 +25,7 @@ extension BusCore {
 
     /// A connection has closed: nothing of it is due any more.
     func cancelAlarms(of peer: Peer) {
-        for kind in [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping] as [Alarms.Alarm.Kind] {
-            cancelAlarm(kind, of: peer)
-        }
+        for kind in Alarms.Alarm.Kind.ofConnections { cancelAlarm(kind, of: peer) }
     }
 
     @inline(__always)

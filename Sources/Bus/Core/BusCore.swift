@@ -78,8 +78,8 @@ final class BusCore {
     var listings: [Listing] = []
     /// Closed peers whose requests end in pieces, longest gone first.
     var departures: [Peer] = []
-    /// Closed peers. What handles a frame doesn't retain those that it finds: each lives
-    /// until its round's end, at least.
+    /// Closed peers. Code that handles a frame doesn't retain the peers that it finds, so each one
+    /// lives at least until its round ends.
     var gone: [Peer] = []
 
     var instances = InstanceTable()
@@ -150,7 +150,7 @@ final class BusCore {
     var openTearDowns = 0
 
     var alarms = Alarms()
-    /// When the next deadline or alarm may be due; the bus is told of the time then.
+    /// When the next deadline or alarm is due: `timePassed` is to be called then.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     var wakeAt = UInt64.max
     var timedTurn = StartOrder.Turn.notBegun
@@ -236,12 +236,7 @@ final class BusCore {
         finishNotes()
     }
 
-    /// A round of the loop ends: what was found in it is used no more.
-    func roundEnds() {
-        if !leaving.isEmpty { dismissLeaving() }
-    }
-
-    /// Lets go of what was taken out of tables in the round that has ended.
+    /// A round of the loop has ended: frees what was taken out of tables in it.
     func dropSpent() {
         routes.dropSpent()
         if fanOut == nil { observations.dropSpent() }

@@ -2,9 +2,6 @@ import StrataCore
 
 /// A peer's life: whether it is read, and its end, with everything that was open in its name.
 extension BusCore {
-    /// Stops reading a peer until `resume`.
-    func pause(_ peer: Peer, for reason: Peer.Pause) { peer.pause = reason }
-
     /// Lets a peer be read again.
     func resume(_ peer: Peer) {
         guard peer.isPaused else { return }

@@ -81,7 +81,7 @@ public final class Launcher {
     var logs = LogStreams()
     /// While the app runs.
     var events: AppEvents?
-    /// The deadline of the order at the start, and then that of the end.
+    /// Fires at the deadline of the start; once the app ends, at the deadline of its end.
     private var timer: LoopTimer?
     private var tick: LoopTimer?
     private var aliveTimer: LoopTimer?

@@ -157,7 +157,7 @@ struct AppMachine {
     }
 
     /// Children were killed; theirs become this process's, and have their turn then.
-    /// - Parameter left: those that were there.
+    /// - Parameter left: the children that were found, and killed.
     mutating func swept(_ left: [Int32], at now: UInt64) -> [Action] {
         guard case .ending(.sweeping(let sweptSince), let ending, let since) = state else { return [] }
         let isTooLong = now >= since + Self.sweptBy && now >= sweptSince + Self.leastSweep

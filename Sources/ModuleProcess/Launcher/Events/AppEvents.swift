@@ -16,7 +16,7 @@ final class AppEvents {
     private var pressure = MemoryPressure()
     private var watcher: PressureWatcher?
 
-    /// - Parameter source: where memory pressure is told of; nil where nobody does.
+    /// - Parameter source: the file that tells of memory pressure; nil when there is none.
     ///   Where it can't be watched, the app goes without.
     init(_ loop: Loop, _ link: BusLink, _ console: Console, _ source: PressureSource?, mayHalt: Bool) {
         self.loop = loop

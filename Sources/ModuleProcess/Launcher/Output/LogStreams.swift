@@ -1,8 +1,8 @@
 import StrataCore
 
 /// What modules wrote last, and who reads it (`launcher/logs`). Nobody waits for a
-/// reader: it has lines for as long as it gives credit, and misses those that gave
-/// way meanwhile.
+/// reader: it is sent lines while it has credit. Lines that are dropped meanwhile are
+/// counted to it as missed.
 ///
 /// A value without I/O: what goes out is given to who sends it.
 struct LogStreams {
