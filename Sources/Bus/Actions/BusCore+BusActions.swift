@@ -18,7 +18,7 @@ extension BusCore {
         _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer
     ) {
-        if isMonitored { monitorServed() }
+        if monitors.isOn { monitorServed() }
         do throws(BusError) {
             try check(action, hasInstance: hasInstance, header, from: peer)
             if let answer = try answer(action, header, body, from: peer) {
@@ -27,7 +27,7 @@ extension BusCore {
         } catch {
             refuse(peer, header.id, error)
         }
-        isInterrupted = true
+        turn.interrupt()
     }
 
     /// The checks on any call, in the protocol's order.

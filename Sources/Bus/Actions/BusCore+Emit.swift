@@ -29,7 +29,7 @@ extension BusCore {
         guard let call = openRequest(.served, header, from: peer) else { return }
         // Each answer has the deadline, and at most what a parent has left; the whole
         // has none.
-        wheel.remove(call)
+        calls.disarm(call)
         call.pointee.expiry = openParent(header, of: peer)?.pointee.expiry ?? Call.never
         call.pointee.wasPassedOn = true
         begin(

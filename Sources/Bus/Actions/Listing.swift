@@ -80,7 +80,7 @@ extension BusCore {
     func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, work: piece) { return }
-        listings.append(listing)
+        work.add(listing)
         peer.pause = .idleWork
     }
 
@@ -88,23 +88,17 @@ extension BusCore {
 
     /// Makes the next piece of the listing that was asked for first.
     func advanceListings() {
-        guard let listing = listings.first, advance(listing, work: piece) else { return }
-        listings.removeFirst()
-        ended(listing)
+        guard let listing = work.listings.first, advance(listing, work: piece) else { return }
+        work.endFirstListing()
     }
 
     /// Makes all that is left: what comes next must not come before it.
     func finishListings() {
-        while let listing = listings.first {
+        while let listing = work.listings.first {
             _ = advance(listing, work: .max)
-            listings.removeFirst()
-            ended(listing)
+            work.endFirstListing()
         }
     }
-
-    /// The peer goes on with the next piece of idle work: what it has sent meanwhile may
-    /// begin more of that.
-    private func ended(_ listing: Listing) { awaitingResumption.append(listing.peer) }
 
     /// - Returns: whether it is answered.
     private func advance(_ listing: Listing, work: Int) -> Bool {

@@ -30,24 +30,22 @@ final class Watch {
 extension BusCore {
     /// `watch`: the present state of every row, then each change.
     func watchModules(_ header: borrowing Header, from peer: Peer) throws(BusError) {
-        guard watches.count(where: { $0.peer === peer && $0.asking.isOpen }) < Watch.mostOfPeer else {
+        guard watches.count(of: peer) < Watch.mostOfPeer else {
             throw BusError(
                 .overloaded, "\(peer.displayName) has \(Watch.mostOfPeer) watches open already: cancel one of them")
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
         // A watch has no deadline.
-        wheel.remove(call)
-        call.pointee.expiry = Call.never
-        call.pointee.budget = 0
-        watches.append(Watch(peer: peer, call: call, rows: modules.inStartOrder.filter { $0.row != nil }))
+        calls.removeDeadline(of: call)
+        watches.add(Watch(peer: peer, call: call, rows: modules.inStartOrder.filter { $0.row != nil }))
         feedWatches()
     }
 
     /// Sends what watchers have credit for; what is more than `mostAtOnce` goes in pieces.
     func feedWatches() {
-        watches.removeAll { !$0.asking.isOpen }
+        watches.removeEnded()
         var left = Watch.mostAtOnce
-        for watch in watches {
+        for watch in watches.watches {
             while left > 0, watch.call.pointee.credit > 0, !watch.changed.isEmpty,
                 watch.peer.outbox.pending <= mostQueued
             {
@@ -57,7 +55,7 @@ extension BusCore {
                 writeReply(watch.peer, id: watch.call.pointee.callerID, change.encoded(), more: true)
             }
         }
-        hasUntoldWatches = left == 0
+        watches.fed(hasUnsent: left == 0)
     }
 
     private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {

@@ -6,7 +6,7 @@ extension BusCore {
     func adaptedParams(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) -> [UInt8]? {
-        isInterrupted = true
+        turn.interrupt()
         do throws(BusError) {
             return try renamed(route.adaptation?.params ?? [], header, body)
         } catch {
@@ -41,7 +41,7 @@ extension BusCore {
         _ call: CallPointer, _ adaptation: AdapterTable.Adaptation, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer, to caller: Peer
     ) {
-        isInterrupted = true
+        turn.interrupt()
         do throws(BusError) {
             let renamed = try renamed(adaptation.result, header, body)
             renamed.withUnsafeBytes { forwardReply(call, header, $0, from: peer, to: caller) }

@@ -7,10 +7,10 @@ extension Broker {
     private static let mostLookedAt = 2 * ReadBuffer.turn
 
     /// How many descriptors this process may have.
-    func mayOpen(_ descriptors: Int) { bus.connectionLimit.descriptors = descriptors }
+    func mayOpen(_ descriptors: Int) { bus.mayOpen(descriptors) }
 
     /// What keeps `limits.connections` from being met; nil where nothing does.
-    var descriptorProblem: String? { bus.connectionLimit.problem(bus.table.limits.connections) }
+    var descriptorProblem: String? { bus.connections.limit.problem(bus.table.limits.connections) }
 
     func accepted(_ socket: Socket) {
         eventBegins()
@@ -40,7 +40,8 @@ extension Broker {
     private func admit(_ socket: Socket) -> Connection? {
         guard bus.stage != .stopped, let credentials = try? socket.credentials() else { return nil }
         let connection = Connection(
-            number: bus.nextPeer, socket: socket, credentials: credentials, limits: bus.helloLimits, pool: bus.pool)
+            number: bus.connections.next, socket: socket, credentials: credentials, limits: bus.helloLimits,
+            pool: bus.pool)
         attend(connection)
         bus.connected(connection)
         return connection

@@ -111,9 +111,9 @@ extension Broker {
     /// Frees closed peers, and with each what it had queued: one in a round while others
     /// wait for their turns.
     func dropGone() {
-        guard !bus.gone.isEmpty, bus.fanOut == nil else { return }
-        bus.gone.removeLast(isShared ? 1 : bus.gone.count)
-        if !bus.gone.isEmpty { pieces.start() }
+        guard !bus.connections.gone.isEmpty, bus.work.fanOut == nil else { return }
+        bus.dropGone(isShared ? 1 : .max)
+        if !bus.connections.gone.isEmpty { pieces.start() }
     }
 
     /// Says to the loop what this connection waits for.
@@ -232,11 +232,11 @@ extension Broker {
 
     /// Does what the bus wants of its connections.
     func settle() {
-        guard !bus.effects.isEmpty else { return }
+        guard !bus.event.effects.isEmpty else { return }
         var index = 0
         // Reading on may give further ones.
-        while index < bus.effects.count {
-            switch bus.effects[index] {
+        while index < bus.event.effects.count {
+            switch bus.event.effects[index] {
             case .readOn(let peer): readOn(peer.connection)
             case .writeLast(let peer): writeLast(to: peer.connection)
             case .hearOut(let peer): hearOut(peer.connection)
@@ -248,7 +248,7 @@ extension Broker {
             }
             index += 1
         }
-        bus.effects.removeAll(keepingCapacity: true)
+        bus.settled()
     }
 
     /// Writes what an ended connection still gets, and closes it then.

@@ -31,7 +31,7 @@ extension Broker {
         state.listener = listener?.descriptor ?? -1
         state.removesFile = listener?.removesFile ?? true
         for index in state.peers.indices {
-            guard let connection = bus.peers[state.peers[index].number]?.connection else { continue }
+            guard let connection = bus.connections[state.peers[index].number]?.connection else { continue }
             state.peers[index].descriptor = connection.socket.descriptor
             if scope.isWhole { state.peers[index].kept = .pieces([connection.assembler.kept]) }
             // It goes on with what was read, as after a pause.
@@ -78,7 +78,7 @@ extension Broker {
         do throws(StateError) {
             let files = try writeState()
             var descriptors =
-                bus.peers.values.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
+                bus.connections.all.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
             if files.queues >= 0 { descriptors.append(files.queues) }
             // It may be the last reference to this broker that goes there.
             return withExtendedLifetime(self) {
@@ -122,7 +122,7 @@ extension Broker {
     /// Writes what waited, and lets those go on for whom there is room now.
     func goOnWriting() {
         flushAll()
-        for peer in bus.peers.values.sorted(by: { $0.number < $1.number }) { bus.hasRoom(peer) }
+        for peer in bus.connections.inOrder { bus.hasRoom(peer) }
         settle()
         flushAll()
     }

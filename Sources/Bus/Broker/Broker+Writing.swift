@@ -12,7 +12,7 @@ extension Broker {
         if !heardOut.isEmpty { hearOut() }
         settle()
         // Ending one connection may give others something to write.
-        while !bus.dirty.isEmpty {
+        while !bus.connections.dirty.isEmpty {
             flushDirty()
             settle()
         }
@@ -20,14 +20,14 @@ extension Broker {
 
     private func flushDirty() {
         var index = 0
-        while index < bus.dirty.count {
-            let connection = bus.dirty[index].connection
+        while index < bus.connections.dirty.count {
+            let connection = bus.connections.dirty[index].connection
             index += 1
             connection.isDirty = false
             if !connection.isBlocked, !connection.isCutShort { flushShare(connection) }
             if !connection.outbox.isEmpty { connection.outbox.noteWaiting() }
         }
-        bus.dirty.removeAll(keepingCapacity: true)
+        bus.cleaned()
     }
 
     /// Writes what waits for a peer, as far as the kernel takes it: the answer to a question

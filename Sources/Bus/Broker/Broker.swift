@@ -27,7 +27,7 @@ public final class Broker {
     var heardOut: [Connection] = []
 
     /// What this broker may be replaced with; nil: nothing.
-    public var next: (any NextBroker)? { didSet { bus.isReplaceable = next != nil } }
+    public var next: (any NextBroker)? { didSet { bus.mayBeReplaced(next != nil) } }
     /// Of a broker that goes on where another program's was: what to tell a person.
     private(set) var resumed: String?
     /// How far the next program is.
@@ -146,7 +146,8 @@ public final class Broker {
         if !bus.isShared || !hadWork {
             bus.reclaimer.giveBack(bus.isShared ? Reclaimer.smallPiece : Reclaimer.piece)
         }
-        if !bus.hasIdleWork, awaitingTurn.isEmpty, heardOut.isEmpty, bus.gone.isEmpty, bus.reclaimer.isEmpty {
+        if !bus.hasIdleWork, awaitingTurn.isEmpty, heardOut.isEmpty, bus.connections.gone.isEmpty, bus.reclaimer.isEmpty
+        {
             pieces.stop()
         }
     }

@@ -55,10 +55,10 @@ extension Broker {
     /// Cost: a few numbers of each connection.
     var handOverLoad: HandOverLoad {
         var load = HandOverLoad()
-        load.copied = bus.heldTotal
+        load.copied = bus.calls.heldBytes
         load.others = bus.calls.count + bus.instances.instances.count
         var largest: Peer?
-        for peer in bus.peers.values {
+        for peer in bus.connections.all {
             let (frames, bytes) = peer.outbox.waiting
             load.frames += frames
             load.copied += bytes + peer.connection.assembler.keptCount + frames * MemoryLayout<Outbox.Waiting>.stride
@@ -68,7 +68,7 @@ extension Broker {
                 (largest, load.largest.bytes) = (peer, own)
             }
         }
-        for case .event(let emission, _) in bus.ownCalls.values {
+        for case .event(let emission, _) in bus.calls.purposes {
             // It stands there once for each listener.
             load.copied += emission.params.count / max(1, emission.listeners.count)
         }

@@ -17,7 +17,7 @@ extension Resumption {
             let call = try call(state.slot)
             for child in state.children.reversed() { call.adopt(try self.call(child)) }
             guard let purpose = state.purpose else { continue }
-            bus.ownCalls[state.slot] = try ownPurpose(purpose, emissions)
+            if let purpose = try ownPurpose(purpose, emissions) { bus.calls.set(purpose, of: call) }
         }
         for state in state.calls where state.hasTimer { bus.arm(try call(state.slot)) }
         for state in state.peers { try link(state) }

@@ -30,13 +30,13 @@ struct Resumption {
     func run() throws(StateError) -> String {
         bus.declareInterfaces()
         bus.declareURLs()
-        bus.appTimes = try state.appTimes.times()
-        bus.launcherProcess = state.launcherProcess?.process
+        bus.start.resume(try state.appTimes.times())
+        bus.seat.expect(state.launcherProcess?.process)
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
         // Whose process was vouched for is known from here on.
         for state in state.peers { bus.count(try peer(state.number)) }
-        bus.leaving = try state.leaving.map { (number) throws(StateError) in try peer(number) }
+        for number in state.leaving { bus.modules.leaves(try peer(number)) }
         for peer in state.peers {
             try observe(peer)
             guard let farewell = peer.farewell else { continue }
@@ -60,22 +60,22 @@ struct Resumption {
         for watch in state.watches {
             let call = try reference(watch.call).call
             let rows = watch.changed.compactMap { modules[$0] }
-            bus.watches.append(Watch(peer: try caller(of: call), call: call, rows: rows))
+            bus.watches.add(Watch(peer: try caller(of: call), call: call, rows: rows))
         }
         for monitor in state.monitors {
             let call = try reference(monitor.call).call
             let wanted = Monitor.Wanted(
                 module: monitor.module.map { Array($0.utf8) }, name: monitor.name.map { Array($0.utf8) },
                 bodies: monitor.bodies)
-            bus.addMonitor(of: try caller(of: call), call, wanted, missed: monitor.missed)
+            bus.monitors.add(of: try caller(of: call), call, wanted, missed: monitor.missed)
         }
-        bus.reloads = try references(state.reloads)
-        if let asked = state.askedReloads { bus.askedReloads = try references(asked.asked) }
-        bus.handOvers = try references(state.handOvers)
+        let asked = try state.askedReloads.map { (asked) throws(StateError) in try references(asked.asked) }
+        bus.seat.resume(reloads: try references(state.reloads), asked: asked)
+        bus.replacement.resume(try references(state.handOvers))
     }
 
     private func resumeClocks() {
-        bus.timedTurn = bus.order.turn
+        bus.start.resumeTurn()
         for alarm in state.alarms { bus.alarms.set(.init(kind: alarm.kind, peer: alarm.peer), at: alarm.due) }
         bus.deadlinesPassed()
         bus.wakeForTheEarliest()
@@ -121,7 +121,7 @@ struct Resumption {
         peer.wantsRetiring = state.wantsRetiring
         broker.admit(resumed: peer)
         if peer.number == self.state.launcher {
-            bus.launcher = peer
+            bus.seat.take(peer)
         }
     }
 
@@ -200,7 +200,7 @@ struct Resumption {
     func knownModule(_ number: Int) -> ModuleRecord? { modules[number] }
 
     func peer(_ number: UInt64) throws(StateError) -> Peer {
-        guard let peer = bus.peers[number] else { throw StateError("there is no connection \(number)") }
+        guard let peer = bus.connections[number] else { throw StateError("there is no connection \(number)") }
         return peer
     }
 

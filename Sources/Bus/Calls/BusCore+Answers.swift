@@ -49,7 +49,7 @@ extension BusCore {
             overloadedAnswer(call, count, caller)
             return
         }
-        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
+        if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: caller) }
         let id = call.pointee.callerID
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
@@ -94,7 +94,7 @@ extension BusCore {
                         + "\(whatIsFull(count, caller)); give less credit", ran: .maybe))
             return
         }
-        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: caller) }
+        if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: caller) }
         call.pointee.credit -= 1
         call.pointee.wasPassedOn = true
         let id = call.pointee.callerID
@@ -116,7 +116,7 @@ extension BusCore {
             statistics.dropped += 1
             return
         }
-        if isMonitored { monitorAnswer(call, nil, body, from: peer, to: nil) }
+        if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: nil) }
         if call.pointee.kind == .notice {
             noticeAnswered(call, nil)
         } else {
@@ -135,10 +135,10 @@ extension BusCore {
         let error = calleeError(header, body, from: peer)
         switch call.pointee.kind {
         case .own:
-            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
+            if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: nil) }
             finishOwn(call, .failure(error))
         case .notice:
-            if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: nil) }
+            if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: nil) }
             if let report = reportFailed(call) { forwardError(report, error, header, body, from: peer) }
         case .call, .report, .served:
             durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
@@ -159,7 +159,7 @@ extension BusCore {
             overloadedAnswer(call, count, caller)
             return
         }
-        if isMonitored { monitorAnswer(call, error.code, body, from: peer, to: caller) }
+        if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: caller) }
         statistics.countError(error.code)
         let id = call.pointee.callerID
         queue(.error, to: caller, room: room, body: body, isAnswer: true) { writer in
@@ -271,7 +271,7 @@ extension BusCore {
     // MARK: deadlines
 
     func deadlinesPassed() {
-        while let call = wheel.next(now: now) { deadlinePassed(call) }
+        while let call = calls.nextExpired(now: now) { deadlinePassed(call) }
     }
 
     /// A deadline of the broker's own that is found so late, in milliseconds, was

@@ -165,7 +165,7 @@ extension BusCore {
         call.pointee.callee = .passUnretained(callee)
         call.pointee.state = .sent
         callee.addServed(call)
-        if isMonitored { monitorDelivered(call, request, to: callee) }
+        if monitors.isOn { monitorDelivered(call, request, to: callee) }
         let remaining = remaining(call)
         let from = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }  // because a call has a caller
         call.pointee.end = queue(.call, to: callee, room: room, body: body, isAnswer: false) { writer in

@@ -17,7 +17,7 @@ extension BusCore {
         if let caller = call.pointee.caller?.takeUnretainedValue(), caller.phase == .open {
             refuse(caller, call.pointee.callerID, error)
         }
-        if isMonitored, call.pointee.kind == .served { endMonitor(call) }
+        if monitors.isOn, call.pointee.kind == .served { endMonitor(call) }
         release(call, "it was made for a request that ended with \(error.code)")
     }
 
@@ -73,7 +73,7 @@ extension BusCore {
     /// Takes a request out of every list; requests made for it are cancelled.
     @inline(__always)
     func release(_ call: CallPointer, _ reason: @autoclosure () -> String) {
-        wheel.remove(call)
+        calls.disarm(call)
         if let caller = call.pointee.caller?._withUnsafeGuaranteedRef({ $0 }) {
             caller.requests.remove(call.pointee.callerID)
             caller.removeMade(call)
@@ -90,30 +90,19 @@ extension BusCore {
         call.leaveParent()
         let children = call.pointee.firstChild
         let id = call.pointee.id
-        if children != nil { orphan(call, "the call \(id) that it was made for has ended: \(reason())") }
+        if children != nil {
+            calls.orphanChildren(of: call, "the call \(id) that it was made for has ended: \(reason())")
+        }
         calls.close(call)
         if children != nil { endOrphans() }
     }
 
-    /// Unlinks the requests made for one that ends, to be cancelled next.
     @inline(never)
-    private func orphan(_ call: CallPointer, _ reason: String) {
-        while let child = call.pointee.firstChild {
-            child.leaveParent()
-            orphans.append((CallReference(child), reason))
-        }
-    }
-
-    /// Cancels orphans one by one; those of theirs join the list, so that a
-    /// long chain needs no deep stack.
     private func endOrphans() {
-        guard !isEndingOrphans else { return }
-        isEndingOrphans = true
-        while let (orphan, reason) = orphans.popLast() {
-            guard orphan.isOpen else { continue }
-            failAndCancel(orphan.call, BusError(.cancelled, reason, ran: .maybe))
+        guard calls.beginEndingOrphans() else { return }
+        while let (orphan, reason) = calls.takeOrphan() {
+            failAndCancel(orphan, BusError(.cancelled, reason, ran: .maybe))
         }
-        isEndingOrphans = false
     }
 
     /// Takes the copy out of a request that waited, which goes on.
@@ -122,7 +111,7 @@ extension BusCore {
         call.pointee.held = nil
         call.pointee.waitsFor = nil
         call.pointee.state = .inside
-        heldTotal -= held.cost
+        calls.letsGo(of: held.cost)
         call.pointee.caller?.takeUnretainedValue().heldBytes -= held.cost
         return held
     }

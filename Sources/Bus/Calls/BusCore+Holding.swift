@@ -49,7 +49,7 @@ extension BusCore {
     func keep(_ held: HeldRequest, for call: CallPointer, of peer: Peer) {
         call.pointee.held = .passRetained(held)
         peer.heldBytes += held.cost
-        heldTotal += held.cost
+        calls.keeps(held.cost)
     }
 
     /// Lets go on what waited for a module that is ready now, in order.

@@ -5,7 +5,7 @@ extension BusCore {
     @inline(never)
     func handleOpen(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard hasUsableID(header, from: peer) else { return }
-        isInterrupted = true
+        turn.interrupt()
         statistics.opens += 1
         if peer.role == .launcher {
             refuse(peer, header.id, BusError(.forbidden, "the launcher calls bus alone, and opened a URL"))

@@ -36,7 +36,7 @@ extension BusCore {
         peer.addServed(call)
         arm(call)
         request?.adopt(call)
-        ownCalls[call.pointee.slot] = purpose
+        calls.set(purpose, of: call)
         var to = to
         let room = to.utf8.count * 6 + (name?.utf8.count ?? 0) * 6 + trace.count + meta.count
         call.pointee.end = body.withUnsafeBytes { body in
@@ -51,11 +51,11 @@ extension BusCore {
                 if !meta.isEmpty { meta.withUnsafeBytes { writer.raw("meta", $0) } }
             }
         }
-        if isMonitored { body.withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
+        if monitors.isOn { body.withUnsafeBytes { monitorOwnCall(call, to, name, $0, to: peer) } }
     }
 
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
-        let purpose = ownCalls.removeValue(forKey: call.pointee.slot)
+        let purpose = calls.takePurpose(of: call)
         let callee = call.pointee.callee?.takeUnretainedValue()
         release(call, "the broker's call has ended")
         if let purpose, let callee { own(purpose, callee, answer) }

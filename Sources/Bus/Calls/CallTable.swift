@@ -12,12 +12,23 @@ struct CallTable: ~Copyable {
     /// The first of the free places; each has the next one as its timer's.
     private var firstFree: CallPointer?
     private(set) var count = 0
+    private var wheel: TimerWheel
+    /// What calls of the bus's own are for, by slot.
+    private var purposeOfSlot: [UInt32: OwnPurpose] = [:]
+    /// Calls that end with the one that is ending, until they are done.
+    private var orphans: [(call: CallReference, reason: String)] = []
+    private var isEndingOrphans = false
+    /// The bytes of requests that wait for a module or the authorizer.
+    private(set) var heldBytes = 0
 
-    init() {}
+    /// - Parameter now: the clock's milliseconds.
+    init(now: UInt64) { wheel = TimerWheel(now: now) }
 
     /// Goes on with a table of which so many slots were used, each so often. None
     /// is open, and none is free, until `reopen` and `freeTheRest` are called.
-    init(generations: [UInt32]) {
+    /// - Parameter now: no deadline is before it.
+    init(generations: [UInt32], now: UInt64) {
+        wheel = TimerWheel(now: now)
         for generation in generations { fresh()?.pointee.generation = generation }
     }
 
@@ -89,6 +100,76 @@ struct CallTable: ~Copyable {
         guard call.pointee.state != .free, call.pointee.id == id else { return nil }
         return call
     }
+
+    // MARK: Deadlines
+
+    /// Starts a call's timer for its `expiry`.
+    /// - Returns: when `nextExpired` must be called at the latest.
+    @inline(__always)
+    mutating func arm(_ call: CallPointer) -> UInt64 { wheel.insert(call) }
+
+    @inline(__always)
+    mutating func disarm(_ call: CallPointer) { wheel.remove(call) }
+
+    /// Takes a call's deadline away for good.
+    mutating func removeDeadline(of call: CallPointer) {
+        wheel.remove(call)
+        call.pointee.expiry = Call.never
+        call.pointee.budget = 0
+    }
+
+    /// The next call whose time is over; nil where none is left.
+    mutating func nextExpired(now: UInt64) -> CallPointer? { wheel.next(now: now) }
+
+    /// When `nextExpired` must be called next; nil where no call has a deadline.
+    func nextTick() -> UInt64? { wheel.nextTick() }
+
+    // MARK: Calls of the bus's own
+
+    /// What they are for, in any order.
+    var purposes: some Collection<OwnPurpose> { purposeOfSlot.values }
+
+    func purpose(of call: CallPointer) -> OwnPurpose? { purposeOfSlot[call.pointee.slot] }
+
+    mutating func set(_ purpose: OwnPurpose, of call: CallPointer) { purposeOfSlot[call.pointee.slot] = purpose }
+
+    mutating func takePurpose(of call: CallPointer) -> OwnPurpose? {
+        purposeOfSlot.removeValue(forKey: call.pointee.slot)
+    }
+
+    // MARK: Calls made for one that ends
+
+    var orphanCount: Int { orphans.count }
+
+    /// Unlinks the calls made for one that ends, to be cancelled next.
+    mutating func orphanChildren(of call: CallPointer, _ reason: String) {
+        while let child = call.pointee.firstChild {
+            child.leaveParent()
+            orphans.append((CallReference(child), reason))
+        }
+    }
+
+    /// - Returns: false where orphans are being ended already.
+    mutating func beginEndingOrphans() -> Bool {
+        defer { isEndingOrphans = true }
+        return !isEndingOrphans
+    }
+
+    /// The next orphan that is open; nil where none is left. Those of its own come before the
+    /// others, so that a long chain needs no deep stack.
+    mutating func takeOrphan() -> (call: CallPointer, reason: String)? {
+        while let (orphan, reason) = orphans.popLast() {
+            if orphan.isOpen { return (orphan.call, reason) }
+        }
+        isEndingOrphans = false
+        return nil
+    }
+
+    // MARK: Requests that wait
+
+    /// A request's copy of so many bytes is kept.
+    mutating func keeps(_ bytes: Int) { heldBytes += bytes }
+    mutating func letsGo(of bytes: Int) { heldBytes -= bytes }
 
     private mutating func fresh() -> CallPointer? {
         guard used < Call.mostSlots else { return nil }

@@ -59,10 +59,10 @@ extension BusCore {
         case .wanted(let module): startWasAsked(module, answer)
         case .ping(let module, let interval): pingAnswered(module, callee, interval, answer)
         case .stop(let number, let pause):
-            if case .failure = answer, let peer = peers[number] { setAlarm(.idle, of: peer, after: pause) }
+            if case .failure = answer, let peer = connections[number] { setAlarm(.idle, of: peer, after: pause) }
         case .restart(let number, let pause):
             // Where it still hangs, the next ping shows it.
-            if case .failure = answer, let peer = peers[number] { setAlarm(.ping, of: peer, after: pause) }
+            if case .failure = answer, let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
         case .release: releaseAnswered(callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)
         case .metrics(let asking): metricsAnswered(asking, callee, answer)

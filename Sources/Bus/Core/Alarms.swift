@@ -48,6 +48,15 @@ struct Alarms {
     private var heap: [Entry] = []
     private var places: [Alarm: Int] = [:]
     private var lastOrder: UInt64 = 0
+    /// When the time is to be looked at again: for the next alarm, or the next deadline.
+    private(set) var wakeAt = UInt64.max
+
+    /// Looks at the time at `due` at the latest.
+    @inline(__always)
+    mutating func wake(at due: UInt64) { if due < wakeAt { wakeAt = due } }
+
+    /// Nothing is due.
+    mutating func sleep() { wakeAt = .max }
 
     /// When the earliest is due; nil where none is set.
     var next: UInt64? { heap.first?.due }

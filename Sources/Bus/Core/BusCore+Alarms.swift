@@ -30,7 +30,7 @@ extension BusCore {
 
     @inline(__always)
     func wake(at due: UInt64) {
-        if due < wakeAt { wakeAt = due }
+        alarms.wake(at: due)
     }
 
     func timePassed() {
@@ -40,8 +40,8 @@ extension BusCore {
     }
 
     func wakeForTheEarliest() {
-        wakeAt = .max
-        if let tick = wheel.nextTick() { wake(at: max(tick, now + 1)) }
+        alarms.sleep()
+        if let tick = calls.nextTick() { wake(at: max(tick, now + 1)) }
         if let due = alarms.next { wake(at: due) }
     }
 
@@ -52,7 +52,7 @@ extension BusCore {
         case .notes: noteTimePassed()
         case .hello, .assembly, .offering, .finishing, .lingering, .idle, .ping:
             // Those of a connection end with it.
-            guard let peer = peers[alarm.peer] else { return }
+            guard let peer = connections[alarm.peer] else { return }
             passed(alarm.kind, peer)
         }
     }
@@ -60,10 +60,10 @@ extension BusCore {
     private func passed(_ kind: Alarms.Alarm.Kind, _ peer: Peer) {
         switch kind {
         case .hello: helloTimePassed(peer)
-        case .assembly: effects.append(.lookAtFrame(peer))
+        case .assembly: event.add(.lookAtFrame(peer))
         case .offering: offeringTimePassed(peer)
         case .finishing: finishingTimePassed(peer)
-        case .lingering: effects.append(.close(peer))
+        case .lingering: event.add(.close(peer))
         case .idle: idleTimePassed(peer)
         case .ping: ping(peer)
         case .startTurn, .launcher, .notes: preconditionFailure("\(kind) is about no connection")

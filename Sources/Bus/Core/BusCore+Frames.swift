@@ -17,25 +17,22 @@ extension BusCore {
         of peer: Peer, in assembler: inout FrameAssembler, _ frames: inout Int
     ) throws -> Interruption? {
         var header = Header()
-        isInterrupted = false
+        turn.begin()
+        let scanner = turn.scanner
         while !peer.isPaused, peer.phase == .open || peer.phase == .greeting, let frame = try assembler.next() {
             frames &+= 1
             try scanner.scan(frame.header, into: &header)
-            if frame.body.count >= Outbox.largeBody { frameBody = frame.body }
+            if frame.body.count >= Outbox.largeBody { turn.hold(frame.body) }
             if peer.phase == .open {
-                if isMonitored { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
+                if monitors.isOn { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
             } else {
                 greet(header, frame.body, of: peer)
                 if peer.phase == .open { assembler.limits = frameLimits }
             }
-            if frame.body.count >= Outbox.largeBody { frameBody = .none }
-            guard isInterrupted else { continue }
-            isInterrupted = false
-            if isPutBack {
-                isPutBack = false
-                assembler.putBack(frame)
-            }
-            return lent == nil ? .slow : .lent
+            if frame.body.count >= Outbox.largeBody { turn.letGo() }
+            guard turn.isInterrupted else { continue }
+            if turn.takeInterruption() { assembler.putBack(frame) }
+            return turn.lent == nil ? .slow : .lent
         }
         return nil
     }
@@ -43,8 +40,7 @@ extension BusCore {
     /// Doesn't read a peer until `resume`, which begins with the frame in hand again.
     func putBack(_ peer: Peer, for reason: Peer.Pause) {
         peer.pause = reason
-        isPutBack = true
-        isInterrupted = true
+        turn.putBack()
     }
 
     @inline(__always)
@@ -65,7 +61,7 @@ extension BusCore {
             case .report: handleReport(header, frame.body, from: peer)
             case .notice, .unknown: refuseKind(header, from: peer)
             default:
-                if fanOut == nil {
+                if work.fanOut == nil {
                     handleBroadcast(header, frame.body, from: peer)
                 } else {
                     // All observers see all broadcasts in one order.
@@ -192,13 +188,13 @@ extension BusCore {
     @inline(__always)
     func arm(_ call: CallPointer) {
         guard call.pointee.expiry != Call.never else { return }
-        wake(at: wheel.insert(call))
+        wake(at: calls.arm(call))
     }
 
     /// Begins a step of a stream anew.
     func renewDeadline(_ call: CallPointer) {
         guard call.pointee.budget > 0 else { return }
-        wheel.remove(call)
+        calls.disarm(call)
         call.pointee.expiry = min(
             now + call.pointee.budget, call.pointee.parent?.pointee.expiry ?? Call.never)
         arm(call)
@@ -215,11 +211,7 @@ extension BusCore {
 
     /// Notes that a peer has something to write at the end of the round.
     @inline(__always)
-    func wrote(to peer: Peer) {
-        guard !peer.isDirty else { return }
-        peer.isDirty = true
-        dirty.append(peer)
-    }
+    func wrote(to peer: Peer) { connections.wrote(to: peer) }
 
     /// Answers a request that was not opened.
     func refuse(_ peer: Peer, _ id: UInt64, _ error: BusError) {
@@ -236,7 +228,7 @@ extension BusCore {
         guard peer.phase != .closed else { return }
         statistics.countError(error.code)
         let error = error.shortened(to: longestMessage)
-        if isMonitored { monitorOwnError(error, id, to: peer) }
+        if monitors.isOn { monitorOwnError(error, id, to: peer) }
         let text = error.message.utf8.count + error.code.rawValue.utf8.count
         let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
         var writer = HeaderWriter(memory, .error)
@@ -247,14 +239,14 @@ extension BusCore {
         let count = error.body.withUnsafeBytes { writer.end(body: $0) }
         peer.outbox.commit(inlineCount: count, isAnswer: true)
         wrote(to: peer)
-        isInterrupted = true
+        turn.interrupt()
     }
 
     /// Queues an answer of the broker's own.
     func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
         guard peer.phase == .open else { return }
         statistics.replies += 1
-        if isMonitored { body.withUnsafeBytes { monitorOwnReply($0, to: peer) } }
+        if monitors.isOn { body.withUnsafeBytes { monitorOwnReply($0, to: peer) } }
         let memory = peer.outbox.reserve(HeaderWriter.overhead + body.count)
         var writer = HeaderWriter(memory, .reply)
         writer.integer("id", id)
@@ -281,7 +273,7 @@ extension BusCore {
     func writeFitting(_ peer: Peer, id: UInt64, _ body: Payload) {
         guard fitsAnswer(body.bytes.count, peer, id: id, .no), peer.phase == .open else { return }
         statistics.replies += 1
-        if isMonitored { monitorOwnReply(body.bytes, to: peer) }
+        if monitors.isOn { monitorOwnReply(body.bytes, to: peer) }
         queue(.reply, to: peer, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
     }
 
@@ -336,29 +328,22 @@ extension BusCore {
     /// lent: the connection's side writes them before the next frame, and keeps what is left. Any
     /// others are written and kept here.
     func queued(_ payload: Payload) {
-        guard let start = frameBody.baseAddress, let bytes = payload.bytes.baseAddress, bytes >= start,
-            bytes < start + frameBody.count
-        else {
-            writeBorrowed()
-            payload.own()
-            return
-        }
-        lent = payload
-        isInterrupted = true
+        if turn.lend(payload) { return }
+        writeBorrowed()
+        payload.own()
     }
 
     /// The next frame of the turn comes, or its memory is used anew: what is lent is written,
     /// as far as the connections take it.
     /// - Returns: what the caller must let keep its bytes.
     func takeBackLent() -> Payload? {
-        defer { lent = nil }
         writeBorrowed()
-        return lent
+        return turn.takeLent()
     }
 
     private func writeBorrowed() {
-        for peer in borrowers { host.write(to: peer) }
-        borrowers.removeAll(keepingCapacity: true)
+        for peer in turn.borrowers { host.write(to: peer) }
+        turn.forgetBorrowers()
     }
 
     /// Queues a frame whose body may be in several peers' queues.
@@ -373,7 +358,7 @@ extension BusCore {
             inlineCount: writer.endHeader(bodyCount: payload.bytes.count), payload: payload,
             isAnswer: isAnswer)
         wrote(to: peer)
-        if payload.isBorrowed { borrowers.append(peer) }
+        if payload.isBorrowed { turn.borrows(peer) }
         return end
     }
 }

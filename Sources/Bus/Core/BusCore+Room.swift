@@ -13,7 +13,7 @@ extension BusCore {
     /// What waits here for all together, in bytes: in queues, each body that several wait
     /// for once, and requests that wait for modules. Of queues it is what they had at the
     /// end of their last round.
-    var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + heldTotal }
+    var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + calls.heldBytes }
 
     /// What all together may still have; below 0 where they have more.
     private var restOfTotal: Int { table.limits.total - waitingBytes }

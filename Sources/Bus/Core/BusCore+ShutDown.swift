@@ -3,34 +3,31 @@ import StrataCore
 /// The end of the bus: tearDown in reverse start order, then the farewell.
 extension BusCore {
     func shutDown() {
-        stage = .tearingDown
-        groupsToTearDown = Self.reverseGroups(modules.inStartOrder)
+        ending.begin(Self.reverseGroups(modules.inStartOrder))
         tearDownNext()
     }
 
     /// Another bus goes on with all that was written down.
     /// - Returns: the peers.
-    func letGo() -> some Collection<Peer> {
-        stage = .stopped
-        defer { peers = [:] }
-        return peers.values
+    func letGo() -> [Peer] {
+        ending.stop()
+        return connections.takeAll()
     }
 
     func finish() {
-        stage = .stopped
-        effects.append(.finish)
+        ending.stop()
+        event.add(.finish)
     }
 
     /// Tears down the next group.
     func tearDownNext() {
-        guard !groupsToTearDown.isEmpty else {
+        guard let group = ending.takeGroup() else {
             sayGoodbye()
             return
         }
-        let group = groupsToTearDown.removeFirst()
         let live = group.filter { $0.peer != nil && $0.step > .joined && !$0.isRetired }
         // Those that another session took over from, and that still finish.
-        let parting = leaving.filter { peer in
+        let parting = modules.leaving.filter { peer in
             group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
         }
         let peers = live.compactMap(\.peer) + parting
@@ -39,7 +36,7 @@ extension BusCore {
             return
         }
         for module in live { setState(module, .stopping) }
-        openTearDowns = peers.count
+        ending.opened(peers.count)
         for peer in peers {
             let stop = peer.module?.row?.stop ?? 5_000
             callOwn(peer, to: "module/tearDown", deadline: max(1, stop), isLifecycle: true, .ending)
@@ -48,16 +45,15 @@ extension BusCore {
 
     /// One of the group has torn down, or is gone.
     func tornDown() {
-        openTearDowns -= 1
-        if openTearDowns == 0 { tearDownNext() }
+        if ending.tornDown() { tearDownNext() }
     }
 
     /// Every open request and every peer gets `shutting-down`.
     private func sayGoodbye() {
         finishIdleWork()
-        stage = .goodbye
-        effects.append(.stopListening)
-        let all = peers.values.sorted { $0.number < $1.number }
+        ending.sayGoodbye()
+        event.add(.stopListening)
+        let all = connections.inOrder
         for peer in all {
             while let call = peer.firstMade {
                 failAndCancel(
@@ -67,6 +63,6 @@ extension BusCore {
         for peer in all {
             end(peer, BusError(.shuttingDown, "the app is ending"), id: 0, dropsQueued: false)
         }
-        if peers.isEmpty { finish() }
+        if connections.isEmpty { finish() }
     }
 }

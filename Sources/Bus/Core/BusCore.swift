@@ -13,147 +13,52 @@ import StrataCore
 /// `ObservationTable`, `ModuleTable`, `LevelTable`, `StartOrder`). Used on one thread.
 final class BusCore {
     unowned let host: any BusHost  // because the host owns the bus
+
+    // What the app is.
     /// Another one after a reload.
     @exclusivity(unchecked)  // because it is read for each message, on one thread
-    var table: AppTable
+    private(set) var table: AppTable
+    private(set) var adapters: AdapterTable
     let levels: LevelTable
-    var adapters: AdapterTable
     /// The user that the broker runs as.
     let user: UInt32
-    let frameLimits: FrameLimits
 
-    let scanner = HeaderScanner()
-    let reclaimer = Reclaimer()
-    let pool: OutboxPool
-
+    // The present event.
     @exclusivity(unchecked)  // because it is used for each message, on one thread
-    var calls = CallTable()
+    var event = CurrentEvent()
     @exclusivity(unchecked)  // the same
-    var wheel: TimerWheel
+    var turn = CurrentTurn()
     @exclusivity(unchecked)  // the same
-    var routes = RouteTable()
+    var alarms = Alarms()
     @exclusivity(unchecked)  // the same
-    var observations = ObservationTable()
-    @exclusivity(unchecked)  // the same
-    var noticeFrame = NoticeFrame()
+    var work = IdleWork()
     @exclusivity(unchecked)  // the same
     var statistics = Statistics()
     @exclusivity(unchecked)  // the same
     var durations = Histogram()
-    /// The clock as it was when the present event began, in nanoseconds.
-    @exclusivity(unchecked)  // the same
-    private(set) var time: UInt64 = 0
-    /// The same in milliseconds: deadlines and alarms go by it.
-    @exclusivity(unchecked)  // the same
-    private(set) var now: UInt64 = 0
-    /// Whether peers who ask for little are there: work that takes long goes in small pieces.
-    @exclusivity(unchecked)  // the same
-    private(set) var isShared = false
-    /// The body of the frame in hand, where it is a large one.
-    @exclusivity(unchecked)  // the same
-    var frameBody = UnsafeRawBufferPointer.none
-    /// The payload that borrows from it, and stands in queues.
-    @exclusivity(unchecked)  // the same
-    var lent: Payload?
-    /// Whose queues have a payload that borrows.
-    @exclusivity(unchecked)  // the same
-    var borrowers: [Peer] = []
-    /// The frames of the turn don't go on before its connection has done something.
-    @exclusivity(unchecked)  // the same
-    var isInterrupted = false
-    /// The frame in hand is handled later.
-    var isPutBack = false
-    /// What connections are to do at the event's end, in order.
-    @exclusivity(unchecked)  // the same
-    var effects: [Effect] = []
-    @exclusivity(unchecked)  // the same
-    var dirty: [Peer] = []
-    /// The broadcast that goes out in pieces, if one does.
-    @exclusivity(unchecked)  // the same
-    var fanOut: FanOut?
-    /// Peers that go on as soon as no fan-out is under way: they waited for it, or their
-    /// listing is done. Each of them once, longest wait first.
-    var awaitingResumption: [Peer] = []
-    /// Answers that are made in pieces; longest wait first.
-    var listings: [Listing] = []
-    /// Closed peers whose requests end in pieces, longest gone first.
-    var departures: [Peer] = []
-    /// Closed peers. Code that handles a frame doesn't retain the peers that it finds, so each one
-    /// lives at least until its round ends.
-    var gone: [Peer] = []
 
-    var instances = InstanceTable()
+    // Who is there, and what is open.
+    @exclusivity(unchecked)  // the same
+    var connections: ConnectionTable
+    let reclaimer = Reclaimer()
+    let pool: OutboxPool
+    @exclusivity(unchecked)  // the same
+    var calls: CallTable
+    @exclusivity(unchecked)  // the same
+    var routes = RouteTable()
+    @exclusivity(unchecked)  // the same
+    var observations = ObservationTable()
+    var instances: InstanceTable
+    var watches = WatchList()
+    @exclusivity(unchecked)  // the same
+    var monitors = MonitorTable()
+
+    // The modules' lives, and the app's.
     var modules: ModuleTable
-    var order: StartOrder
-    /// When the app's start began and ended: `spawned` and `ready`.
-    var appTimes = StartTimes()
-    var peers: [UInt64: Peer] = [:]
-    var nextPeer: UInt64 = 1
-    var pools = ConnectionPools()
-    /// How many connections there may be, and what bounds them.
-    var connectionLimit = ConnectionLimit()
-    var launcher: Peer?
-    /// The launcher's process, also when its connection has ended.
-    var launcherProcess: ProcessIdentity?
-    var heldTotal = 0
-    /// What calls of the broker's own are for, by slot.
-    var ownCalls: [UInt32: OwnPurpose] = [:]
-    var watches: [Watch] = []
-    /// Some of them have more to be told than was told at once.
-    var hasUntoldWatches = false
-    /// Sessions that a successor took the place of, until they are done.
-    var leaving: [Peer] = []
-    /// Somebody monitors: what each frame's way asks before it tells of itself.
-    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
-    var isMonitored = false
-    var monitors: [Monitor] = [] {
-        didSet {
-            firstMonitor = nil
-            for monitor in monitors.reversed() {
-                monitor.next = firstMonitor
-                firstMonitor = .passUnretained(monitor)
-            }
-        }
-    }
-    /// The first of them, which knows the next: each frame walks them.
-    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
-    private(set) var firstMonitor: Unmanaged<Monitor>?
-    @exclusivity(unchecked)  // the same
-    var frameInHand: FrameInHand?
-    /// What monitors are still to be sent; there while somebody monitors.
-    var notes: NoteRing? {
-        didSet { noteRing = notes.map { .passUnretained($0) } }
-    }
-    /// The same.
-    @exclusivity(unchecked)  // because it is used for each message, on one thread
-    private(set) var noteRing: Unmanaged<NoteRing>?
-    @exclusivity(unchecked)  // the same
-    var noteTurns = NoteTurns()
-    var noteFormatter: NoteFormatter?
-    /// `bus/reload` calls that no question to the launcher was asked for yet.
-    var reloads: [CallReference] = []
-    /// Those that the question that is open was asked for; nil where none is.
-    var askedReloads: [CallReference]?
-    /// Calls that end with the one that is ending, until they are done.
-    var orphans: [(call: CallReference, reason: String)] = []
-    var isEndingOrphans = false
-
-    /// Whether the program may be replaced.
-    var isReplaceable = false
-    /// Calls of `bus/handOver` that wait for it.
-    var handOvers: [CallReference] = []
-
-    enum Stage { case running, tearingDown, goodbye, stopped }
-    var stage = Stage.running
-    /// At the app's end: whose tearDown comes next, and how many are open.
-    var groupsToTearDown: [[ModuleRecord]] = []
-    var openTearDowns = 0
-
-    var alarms = Alarms()
-    /// When the next deadline or alarm is due: `timePassed` is to be called then.
-    @exclusivity(unchecked)  // because it is looked at for each message, on one thread
-    var wakeAt = UInt64.max
-    var timedTurn = StartOrder.Turn.notBegun
+    var start: AppStart
+    var seat = LauncherSeat()
+    var replacement = Replacement()
+    var ending = AppEnding()
 
     /// How a call of the broker's own ended.
     typealias OwnAnswer = Result<[UInt8], BusError>
@@ -169,10 +74,11 @@ final class BusCore {
         pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
-        frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
+        connections = ConnectionTable()
+        calls = CallTable(now: time / 1_000_000)
+        instances = InstanceTable()
         modules = ModuleTable(table)
-        order = StartOrder(groups: Self.eagerGroups(modules.rows))
-        wheel = TimerWheel(now: time / 1_000_000)
+        start = AppStart(StartOrder(groups: Self.eagerGroups(modules.rows)))
         declareInterfaces()
         declareURLs()
     }
@@ -187,45 +93,74 @@ final class BusCore {
         pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
-        frameLimits = FrameLimits(frame: table.limits.frame, header: table.limits.header)
-        modules = ModuleTable(resuming: records, next: state.nextModule)
-        order = state.order.order
-        calls = CallTable(generations: state.generations)
+        connections = ConnectionTable(next: state.nextPeer)
+        // Deadlines that passed meanwhile pass in their order.
+        let earliest = state.calls.lazy.filter(\.hasTimer).map(\.expiry).min() ?? .max
+        calls = CallTable(generations: state.generations, now: min(time / 1_000_000, max(earliest, 1) - 1))
         instances = InstanceTable(next: state.nextInstance)
+        modules = ModuleTable(resuming: records, next: state.nextModule)
+        start = AppStart(state.order.order)
         statistics = Statistics(state.counters)
         durations = Histogram(
             Array(zip(state.durations.slots, state.durations.counts)), largest: state.durations.largest)
-        // Deadlines that passed meanwhile pass in their order.
-        let earliest = state.calls.lazy.filter(\.hasTimer).map(\.expiry).min() ?? .max
-        wheel = TimerWheel(now: min(time / 1_000_000, max(earliest, 1) - 1))
     }
+
+    /// Another table is in force.
+    func take(policyOf new: AppTable) {
+        table = new
+        adapters = AdapterTable(new.adapters)
+    }
+
+    // MARK: What the broker tells and asks
 
     /// Something has happened, and has this time from now on.
     /// - Parameters:
     ///   - time: the clock's, in nanoseconds.
-    ///   - isShared: whether peers who ask for little are there.
-    func eventBegins(at time: UInt64, isShared: Bool) {
-        self.time = time
-        self.isShared = isShared
-        now = time / 1_000_000
-    }
+    ///   - isShared: whether a light peer is there.
+    func eventBegins(at time: UInt64, isShared: Bool) { event.begin(at: time, isShared: isShared) }
+
+    /// All effects of the event are done.
+    func settled() { event.settled() }
+
+    /// What waited at the round's end was offered to the kernel.
+    func cleaned() { connections.cleaned() }
+
+    /// Frees so many of the closed peers.
+    func dropGone(_ count: Int) { connections.drop(count) }
+
+    /// How many descriptors the process may have.
+    func mayOpen(_ descriptors: Int) { connections.mayOpen(descriptors) }
+
+    /// Whether there is a next program.
+    func mayBeReplaced(_ isPossible: Bool) { replacement.may(isPossible) }
+
+    /// When the next deadline or alarm is due: `timePassed` is to be called then.
+    var wakeAt: UInt64 { alarms.wakeAt }
+
+    // MARK: Short ways to what is asked often
+
+    var time: UInt64 { event.time }
+    var now: UInt64 { event.now }
+    var isShared: Bool { event.isShared }
+    var stage: AppEnding.Stage { ending.stage }
+    var launcher: Peer? { seat.peer }
+    var frameLimits: FrameLimits { FrameLimits(frame: table.limits.frame, header: table.limits.header) }
 
     // MARK: Work that takes long
 
     /// Whether some work goes on in pieces.
     var hasIdleWork: Bool {
-        fanOut != nil || !awaitingResumption.isEmpty || !departures.isEmpty || !listings.isEmpty || hasUntoldWatches
-            || noteTurns.isUnderWay
+        !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay
     }
 
     /// Does a piece of all that takes long, so that nobody waits for all of it.
     func advanceIdleWork() {
         // The next one begins after what the last one kept alive is dropped.
-        if fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
+        if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDepartures()
         advanceListings()
         advanceNotes()
-        if hasUntoldWatches { feedWatches() }
+        if watches.hasUnsent { feedWatches() }
     }
 
     /// Does all that is left of it: what comes next must find none.
@@ -239,7 +174,7 @@ final class BusCore {
     /// A round of the loop has ended: frees what was taken out of tables in it.
     func dropSpent() {
         routes.dropSpent()
-        if fanOut == nil { observations.dropSpent() }
+        if work.fanOut == nil { observations.dropSpent() }
     }
 }
 

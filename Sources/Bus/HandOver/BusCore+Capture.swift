@@ -12,11 +12,11 @@ extension BusCore {
         state.table = table.json().encoded()
         state.user = user
         captureModules(into: &state, scope)
-        state.peers = scope.some(peers.values.sorted { $0.number < $1.number }).map { capture($0, &scope) }
-        state.nextPeer = nextPeer
+        state.peers = scope.some(connections.inOrder).map { capture($0, &scope) }
+        state.nextPeer = connections.next
         state.launcher = launcher?.number ?? 0
-        state.launcherProcess = launcherProcess.map(ProcessState.init)
-        state.leaving = leaving.map(\.number)
+        state.launcherProcess = seat.process.map(ProcessState.init)
+        state.leaving = modules.leaving.map(\.number)
         captureCalls(into: &state, &scope)
         state.instances = scope.some(instances.instances.sorted { $0.key < $1.key }).map { number, instance in
             var state = InstanceState()
@@ -40,18 +40,18 @@ extension BusCore {
         state.durations.slots = counted.map(\.slot)
         state.durations.counts = counted.map(\.count)
         state.durations.largest = durations.largest
-        state.handOvers = scope.some(handOvers.filter(\.isOpen)).map(CallReferenceState.init)
+        state.handOvers = scope.some(replacement.waiting.filter(\.isOpen)).map(CallReferenceState.init)
         return state
     }
 
     private func captureStreams(into state: inout BrokerState, _ scope: borrowing CaptureScope) {
-        state.watches = scope.some(watches).filter(\.asking.isOpen).map { watch in
+        state.watches = scope.some(watches.watches).filter(\.asking.isOpen).map { watch in
             var state = WatchState()
             state.call = CallReferenceState(watch.asking)
             state.changed = watch.changed.map(\.number)
             return state
         }
-        state.monitors = scope.some(monitors).map { monitor in
+        state.monitors = scope.some(monitors.monitors).map { monitor in
             var state = MonitorState()
             state.call = CallReferenceState(CallReference(monitor.call))
             state.module = monitor.wanted.module.map { String(decoding: $0, as: UTF8.self) }
@@ -60,8 +60,8 @@ extension BusCore {
             state.missed = monitor.missedBefore + monitor.missed
             return state
         }
-        state.reloads = scope.some(reloads).filter(\.isOpen).map(CallReferenceState.init)
-        state.askedReloads = askedReloads.map { asked in
+        state.reloads = scope.some(seat.reloads).filter(\.isOpen).map(CallReferenceState.init)
+        state.askedReloads = seat.askedReloads.map { asked in
             var state = ReloadState()
             state.asked = asked.map(CallReferenceState.init)
             return state
@@ -78,12 +78,12 @@ extension BusCore {
         removed.levels = table.levels
         removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)
         state.removedRows = removed.json().encoded()
-        state.order.hasBegun = order.hasBegun
-        state.appTimes = StartTimesState(appTimes)
-        state.order.groups = order.groups.map { members in
+        state.order.hasBegun = start.order.hasBegun
+        state.appTimes = StartTimesState(start.times)
+        state.order.groups = start.order.groups.map { members in
             var group = StartOrderState.GroupState()
             group.members = members
-            group.progress = members.map { (order.progress[$0] ?? .left).rawValue }
+            group.progress = members.map { (start.order.progress[$0] ?? .left).rawValue }
             return group
         }
     }

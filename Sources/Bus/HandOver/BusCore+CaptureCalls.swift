@@ -37,7 +37,7 @@ extension BusCore {
             state.children.append(child.pointee.slot)
             next = child.pointee.child.next
         }
-        if call.pointee.kind == .own, let purpose = ownCalls[call.pointee.slot] {
+        if call.pointee.kind == .own, let purpose = calls.purpose(of: call) {
             state.purpose = capture(purpose, &scope)
         }
         return state

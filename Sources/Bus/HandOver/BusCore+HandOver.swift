@@ -5,29 +5,25 @@ extension BusCore {
     /// Answered by the next program; or by this one, with why there is none.
     func handOver(_ header: borrowing Header, from peer: Peer) throws(BusError) {
         guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
-        guard isReplaceable else {
+        guard replacement.isPossible else {
             throw BusError(
                 .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
         call.pointee.wasPassedOn = true
-        handOvers.removeAll { !$0.isOpen }
-        handOvers.append(CallReference(call))
-        effects.append(.replaceProgram)
+        replacement.add(CallReference(call))
+        event.add(.replaceProgram)
     }
 
     func notHandedOver(_ problem: String) {
-        let waiting = handOvers
-        handOvers = []
-        for asking in waiting where asking.isOpen {
+        for asking in replacement.takeWaiting() where asking.isOpen {
             fail(asking.call, BusError(.unavailable, "the broker was not replaced, and goes on as it was: \(problem)"))
         }
     }
 
     /// A connection is there already, in the next program.
     func resumed(_ peer: Peer) {
-        peers[peer.number] = peer
-        nextPeer = max(nextPeer, peer.number + 1)
+        connections.add(peer)
     }
 
     /// - Returns: what there is to say of it, for a person.
@@ -35,15 +31,13 @@ extension BusCore {
         let microseconds = (time - min(begunAt, time)) / 1_000
         let answer: JSON = .object([
             .init("microseconds", .integer(Int64(microseconds))),
-            .init("connections", .integer(Int64(peers.count))),
+            .init("connections", .integer(Int64(connections.count))),
             .init("requests", .integer(Int64(calls.count))),
         ])
         let summary =
-            "goes on as a new program after \(microseconds) µs, with \(peers.count) connections and \(calls.count) "
+            "goes on as a new program after \(microseconds) µs, with \(connections.count) connections and \(calls.count) "
             + "open requests"
-        let waiting = handOvers
-        handOvers = []
-        for asking in waiting where asking.isOpen {
+        for asking in replacement.takeWaiting() where asking.isOpen {
             guard let peer = asking.call.pointee.caller?.takeUnretainedValue() else { continue }
             writeReply(peer, id: asking.call.pointee.callerID, answer)
             release(asking.call, "the broker was replaced")

@@ -41,7 +41,7 @@ extension BusCore {
                 ))
         }
         if let old, old.process == process, old.token == token { return .object([]) }
-        for peer in module.awaitingVouch.compactMap({ peers[$0] }) { vouched(module, process, for: peer) }
+        for peer in module.awaitingVouch.compactMap({ connections[$0] }) { vouched(module, process, for: peer) }
         return .object([])
     }
 
@@ -92,7 +92,7 @@ extension BusCore {
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
         // tearDown has a time of its own.
-        wheel.remove(call)
+        calls.disarm(call)
         call.pointee.wasPassedOn = true
         retire(module, retired, .asked(CallReference(call)))
     }
@@ -154,7 +154,7 @@ extension BusCore {
             if state != .starting { noteEnd(of: module) }
             setState(module, state, module.withDeath(reason))
             if state == .failed || state == .absent {
-                order.leave(module.number)
+                start.order.leave(module.number)
                 launcherGaveUp(module)
             }
             turnMayHaveChanged()

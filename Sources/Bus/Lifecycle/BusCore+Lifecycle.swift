@@ -28,7 +28,7 @@ extension BusCore {
     /// That process is to be the launcher: until it has said hello, for which it has as long
     /// as any peer, requests wait for modules as if it was there.
     func awaitLauncher(_ process: ProcessIdentity?) {
-        launcherProcess = process
+        seat.expect(process)
         setAlarm(.launcher, after: table.hello)
     }
 
@@ -39,11 +39,11 @@ extension BusCore {
 
     func launcherArrived() {
         cancelAlarm(.launcher)
-        order.begin()
+        start.order.begin()
         noteAppStart(begun: true)
         turnMayHaveChanged()
         // Where there is nobody to wait for.
-        if order.turn == .over { noteAppStart(begun: false) }
+        if start.order.turn == .over { noteAppStart(begun: false) }
         for module in modules.rows where module.isWaitedFor { want(module) }
     }
 
@@ -60,7 +60,7 @@ extension BusCore {
         module.forgetVerdict()
         if resumed {
             module.step = .started
-            order.didInitialize(module.number)
+            start.order.didInitialize(module.number)
             becomeReady(module)
         } else {
             module.step = .joined
@@ -75,17 +75,17 @@ extension BusCore {
         guard let peer = module.peer, peer.phase == .open, peer.offering == .over, !module.isRetired, stage == .running
         else { return }
         switch module.step {
-        case .joined where order.maySetUp(module.number):
+        case .joined where start.order.maySetUp(module.number):
             module.step = .settingUp
             note(.setUpBegun, of: module)
             setState(module, .settingUp)
             callStep(module, peer, setUpBody(), to: .setUp)
-        case .setUp where order.mayInitialize(module.number):
+        case .setUp where start.order.mayInitialize(module.number):
             module.step = .initializing
             note(.initializeBegun, of: module)
             setState(module, .initializing)
             callStep(module, peer, to: .initialized)
-        case .initialized where order.mayDidStart(module.number):
+        case .initialized where start.order.mayDidStart(module.number):
             module.step = .started
             callStep(module, peer, to: .started)
         case .none, .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
@@ -160,10 +160,10 @@ extension BusCore {
         case .setUp:
             note(.setUpEnded, of: module)
             setState(module, .setUp)
-            order.didSetUp(module.number)
+            start.order.didSetUp(module.number)
         case .initialized:
             note(.initializeEnded, of: module)
-            order.didInitialize(module.number)
+            start.order.didInitialize(module.number)
             becomeReady(module)
         case .none, .joined, .settingUp, .initializing, .started: break
         }
@@ -180,9 +180,7 @@ extension BusCore {
 
     /// Watches the time of a new turn, and lets those go on whose turn it is.
     func turnMayHaveChanged() {
-        let turn = order.turn
-        guard turn != timedTurn else { return }
-        timedTurn = turn
+        guard let turn = start.takeTurnChange() else { return }
         switch turn {
         case .setUp, .initialize: setAlarm(.startTurn, after: table.startup)
         case .notBegun: cancelAlarm(.startTurn)
@@ -194,7 +192,7 @@ extension BusCore {
     }
 
     func startTurnPassed() {
-        _ = order.turnTimedOut()
+        _ = start.order.turnTimedOut()
         turnMayHaveChanged()
     }
 
@@ -211,7 +209,7 @@ extension BusCore {
             return
         }
         if module.row?.restart == .never, !wasRetired { module.diedForGood = true }
-        order.begins(again: module.number)
+        start.order.begins(again: module.number)
         let state: ModuleRecord.State =
             switch module.verdict {
             case .starting: .starting
@@ -227,7 +225,7 @@ extension BusCore {
             failWaiting(module, unavailable(module))
         }
         if module.verdict == .failed || module.verdict == .absent {
-            order.leave(module.number)
+            start.order.leave(module.number)
             launcherGaveUp(module)
         }
         turnMayHaveChanged()
@@ -315,7 +313,7 @@ extension BusCore {
         module.reason = reason
         module.since = host.wallMicroseconds / 1_000
         guard module.row != nil, !watches.isEmpty else { return }
-        for watch in watches { watch.note(module) }
+        for watch in watches.watches { watch.note(module) }
         feedWatches()
     }
 }

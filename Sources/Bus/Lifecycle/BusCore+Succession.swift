@@ -59,7 +59,7 @@ extension BusCore {
             observations.removeAll(of: old)
         }
         serve(module, by: successor, step: step)
-        order.didInitialize(module.number)
+        start.order.didInitialize(module.number)
         becomeReady(module)
         advance(module)
         turnMayHaveChanged()
@@ -116,10 +116,10 @@ extension BusCore {
 
     /// It is told, where it wants to be, and finishes what it has, for `stop` at most.
     private func leave(_ old: Peer, _ module: ModuleRecord) {
-        let earlier = leaving.filter { $0.module === module }
+        let earlier = modules.leaving.filter { $0.module === module }
         for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
         endOffering(old)
-        leaving.append(old)
+        modules.leaves(old)
         let stop = max(1, module.row?.stop ?? 5_000)
         setAlarm(.finishing, of: old, after: stop)
         if old.wantsRetiring { callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring) }
@@ -132,7 +132,7 @@ extension BusCore {
 
     /// Those that have finished go; looked at in each round of the loop.
     func dismissLeaving() {
-        for peer in leaving where peer.firstServed == nil && peer.ownedInstances == 0 {
+        for peer in modules.leaving where peer.firstServed == nil && peer.ownedInstances == 0 {
             // Not while its tearDown is open.
             if cancelAlarm(.finishing, of: peer) { tearDown(peer) }
         }
@@ -155,10 +155,10 @@ extension BusCore {
 
     // MARK: what a session that doesn't serve may not do
 
-    func isLeaving(_ peer: Peer) -> Bool { leaving.contains { $0 === peer } }
+    func isLeaving(_ peer: Peer) -> Bool { modules.leaving.contains { $0 === peer } }
 
     func onlyStaying(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
-        guard !leaving.isEmpty, isLeaving(peer) else { return }
+        guard !modules.leaving.isEmpty, isLeaving(peer) else { return }
         throw BusError(
             .shuttingDown,
             "process \(module.pid) took over as \(module.name): this one finishes, and begins nothing new")

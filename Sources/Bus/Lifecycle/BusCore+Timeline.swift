@@ -42,9 +42,9 @@ extension BusCore {
     /// for it any more.
     func noteAppStart(begun: Bool) {
         if begun {
-            appTimes.note(.spawned, at: moment)
-        } else if appTimes.begin != nil {
-            appTimes.note(.ready, at: moment)
+            start.note(.spawned, at: moment)
+        } else if start.times.begin != nil {
+            start.note(.ready, at: moment)
         }
     }
 
@@ -53,9 +53,9 @@ extension BusCore {
     func timelineListing(for peer: Peer) -> Listing.Part {
         var app: [JSON.Member] = [.init("name", .string(table.app))]
         app += [("begun", StartTimes.Mark.spawned), ("ready", .ready)].compactMap { name, mark in
-            appTimes.wall(mark).map { .init(name, .integer(Int64(clamping: $0))) }
+            start.times.wall(mark).map { .init(name, .integer(Int64(clamping: $0))) }
         }
-        if let all = appTimes.between(.spawned, .ready) {
+        if let all = start.times.between(.spawned, .ready) {
             app.append(.init("microseconds", .integer(Int64(clamping: all))))
         }
         return Listing.array("modules", of: modules.inStartOrder, first: [.init("app", .object(app))]) {

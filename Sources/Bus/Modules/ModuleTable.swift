@@ -7,6 +7,8 @@ struct ModuleTable: ~Copyable {
     private(set) var rows: [ModuleRecord] = []
     private(set) var guests: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
+    /// Sessions that a successor took the place of, until they are done.
+    private(set) var leaving: [Peer] = []
     /// The number that the next row or guest gets.
     private(set) var nextNumber = 0
 
@@ -71,6 +73,11 @@ struct ModuleTable: ~Copyable {
         }
         if low < guests.count, guests[low] === guest { guests.remove(at: low) }
     }
+
+    /// A successor took a session's place.
+    mutating func leaves(_ peer: Peer) { leaving.append(peer) }
+
+    mutating func hasLeft(_ peer: Peer) { leaving.removeAll { $0 === peer } }
 
     /// Rows, then guests.
     var all: [ModuleRecord] { rows + guests }

@@ -2,7 +2,7 @@ import StrataCore
 
 /// `bus/monitor`: tells operators of each frame that passes or is refused.
 ///
-/// The rest of the broker looks at `isMonitored`, and comes here only where that
+/// The rest of the broker looks at `monitors.isOn`, and comes here only where that
 /// is set. A monitor's own stream is told to no monitor, so that two of them
 /// don't tell each other of each other for ever.
 extension BusCore {
@@ -10,17 +10,15 @@ extension BusCore {
     @inline(never)
     func monitor(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
         let wanted = try wantedFrames(body)
-        guard monitors.count < Monitor.most else {
+        guard monitors.monitors.count < Monitor.most else {
             throw BusError(.overloaded, "\(Monitor.most) monitors are open already: end one of them")
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
         // A monitor has no deadline.
-        wheel.remove(call)
-        call.pointee.expiry = Call.never
-        call.pointee.budget = 0
+        calls.removeDeadline(of: call)
         // Its request isn't told.
-        frameInHand?.isTold = true
-        addMonitor(of: peer, call, wanted)
+        monitors.isTold()
+        monitors.add(of: peer, call, wanted, missed: 0)
     }
 
     private func wantedFrames(_ body: UnsafeRawBufferPointer) throws(BusError) -> Monitor.Wanted {
@@ -44,33 +42,10 @@ extension BusCore {
         return wanted
     }
 
-    /// Opens a monitor; there is a place for it.
-    /// - Parameter missed: what one that goes on has missed.
-    func addMonitor(of peer: Peer, _ call: CallPointer, _ wanted: Monitor.Wanted, missed: UInt64 = 0) {
-        let taken = monitors.reduce(0) { $0 | $1.bit }
-        let monitor = Monitor(peer: peer, call: call, wanted: wanted, bit: ~taken & (taken &+ 1))
-        monitor.missed = missed
-        monitors.append(monitor)
-        peer.isMonitoring = true
-        if notes == nil { notes = NoteRing() }
-        isMonitored = true
-    }
-
-    /// A request of the broker's own ends: it may be a monitor. What it was still to be
-    /// sent is dropped.
+    /// A request of the bus's own ends: it may be a monitor.
     @inline(never)
     func endMonitor(_ call: CallPointer) {
-        guard let index = monitors.firstIndex(where: { $0.call == call }) else { return }
-        let ended = monitors.remove(at: index)
-        notes?.forget(ended.bit)
-        ended.peer._withUnsafeGuaranteedRef { peer in
-            peer.isMonitoring = monitors.contains { $0.peer.toOpaque() == ended.peer.toOpaque() }
-        }
-        guard monitors.isEmpty else { return }
-        isMonitored = false
-        notes = nil
-        noteFormatter = nil
-        noteTurns.emptied()
-        cancelAlarm(.notes)
+        monitors.remove(call)
+        if !monitors.isOn { cancelAlarm(.notes) }
     }
 }

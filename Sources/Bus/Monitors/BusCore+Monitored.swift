@@ -11,17 +11,17 @@ extension BusCore {
         case .reply, .error, .cancel, .credit: handle(header, frame, of: peer)
         case .call, .open, .broadcast, .report, .notice, .unknown:
             withUnsafePointer(to: header) { header in
-                frameInHand = FrameInHand(peer: peer, header: header, body: frame.body)
+                monitors.begin(FrameInHand(peer: peer, header: header, body: frame.body))
                 handle(header.pointee, frame, of: peer)
-                if let hand = frameInHand, hand.isServed { noteServed() }
-                frameInHand = nil
+                if let hand = monitors.hand, hand.isServed { noteServed() }
+                monitors.endHand()
             }
         }
     }
 
     /// A call to `bus` is in hand: it passes unless it is refused.
     @inline(never)
-    func monitorServed() { frameInHand?.isServed = true }
+    func monitorServed() { monitors.isServed() }
 
     /// A call goes to its owner.
     @inline(never)
@@ -103,14 +103,15 @@ extension BusCore {
     func monitorOwnError(_ error: BusError, _ id: UInt64, to peer: Peer) {
         guard peer.role != .none else { return }
         let call = id == 0 ? nil : peer.requests.find(id)
-        if let call, monitors.contains(where: { $0.call == call }) { return }
+        if let call, monitors.monitors.contains(where: { $0.call == call }) { return }
         Self.withText(error.code.rawValue) { code in
             // Unretained, because the call owns its copy until it ends.
             if let call, let held = call.pointee.held?.takeUnretainedValue() {
                 refused(call, held, code, from: peer)
-            } else if let hand = frameInHand, !hand.isTold, hand.peer === peer, id == 0 || id == hand.header.pointee.id
+            } else if let hand = monitors.hand, !hand.isTold, hand.peer === peer,
+                id == 0 || id == hand.header.pointee.id
             {
-                frameInHand?.isTold = true
+                monitors.isTold()
                 refused(hand, code)
             } else {
                 error.body.withUnsafeBytes { body in
@@ -164,14 +165,14 @@ extension BusCore {
     @inline(__always)
     private func pass(_ frame: @autoclosure () -> MonitoredFrame) {
         tell(frame())
-        frameInHand?.isTold = true
+        monitors.isTold()
     }
 
     /// A call to `bus` is told before what it leads to.
     @inline(never)
     private func noteServed() {
-        guard let hand = frameInHand, !hand.isTold else { return }
-        frameInHand?.isTold = true
+        guard let hand = monitors.hand, !hand.isTold else { return }
+        monitors.isTold()
         tell(
             MonitoredFrame(
                 .call, from: hand.peer.from, to: hand.header.pointee.to, callee: MonitoredFrame.bus, name: hand.name,
@@ -180,8 +181,8 @@ extension BusCore {
 
     @inline(__always)
     private func tell(_ frame: @autoclosure () -> MonitoredFrame) {
-        if let hand = frameInHand, hand.isServed, !hand.isTold { noteServed() }
-        if !isMissedByAll() { note(frame()) }
+        if let hand = monitors.hand, hand.isServed, !hand.isTold { noteServed() }
+        if !monitors.isMissedByAll() { note(frame()) }
     }
 
     private static func withText(_ string: String, _ use: (Header.Text) -> Void) {

@@ -4,28 +4,12 @@ import StrataCore
 /// where some monitor has credit for it; the note is formatted later, in a turn of the
 /// monitors' own (`NoteTurns`).
 extension BusCore {
-    /// Counts a frame that every monitor misses: all want it, and none has credit, or
-    /// there is no room for notes.
-    /// - Returns: false where it is to be looked at.
-    @inline(__always)
-    func isMissedByAll() -> Bool {
-        let isFull = noteRing?._withUnsafeGuaranteedRef { $0.isFull } ?? true
-        var next = firstMonitor
-        while let monitor = next {
-            let mayHaveIt = monitor._withUnsafeGuaranteedRef { !$0.isUnfiltered || (!isFull && $0.hasCredit) }
-            if mayHaveIt { return false }
-            next = monitor._withUnsafeGuaranteedRef { $0.next }
-        }
-        withMonitors { $0.missed += 1 }
-        return true
-    }
-
     /// Keeps a note of a frame for the monitors that want it. Those that have no credit
     /// miss it, and all do where there is no room.
     func note(_ frame: borrowing MonitoredFrame) {
         var wanting: UInt16 = 0
         var withBody = false
-        withMonitors { monitor in
+        monitors.forEach { monitor in
             guard monitor.wants(frame), monitor.isOpen else { return }
             guard monitor.hasCredit else {
                 monitor.missed += 1
@@ -34,31 +18,20 @@ extension BusCore {
             wanting |= monitor.bit
             if monitor.wanted.bodies { withBody = true }
         }
-        guard wanting != 0, let noteRing else { return }
-        noteRing._withUnsafeGuaranteedRef { notes in
-            guard !notes.isFull, let place = notes.place(for: frame, withBody: withBody) else {
-                withMonitors { if wanting & $0.bit != 0 { $0.missed += 1 } }
-                return
-            }
-            withMonitors { monitor in
-                guard wanting & monitor.bit != 0 else { return }
-                monitor.promised += 1
-                guard monitor.missed > 0 else { return }
-                notes.addGap(monitor.missed, of: monitor.bit)
-                monitor.missed = 0
-            }
-            notes.add(frame, at: place, for: wanting, time: host.wallMicroseconds)
+        guard wanting != 0, let notes = monitors.ring else { return }
+        guard !notes.isFull, let place = notes.place(for: frame, withBody: withBody) else {
+            monitors.forEach { if wanting & $0.bit != 0 { $0.missed += 1 } }
+            return
         }
-        if !noteTurns.isPlanned { follow(noteTurns.added(now: now)) }
-    }
-
-    @inline(__always)
-    private func withMonitors(_ use: (Monitor) -> Void) {
-        var next = firstMonitor
-        while let monitor = next {
-            monitor._withUnsafeGuaranteedRef(use)
-            next = monitor._withUnsafeGuaranteedRef { $0.next }
+        monitors.forEach { monitor in
+            guard wanting & monitor.bit != 0 else { return }
+            monitor.promised += 1
+            guard monitor.missed > 0 else { return }
+            notes.addGap(monitor.missed, of: monitor.bit)
+            monitor.missed = 0
         }
+        notes.add(frame, at: place, for: wanting, time: host.wallMicroseconds)
+        if !monitors.turns.isPlanned { follow(monitors.added(now: now)) }
     }
 
     private func follow(_ action: NoteTurns.Action) {
@@ -70,20 +43,20 @@ extension BusCore {
         }
     }
 
-    func noteTimePassed() { follow(noteTurns.timePassed()) }
+    func noteTimePassed() { follow(monitors.timePassed()) }
 
     /// Formats a piece of the notes, where their turn has come.
     func advanceNotes() {
-        guard noteTurns.isUnderWay, let notes else { return }
+        guard monitors.turns.isUnderWay, let notes = monitors.ring else { return }
         let most = isShared ? NoteTurns.sharedPiece : NoteTurns.piece
         var work = 0
         while work < most, let note = notes.takeFirst() { work += send(note, notes) }
-        follow(noteTurns.worked(work, isEmpty: notes.isEmpty, now: now))
+        follow(monitors.worked(work, isEmpty: notes.isEmpty, now: now))
     }
 
     /// Formats all notes: what comes next must find none of them.
     func finishNotes() {
-        guard let notes else { return }
+        guard let notes = monitors.ring else { return }
         while let note = notes.takeFirst() { _ = send(note, notes) }
     }
 
@@ -91,16 +64,15 @@ extension BusCore {
     /// - Returns: the work that it was.
     private func send(_ note: FrameNote, _ notes: NoteRing) -> Int {
         guard !note.isGap else {
-            withMonitors { if note.monitors & $0.bit != 0 { $0.missedBefore += note.id } }
+            monitors.forEach { if note.monitors & $0.bit != 0 { $0.missedBefore += note.id } }
             return 0
         }
         // All that it was for may have ended.
         guard note.monitors != 0 else { return 0 }
-        let formatter = noteFormatter ?? NoteFormatter()
-        noteFormatter = formatter
+        let formatter = monitors.formatter()
         let work = formatter.begin(note, notes.texts(of: note))
         let room = Int(frameLimits.frame) - HeaderWriter.overhead
-        withMonitors { monitor in
+        monitors.forEach { monitor in
             guard note.monitors & monitor.bit != 0 else { return }
             monitor.promised -= 1
             monitor.peer._withUnsafeGuaranteedRef { send(formatter, room, to: monitor, of: $0) }

@@ -48,7 +48,7 @@ extension BusCore {
             return
         }
         statistics.broadcasts += 1
-        if isMonitored { monitorBroadcast(header, body, from: peer) }
+        if monitors.isOn { monitorBroadcast(header, body, from: peer) }
         guard observers <= FanOut.mostAtOnce else {
             beginFanOut([Array(header.name)] + aliases, header, body, from: peer, rank: rank)
             return
@@ -112,8 +112,8 @@ extension BusCore {
                         observation.matches(notice.object), peer.phase == .open
                     else { return }
                     // Whoever was ended may have made others speak in between.
-                    if number != noticeFrame.number {
-                        number = noticeFrame.begin(notice, copiesBody: payload == nil)
+                    if number != observations.frame.number {
+                        number = observations.frame.begin(notice, copiesBody: payload == nil)
                     }
                     if observation.keep == .latest {
                         if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
@@ -180,9 +180,9 @@ extension BusCore {
         _ observation: Observation, of peer: Peer, _ notice: Notice, _ payload: Payload?, missed: Int,
         isBeyond: Bool = false
     ) -> UInt64 {
-        if isMonitored { monitorNotice(notice, to: peer) }
-        let memory = peer.outbox.reserve(noticeFrame.room)
-        let count = noticeFrame.write(to: memory, subscription: observation.id, missed: missed)
+        if monitors.isOn { monitorNotice(notice, to: peer) }
+        let memory = peer.outbox.reserve(observations.frame.room)
+        let count = observations.frame.write(to: memory, subscription: observation.id, missed: missed)
         guard let payload else {
             let end = peer.outbox.commit(inlineCount: count, isAnswer: false)
             if isBeyond { peer.outbox.countBeyond() }
@@ -192,7 +192,7 @@ extension BusCore {
         let end = peer.outbox.commit(inlineCount: count, payload: payload, isAnswer: false)
         if isBeyond { peer.outbox.countBeyond() }
         wrote(to: peer)
-        if payload.isBorrowed { borrowers.append(peer) }
+        if payload.isBorrowed { turn.borrows(peer) }
         return end
     }
 }

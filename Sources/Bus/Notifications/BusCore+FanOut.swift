@@ -18,7 +18,7 @@ extension BusCore {
             name.withUnsafeBytes { observations.find($0) }
                 .map { FanOut.Walk(name: name, observations: $0.observations) }
         }
-        fanOut = levels.nameBytes[rank].withUnsafeBytes { level in
+        let fanOut = levels.nameBytes[rank].withUnsafeBytes { level in
             FanOut(
                 sender: peer, id: header.id, rank: rank,
                 notice: KeptNotice(
@@ -27,13 +27,14 @@ extension BusCore {
                     meta: Array(header.meta), body: payload),
                 sharesBody: sharesBody, walks: walks)
         }
+        work.begin(fanOut)
         awaitFanOut(peer)
     }
 
     /// Doesn't read a peer until the fan-out is done.
     func awaitFanOut(_ peer: Peer) {
         peer.pause = .idleWork
-        awaitingResumption.append(peer)
+        work.wait(peer)
     }
 
     /// Delivers the next piece.
@@ -43,37 +44,25 @@ extension BusCore {
 
     /// Delivers all that is left: what comes next must not come before it.
     func finishFanOut() {
-        while let current = fanOut, !current.isDone { deliver(.max) }
+        while deliver(.max) {}
     }
 
-    private func deliver(_ most: Int) {
-        guard var current = fanOut else { return }
-        let walk = current.walks[current.walk]
-        let end = min(walk.observations.count, current.position + min(most, walk.observations.count))
-        let piece = current.position..<end
-        current.position = end
-        if end == walk.observations.count {
-            current.walk += 1
-            current.position = 0
-        }
+    /// - Returns: whether there was something to deliver.
+    @discardableResult
+    private func deliver(_ most: Int) -> Bool {
         // Ending a slow consumer may come back here, for another piece.
-        current.piecesInHand += 1
-        fanOut = current
-        let recipients = current.notice.withNotice(walk.name) { notice in
-            deliver(
-                notice, current.sharesBody ? current.notice.body : nil, to: walk.observations[piece],
-                rank: current.rank)
+        guard let piece = work.takePiece(most) else { return false }
+        let recipients = piece.notice.withNotice(piece.name) { notice in
+            deliver(notice, piece.sharesBody ? piece.notice.body : nil, to: piece.observations, rank: piece.rank)
         }
         statistics.notices += UInt64(recipients)
-        fanOut?.recipients += recipients
-        fanOut?.piecesInHand -= 1
-        if let fanOut, fanOut.isDone, fanOut.piecesInHand == 0 { concluded(fanOut) }
+        if let done = work.delivered(to: recipients) { concluded(done) }
+        return true
     }
 
     /// All have it: the sender gets its answer. It goes on in the next round, after
     /// what was taken out meanwhile is dropped.
     private func concluded(_ done: FanOut) {
-        fanOut = nil
         done.notice.body.letGo()
         if done.id != 0 { writeReply(done.sender, id: done.id, Array("{\"recipients\":\(done.recipients)}".utf8)) }
     }
@@ -81,9 +70,7 @@ extension BusCore {
     /// Lets one peer go on that waited for a fan-out or a listing: the one that has waited
     /// the longest. Its next broadcast may be another fan-out.
     func resumeAfterFanOut() {
-        guard fanOut == nil, !awaitingResumption.isEmpty else { return }
-        let peer = awaitingResumption.removeFirst()
-        guard peer.phase == .open else { return }
+        guard let peer = work.takeFirstWaiting(), peer.phase == .open else { return }
         if peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.pause = .answers }
     }
 }

@@ -80,7 +80,7 @@ extension BusCore {
             $0.peer === observer && $0.matches(request.object)
         }
         guard !matching.isEmpty else {
-            if isMonitored { monitorReport(request, from: peer, to: target) }
+            if monitors.isOn { monitorReport(request, from: peer, to: target) }
             reportDone(call)
             return
         }
@@ -99,7 +99,7 @@ extension BusCore {
                         "the queue to \(target.name) is full: \(whatIsFull(count, observer)); report again later"))
                 return
             }
-            if isMonitored { monitorReport(request, from: peer, to: target) }
+            if monitors.isOn { monitorReport(request, from: peer, to: target) }
             queueReport(call, notice, matching, to: observer)
         }
     }
@@ -126,7 +126,7 @@ extension BusCore {
             report.pointee.open += 1
             report.pointee.observers += 1
             statistics.notices += 1
-            if isMonitored { monitorNotice(notice, to: observer) }
+            if monitors.isOn { monitorNotice(notice, to: observer) }
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
                 notice.write(to: &writer, subscription: observation.id)

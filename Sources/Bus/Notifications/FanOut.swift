@@ -29,11 +29,48 @@ struct FanOut {
     let walks: [Walk]
 
     /// Where the next piece begins.
-    var walk = 0
-    var position = 0
-    var recipients = 0
+    private var walk = 0
+    private var position = 0
+    private(set) var recipients = 0
     /// Pieces that are being delivered.
-    var piecesInHand = 0
+    private var piecesInHand = 0
 
-    var isDone: Bool { walk == walks.count }
+    init(sender: Peer, id: UInt64, rank: Int, notice: KeptNotice, sharesBody: Bool, walks: [Walk]) {
+        self.sender = sender
+        self.id = id
+        self.rank = rank
+        self.notice = notice
+        self.sharesBody = sharesBody
+        self.walks = walks
+    }
+
+    /// Some of the observations of one name.
+    struct Piece {
+        let notice: KeptNotice
+        let name: [UInt8]
+        let observations: ArraySlice<Unmanaged<Observation>>
+        let sharesBody: Bool
+        let rank: Int
+    }
+
+    /// Takes the next piece, of `most` observations; nil where none is left.
+    mutating func takePiece(_ most: Int) -> Piece? {
+        guard walk < walks.count else { return nil }
+        let all = walks[walk].observations
+        let end = position + min(most, all.count - position)
+        let piece = Piece(
+            notice: notice, name: walks[walk].name, observations: all[position..<end], sharesBody: sharesBody,
+            rank: rank)
+        (walk, position) = end == all.count ? (walk + 1, 0) : (walk, end)
+        piecesInHand += 1
+        return piece
+    }
+
+    /// A piece was delivered to so many.
+    /// - Returns: whether all is delivered.
+    mutating func delivered(to recipients: Int) -> Bool {
+        self.recipients += recipients
+        piecesInHand -= 1
+        return walk == walks.count && piecesInHand == 0
+    }
 }

@@ -34,6 +34,8 @@ struct ObservationTable: ~Copyable {
     /// fan-out was under way.
     private var spent: [Observation] = []
     private var nextPlace: UInt64 = 1
+    /// The notice that goes out, as far as it is the same for all.
+    var frame = NoticeFrame()
 
     init() {}
 

@@ -9,9 +9,6 @@ extension BusCore {
     private static let mostEndedAtOnce = 128
     /// So many requests end in a piece while somebody light is there: some ten microseconds' work.
     private static let sharedPiece = 12
-    /// So many peers end in pieces at a time; where one more comes, the first of them
-    /// ends at once.
-    static let mostDepartures = 64
 
     func endMade(by peer: Peer) {
         guard peer.firstMade != nil else { return }
@@ -21,27 +18,24 @@ extension BusCore {
             endAllMade(by: peer)
             return
         }
-        if departures.count == Self.mostDepartures { endAllMade(by: departures.removeFirst()) }
-        departures.append(peer)
+        if let first = work.add(departure: peer) { endAllMade(by: first) }
     }
 
     /// Ends the next piece of what the peer asked for that has been gone the longest.
     func advanceDepartures() {
-        guard let peer = departures.first else { return }
+        guard let peer = work.departures.first else { return }
         let error = Self.isGone(peer)
         var left = isShared ? Self.sharedPiece : .max
         while left > 0, let call = peer.firstMade {
             left -= 1
             failAndCancel(call, error)
         }
-        if peer.firstMade == nil { departures.removeAll { $0 === peer } }
+        if peer.firstMade == nil { work.remove(departure: peer) }
     }
 
     /// Ends all that gone peers asked for: what comes next must find none of it.
     func finishDepartures() {
-        let rest = departures
-        departures = []
-        for peer in rest { endAllMade(by: peer) }
+        for peer in work.takeDepartures() { endAllMade(by: peer) }
     }
 
     private func endAllMade(by peer: Peer) {

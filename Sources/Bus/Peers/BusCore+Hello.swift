@@ -46,8 +46,8 @@ extension BusCore {
         case .launcher:
             let process = try admitLauncher(peer)
             register(peer, as: .launcher, from: "launcher")
-            launcher = peer
-            launcherProcess = process
+            seat.take(peer)
+            seat.expect(process)
             answerHello(peer, id, module: nil, subscriptions: [])
             launcherArrived()
         case .module(let name):
@@ -80,7 +80,7 @@ extension BusCore {
         guard launcher == nil else {
             throw BusError(
                 .nameTaken,
-                "a launcher is connected already (pid \(launcherProcess?.pid ?? 0)): there is one at a time")
+                "a launcher is connected already (pid \(seat.process?.pid ?? 0)): there is one at a time")
         }
         return try identify(launcher: peer)
     }
@@ -200,7 +200,7 @@ extension BusCore {
                 "process \(pid) of user \(uid) said it is \(row.name), which runs as user \(row.row?.user ?? user): the "
                     + "launcher starts it")
         }
-        let waiting = row.awaitingVouch.compactMap { peers[$0]?.credentials }
+        let waiting = row.awaitingVouch.compactMap { connections[$0]?.credentials }
         guard !waiting.contains(where: { $0.pid == pid }) else {
             throw BusError(.nameTaken, "a hello of \(row.name) from process \(pid) waits for the launcher already")
         }

@@ -2,7 +2,7 @@ import StrataCore
 
 /// Taking connections, and which of them goes where there are too many.
 ///
-/// Until its hello is answered a connection is counted in one of two pools, by user: the
+/// Until its hello is answered a connection is counted in one of two connections.pools, by user: the
 /// broker's user, root and vouched processes have one, all other users together the other.
 /// At a pool's bound the oldest connection of the user that has the most is ended, and the
 /// new one taken. So nobody else's connections keep a user out.
@@ -10,16 +10,15 @@ extension BusCore {
     /// The last so many connections are for operators and the launcher alone.
     static let keptConnections = 16
     /// How many connections there may be.
-    var mostConnections: Int { connectionLimit.most(table.limits.connections) }
+    var mostConnections: Int { connections.limit.most(table.limits.connections) }
 
     /// Whether there are more.
-    var isOverfull: Bool { peers.count > mostConnections }
+    var isOverfull: Bool { connections.count > mostConnections }
 
     /// A connection is there.
-    /// - Parameter peer: has the number `nextPeer`.
+    /// - Parameter peer: has the number `connections.next`.
     func connected(_ peer: Peer) {
-        nextPeer += 1
-        peers[peer.number] = peer
+        connections.add(peer)
         count(peer)
         setAlarm(.hello, of: peer, after: table.hello)
     }
@@ -43,7 +42,7 @@ extension BusCore {
                 row.vouch.map { $0.process.pid == pid && host.isAlive($0.process) } ?? false
             }
         peer.pool = isKnown ? .known : .others
-        pools.entered(peer)
+        connections.entered(peer)
     }
 
     // MARK: Too many
@@ -53,8 +52,9 @@ extension BusCore {
 
     /// The connection that is to go where a pool has too many; it may have said hello by now.
     func surplus(of pool: ConnectionPools.Pool) -> Surplus? {
-        guard pools[pool].count > table.limits.unregistered, let surplus = pools[pool].surplus else { return nil }
-        return peers[surplus.number].map { ($0, surplus.count) }
+        guard connections.pools[pool].count > table.limits.unregistered, let surplus = connections.pools[pool].surplus
+        else { return nil }
+        return connections[surplus.number].map { ($0, surplus.count) }
     }
 
     /// Ends the connection that a pool has too many.
@@ -74,13 +74,15 @@ extension BusCore {
     /// All connections are taken: one that nobody reads any more goes.
     /// - Returns: false where there is none.
     func closeLingering() -> Bool {
-        guard let peer = pools.lingering.surplus.flatMap({ peers[$0.number] }) else { return false }
-        effects.append(.close(peer))
+        guard let peer = connections.pools.lingering.surplus.flatMap({ connections[$0.number] }) else { return false }
+        event.add(.close(peer))
         return true
     }
 
     /// The connection that goes first of all that have not said hello.
-    var leastWanted: Peer? { (pools.others.surplus ?? pools.known.surplus).flatMap { peers[$0.number] } }
+    var leastWanted: Peer? {
+        (connections.pools.others.surplus ?? connections.pools.known.surplus).flatMap { connections[$0.number] }
+    }
 
     func endForRoom(_ peer: Peer) { end(peer, tooManyConnections, id: peer.helloID) }
 
@@ -91,7 +93,7 @@ extension BusCore {
     }
 
     /// What bounds the connections.
-    private var limitName: String { connectionLimit.name(table.limits.connections) }
+    private var limitName: String { connections.limit.name(table.limits.connections) }
 
     // MARK: Places of modules
 
@@ -100,15 +102,15 @@ extension BusCore {
     /// at most, which no guest gets.
     func checkPlace(_ row: ModuleRecord?) throws(BusError) {
         let places = mostConnections - Self.keptConnections
-        guard pools.modules < places else {
+        guard connections.pools.modules < places else {
             throw BusError(
                 .overloaded,
                 "the last \(Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept for "
                     + "operators and the launcher")
         }
-        guard row == nil, pools.modules + modules.rows.count >= places else { return }
+        guard row == nil, connections.pools.modules + modules.rows.count >= places else { return }
         let absent = min(modules.rows.count { $0.peer == nil }, places / 2)
-        guard pools.modules + absent < places else {
+        guard connections.pools.modules + absent < places else {
             throw BusError(
                 .overloaded,
                 "the last \(absent + Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept "

@@ -6,7 +6,7 @@ extension BusCore {
     func resume(_ peer: Peer) {
         guard peer.isPaused else { return }
         peer.pause = .none
-        effects.append(.readOn(peer))
+        event.add(.readOn(peer))
     }
 
     /// A peer's queue has been written. One that was stopped for its unread answers goes on
@@ -29,7 +29,7 @@ extension BusCore {
         if dropsQueued { peer.outbox.removeNotBegun() }
         writeError(peer, id: id, error)
         cancelAlarms(of: peer)
-        effects.append(.writeLast(peer))
+        event.add(.writeLast(peer))
     }
 
     /// Ends a connection when what it has sent is handled; where its other side closes
@@ -37,7 +37,7 @@ extension BusCore {
     func end(_ peer: Peer, onceHeardOut farewell: BusError) {
         guard peer.phase == .open, peer.farewell == nil else { return }
         peer.farewell = farewell
-        effects.append(.hearOut(peer))
+        event.add(.hearOut(peer))
     }
 
     func helloTimePassed(_ peer: Peer) {
@@ -79,7 +79,7 @@ extension BusCore {
     /// Bounds how many ended connections wait for their last bytes to be read: the one that has
     /// waited the longest, of the user that has the most, is closed.
     func boundLingering(_ most: Int) {
-        if stage == .running, pools.lingering.count > most { _ = closeLingering() }
+        if stage == .running, connections.pools.lingering.count > most { _ = closeLingering() }
     }
 
     /// A connection is closed.
@@ -88,20 +88,19 @@ extension BusCore {
         move(peer, to: .closed)
         cancelAlarms(of: peer)
         if phase != .ending { endSession(peer, was: phase, reason: reason) }
-        gone.append(peer)
-        peers[peer.number] = nil
-        if stage == .goodbye, peers.isEmpty { finish() }
+        connections.remove(peer)
+        if stage == .goodbye, connections.isEmpty { finish() }
     }
 
     /// Puts a peer into another phase of its life.
     func move(_ peer: Peer, to phase: Peer.Phase) {
-        pools.left(peer)
+        connections.left(peer)
         if let row = peer.awaitedRow {
             row.awaitingVouch.removeAll { $0 == peer.number }
             peer.awaitedRow = nil
         }
         peer.phase = phase
-        pools.entered(peer)
+        connections.entered(peer)
     }
 
     /// - Parameters:
@@ -122,10 +121,10 @@ extension BusCore {
         observations.removeAll(of: peer)
         peer.observations = []
         peer.observedBytes = 0
-        watches.removeAll { $0.peer === peer }
-        listings.removeAll { $0.peer === peer }
+        watches.removeAll(of: peer)
+        work.removeListings(of: peer)
         if peer === launcher {
-            launcher = nil
+            seat.take(nil)
             launcherLeft()
         }
         if let module = peer.module {
@@ -161,7 +160,7 @@ extension BusCore {
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
         guard module.peer === peer else {
             if module.successor?.peer === peer { module.successor = nil }
-            leaving.removeAll { $0 === peer }
+            modules.hasLeft(peer)
             if stage == .running { emitModuleLost(module, reason: reason) }
             return
         }
@@ -175,7 +174,7 @@ extension BusCore {
             failWaiting(module, unavailable(module))
             modules.remove(module)
         } else if let successor = module.successor, stage == .running, !module.isRemoved {
-            order.begins(again: module.number)
+            start.order.begins(again: module.number)
             module.successor = nil
             goOn(successor, as: module)
         } else {

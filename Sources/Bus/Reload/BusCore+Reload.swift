@@ -9,34 +9,29 @@ extension BusCore {
                 .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
-        forgetEndedReloads()
-        reloads.append(CallReference(call))
-        if askedReloads == nil { askForTable(launcher) }
+        seat.add(reload: CallReference(call))
+        if seat.askedReloads == nil { askForTable(launcher) }
     }
 
     /// One at a time; who asks meanwhile gets the next. Without a deadline: what
     /// the launcher has put in force, the broker does too, whoever still waits.
     private func askForTable(_ launcher: Peer) {
-        for asking in reloads { asking.call.pointee.wasPassedOn = true }
-        askedReloads = reloads
-        reloads = []
+        for asking in seat.reloads { asking.call.pointee.wasPassedOn = true }
+        seat.askForReloads()
         callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
     }
 
     /// The launcher has answered, or is gone.
     func tableAnswered(_ answer: OwnAnswer) {
-        let asked = askedReloads ?? []
-        askedReloads = nil
+        let asked = seat.takeAsked()
         let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
         for asking in asked { self.answer(asking, result) }
         endFormerOperators()
-        forgetEndedReloads()
-        guard !reloads.isEmpty else { return }
+        seat.forgetEndedReloads()
+        guard !seat.reloads.isEmpty else { return }
         guard let launcher else {
             // Who asked meanwhile asked one that is gone.
-            let waiting = reloads
-            reloads = []
-            for asking in waiting { self.answer(asking, result) }
+            for asking in seat.takeReloads() { self.answer(asking, result) }
             return
         }
         askForTable(launcher)
@@ -47,10 +42,6 @@ extension BusCore {
         guard error.code == .died else { return BusError(error.code, error.message) }
         return BusError(
             .unavailable, "the launcher ended before it had read the manifest, and nothing was changed: run strata up")
-    }
-
-    private func forgetEndedReloads() {
-        reloads.removeAll { !$0.isOpen }
     }
 
     private func answer(_ asking: CallReference, _ result: Result<Void, BusError>) {
@@ -81,8 +72,7 @@ extension BusCore {
         endNamesakes(of: new)
         let old = table
         withdrawURLs()
-        table = new
-        adapters = AdapterTable(new.adapters)
+        take(policyOf: new)
         let removed = modules.take(new.modules)
         declareInterfaces()
         declareURLs()
@@ -97,7 +87,7 @@ extension BusCore {
 
     /// Puts a row that came or stayed in force.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
-        if module.start != .eager { order.leave(module.number) }
+        if module.start != .eager { start.order.leave(module.number) }
         if let successor = module.successor { observeAnew(module, successor.peer) }
         if let peer = module.peer, let row = module.row {
             observeAnew(module, peer)
@@ -125,7 +115,7 @@ extension BusCore {
     /// Takes a module away whose row is gone. The launcher ends what it started;
     /// what was started by hand is ended here.
     private func remove(_ module: ModuleRecord) {
-        order.leave(module.number)
+        start.order.leave(module.number)
         guard let peer = module.peer else {
             forget(module)
             return
@@ -171,10 +161,10 @@ extension BusCore {
 
     /// After the answer, which may be one of theirs.
     private func endFormerOperators() {
-        let former = peers.values.filter {
+        let former = connections.inOrder.filter {
             $0.role == .operator && $0.phase == .open && !isOperator($0.credentials.uid)
         }
-        for peer in former.sorted(by: { $0.number < $1.number }) {
+        for peer in former {
             let uid = peer.credentials.uid
             end(
                 peer, BusError(.shuttingDown, "user \(uid) is no operator any more, by the manifest"),

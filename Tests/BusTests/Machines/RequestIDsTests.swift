@@ -9,7 +9,7 @@ struct RequestIDsTests {
     @Test(arguments: 0..<40)
     func theyDoWhatADictionaryWould(seed: Int) throws {
         var generator = SeededGenerator(seed)
-        var calls = CallTable()
+        var calls = CallTable(now: 0)
         var ids = RequestIDs()
         var model: [UInt64: CallPointer] = [:]
         let most = [20, 1_000, 9_007_199_254_740_991][seed % 3] as UInt64
@@ -32,7 +32,7 @@ struct RequestIDsTests {
     }
 
     @Test func whatWasNeverInsertedIsRemovedWithoutHarm() throws {
-        var calls = CallTable()
+        var calls = CallTable(now: 0)
         var ids = RequestIDs()
         ids.remove(1)
         #expect(ids.find(1) == nil)

@@ -10,7 +10,7 @@ struct TimerWheelTests {
     func itDoesWhatASortedListWould(seed: Int) throws {
         var generator = SeededGenerator(seed)
         var now = UInt64.random(in: 0...1 << 40, using: &generator)
-        var table = CallTable()
+        var table = CallTable(now: 0)
         var wheel = TimerWheel(now: now)
         var model: [(call: CallPointer, expiry: UInt64)] = []
         let spans: [UInt64] = [3, 300, 20_000, 2_000_000, 86_400_000]
@@ -63,7 +63,7 @@ struct TimerWheelTests {
     @Test func aDeadlineIsMetToTheMillisecondHoweverFar() throws {
         for delta in [1, 255, 256, 257, 16_383, 16_384, 1_048_575, 1_048_576, 86_400_000] as [UInt64] {
             for start in [0, 1, 255, 256, 12_345_678] as [UInt64] {
-                var table = CallTable()
+                var table = CallTable(now: 0)
                 var wheel = TimerWheel(now: start)
                 let call = try table.opened()
                 call.pointee.expiry = start + delta
@@ -78,7 +78,7 @@ struct TimerWheelTests {
     }
 
     @Test func whatIsRemovedTwiceOrNeverSetIsNothing() throws {
-        var table = CallTable()
+        var table = CallTable(now: 0)
         var wheel = TimerWheel(now: 100)
         let call = try table.opened()
         wheel.remove(call)

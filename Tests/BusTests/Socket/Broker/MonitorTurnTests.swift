@@ -26,8 +26,8 @@ struct MonitorTurnTests {
             write(["kind": "call", "id": 1, "to": "bus/hello"], ["protocol": 1, "module": "Many"], by: module)
             write(["kind": "call", "id": 1, "to": "bus/hello"], ["protocol": 1, "role": "operator"], by: tool)
             write(["kind": "call", "id": 2, "to": "bus/monitor", "credit": .integer(credit)], params, by: tool)
-            for _ in 0..<50 where broker.bus.monitors.isEmpty { loop.runOnce() }
-            try #require(broker.bus.monitors.count == 1)
+            for _ in 0..<50 where broker.bus.monitors.monitors.isEmpty { loop.runOnce() }
+            try #require(broker.bus.monitors.monitors.count == 1)
             // The first note would be formatted at once.
             for _ in 0..<20 { loop.runOnce() }
         }
@@ -61,19 +61,19 @@ struct MonitorTurnTests {
             }
         }
 
-        var monitor: Monitor { broker.bus.monitors[0] }
+        var monitor: Monitor { broker.bus.monitors.monitors[0] }
         var sent: Int { 100_000 - Int(monitor.call.pointee.credit) }
 
         /// What each round formats from now on, until a turn is done.
         func piecesOfATurn() throws -> [Int] {
             var pieces: [Int] = []
             var rounds = 0
-            while !broker.bus.noteTurns.isUnderWay {
+            while !broker.bus.monitors.turns.isUnderWay {
                 loop.runOnce(waiting: true)
                 rounds += 1
                 try #require(rounds < 10_000)
             }
-            while broker.bus.noteTurns.isUnderWay {
+            while broker.bus.monitors.turns.isUnderWay {
                 let before = sent
                 loop.runOnce()
                 pieces.append(sent - before)
@@ -97,7 +97,7 @@ struct MonitorTurnTests {
         let before = scene.sent
         try scene.broadcast(400)
         #expect(scene.sent == before, "frames were formatted while others were handled")
-        #expect(scene.broker.bus.notes?.count == 400 && scene.monitor.promised == 400)
+        #expect(scene.broker.bus.monitors.ring?.count == 400 && scene.monitor.promised == 400)
         // All of them in one turn, in pieces.
         let pieces = try scene.piecesOfATurn()
         #expect(pieces.reduce(0, +) == 400 && scene.monitor.promised == 0)
@@ -135,7 +135,7 @@ struct MonitorTurnTests {
         let scene = try Scene(credit: 2)
         defer { scene.end() }
         try scene.broadcast(300)
-        #expect((scene.broker.bus.notes?.count ?? 0) <= 2)
+        #expect((scene.broker.bus.monitors.ring?.count ?? 0) <= 2)
         #expect(scene.monitor.missed >= 298)
     }
 
@@ -143,7 +143,7 @@ struct MonitorTurnTests {
         let scene = try Scene(["name": "other"])
         defer { scene.end() }
         try scene.broadcast(300)
-        #expect(scene.broker.bus.notes?.isEmpty == true && scene.monitor.missed == 0)
+        #expect(scene.broker.bus.monitors.ring?.isEmpty == true && scene.monitor.missed == 0)
     }
 
     @Test func memoryIsThereWhileSomebodyMonitors() throws {
@@ -152,8 +152,8 @@ struct MonitorTurnTests {
         try scene.broadcast(10)
         let bus: BusCore = scene.broker.bus
         bus.failAndCancel(scene.monitor.call, BusError(.cancelled, ""))
-        #expect(bus.notes == nil && bus.noteFormatter == nil && !bus.isAlarmSet(.notes))
-        #expect(!bus.noteTurns.isPlanned)
+        #expect(bus.monitors.ring == nil && !bus.isAlarmSet(.notes))
+        #expect(!bus.monitors.turns.isPlanned)
         try scene.broadcast(10)
     }
 }

@@ -1,0 +1,27 @@
+/// The app's start: whose turn it is, and when it began and ended.
+struct AppStart {
+    var order: StartOrder
+    /// `spawned` and `ready`.
+    private(set) var times = StartTimes()
+    /// The turn whose time runs.
+    private var timedTurn = StartOrder.Turn.notBegun
+
+    init(_ order: StartOrder) { self.order = order }
+
+    mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
+
+    /// The turn, where it is another one than when this was asked last.
+    mutating func takeTurnChange() -> StartOrder.Turn? {
+        let turn = order.turn
+        guard turn != timedTurn else { return nil }
+        timedTurn = turn
+        return turn
+    }
+
+    // MARK: Going on where another program was
+
+    mutating func resume(_ times: StartTimes) { self.times = times }
+
+    /// The time of the present turn runs already.
+    mutating func resumeTurn() { timedTurn = order.turn }
+}
