@@ -149,7 +149,7 @@ extension BusCore {
                 .overloaded,
                 "\(module.name) has \(table.limits.observations) observations (limits.observations): unobserve some")
         }
-        let (bytes, most) = (peer.observedBytes + observed.cost, Texts.most(table.limits.observations))
+        let (bytes, most) = (peer.observations.bytes + observed.cost, Texts.most(table.limits.observations))
         guard bytes <= most else { throw Texts.tooLong("\(module.name) would have", "observations", bytes, most) }
         return .object([.init("subscription", .integer(Int64(addObservation(observed, peer))))])
     }
@@ -159,7 +159,7 @@ extension BusCore {
         guard let number = try reader.integer("subscription") else {
             throw BusError(.badParams, "bus/unobserve lacks \"subscription\", a number that observe gave")
         }
-        guard let observation = peer.observations.first(where: { Int64($0.id) == number }) else {
+        guard let observation = peer.observations.all.first(where: { Int64($0.id) == number }) else {
             throw BusError(.badParams, "\(peer.displayName) has no observation \(number): observe gave its number")
         }
         endObservation(observation)

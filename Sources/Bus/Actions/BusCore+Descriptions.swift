@@ -42,7 +42,7 @@ extension BusCore {
             .array(names.filter { $0 != module.name && modules.find($0)?.rank == module.rank }.map { .string($0) })
         }
         let declared = here(module.row?.reports.map(\.module) ?? [])
-        let seen = here(module.seenReports.names)
+        let seen = here(module.history.seenReports.names)
         guard declared.array?.isEmpty == false || seen.array?.isEmpty == false else { return nil }
         return .object([.init("module", .string(module.name)), .init("declared", declared), .init("seen", seen)])
     }
@@ -59,12 +59,12 @@ extension BusCore {
             .init("name", .string(module.name)),
             .init("level", .string(levels.names[module.rank])),
             .init("priority", .integer(Int64(module.row?.priority ?? 0))),
-            .init("state", .string(module.state.rawValue)),
-            .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
-            .init("uid", module.peer == nil ? .null : .integer(Int64(module.uid))),
-            .init("since", module.since == 0 ? .null : .integer(Int64(module.since))),
+            .init("state", .string(module.life.word)),
+            .init("pid", module.peer == nil ? .null : .integer(Int64(module.session.pid))),
+            .init("uid", module.peer == nil ? .null : .integer(Int64(module.session.uid))),
+            .init("since", module.history.since == 0 ? .null : .integer(Int64(module.history.since))),
             .init("startedAt", startedAt(module).map { .integer(Int64(clamping: $0 / 1_000)) } ?? .null),
-            .init("restarts", .integer(Int64(module.restarts))),
+            .init("restarts", .integer(Int64(module.history.restarts))),
             .init("open", .integer(Int64(module.peer?.servedCount ?? 0))),
             .init("waiting", .integer(Int64(module.waiting.count))),
             .init("queued", .integer(Int64(module.peer?.outbox.pending ?? 0))),
@@ -83,8 +83,8 @@ extension BusCore {
     /// nobody said. A successor is vouched for before it takes over.
     private func startedAt(_ module: ModuleRecord) -> UInt64? {
         guard let peer = module.peer else { return nil }
-        if let vouch = module.vouch, vouch.process == peer.vouched { return vouch.spawnedAt }
-        return module.times.wall(.spawned)
+        if let vouch = module.said.vouch, vouch.process == peer.vouched { return vouch.spawnedAt }
+        return module.history.times.wall(.spawned)
     }
 
     /// How much of each limit a live module has used, under the limits' names.
@@ -92,7 +92,8 @@ extension BusCore {
         let used = [
             ("calls", peer.requests.count), ("queue", peer.outbox.pending), ("waiting", module.waiting.count),
             ("held", peer.heldBytes), ("observations", peer.observations.count),
-            ("interfaces", module.interfaces.count), ("urls", module.urls.count), ("instances", peer.instanceCount),
+            ("interfaces", module.session.interfaces.count), ("urls", module.session.urls.count),
+            ("instances", peer.instances.created),
         ]
         return .object(used.map { .init($0.0, .integer(Int64($0.1))) })
     }

@@ -19,7 +19,7 @@ extension BusCore {
         if peer.role == .launcher, !name.hasPrefix("app.") {
             throw BusError(.forbidden, "the launcher emits app.* alone, and asked for \(name)")
         }
-        if let module = peer.module, !module.emits.contains(name) {
+        if let module = peer.module, !module.declared.emits.contains(name) {
             throw BusError(.forbidden, "the row of \(module.name) doesn't list \(name) in emits: add it there")
         }
         let deadline =
@@ -30,8 +30,8 @@ extension BusCore {
         // Each answer has the deadline, and at most what a parent has left; the whole
         // has none.
         calls.disarm(call)
-        call.pointee.expiry = openParent(header, of: peer)?.pointee.expiry ?? Call.never
-        call.pointee.wasPassedOn = true
+        call.pointee.deadline.expiry = openParent(header, of: peer)?.pointee.deadline.expiry ?? Call.Deadline.never
+        call.pointee.stream.wasPassedOn = true
         begin(
             Emission(
                 name, params, trace: trace, meta: meta, policy, deadline: deadline, request: CallReference(call),
@@ -50,7 +50,8 @@ extension BusCore {
     private func listeners(to name: String) -> [ModuleRecord] {
         // Sorted are those that listen alone: each end of a session is told to them.
         let isListening = { (module: ModuleRecord) in
-            !module.events.isEmpty && module.isReady && module.peer != nil && module.events.contains(name)
+            !module.session.events.isEmpty && module.isReady && module.peer != nil
+                && module.session.events.contains(name)
         }
         return (modules.rows.filter(isListening) + modules.guests.filter(isListening)).sorted(
             by: ModuleTable.startsBefore)
@@ -80,7 +81,8 @@ extension BusCore {
     }
 
     private func deadline(of emission: Emission) -> UInt64 {
-        guard let asking = emission.request, asking.isOpen, asking.call.pointee.expiry != Call.never else {
+        guard let asking = emission.request, asking.isOpen, asking.call.pointee.deadline.expiry != Call.Deadline.never
+        else {
             return emission.deadline
         }
         return min(emission.deadline, remaining(asking.call))

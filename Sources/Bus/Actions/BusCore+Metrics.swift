@@ -14,7 +14,7 @@ extension BusCore {
         }
         let trace = Array(header.trace)
         guard let call = openRequest(.served, header, from: peer) else { return }
-        call.pointee.wasPassedOn = true
+        call.pointee.stream.wasPassedOn = true
         callOwn(
             callee, to: "module/metrics", trace: trace, for: call, deadline: remaining(call), isLifecycle: true,
             mustFit: true, .metrics(CallReference(call)))

@@ -16,9 +16,9 @@ extension BusCore {
             list += names.prefix(Self.mostNames - list.count)
         }
         for module in modules.inStartOrder {
-            if events.count < Self.mostNames { add(module.events.sorted(), to: &events) }
+            if events.count < Self.mostNames { add(module.session.events.sorted(), to: &events) }
             add(module.row?.broadcasts ?? [], to: &notifications)
-            let observed = module.peer?.observations ?? []
+            let observed = module.peer?.observations.all ?? []
             add(observed.lazy.map { String(decoding: $0.name, as: UTF8.self) }, to: &notifications)
         }
         func sorted(_ names: [String]) -> [String] { Set(names).sorted() }

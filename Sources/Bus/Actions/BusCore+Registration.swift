@@ -23,7 +23,7 @@ extension BusCore {
         let interfaces = present.filter { !names.contains($0.name) } + part.offer.interfaces
         try checkQuotas(part, interfaces, all?.urls, module, peer)
         try checkTargets(of: part.offer.urls, among: interfaces)
-        try checkInstances(of: part.offer, all?.urls.map(\.interface) ?? module.urls.map(\.interface), module)
+        try checkInstances(of: part.offer, all?.urls.map(\.interface) ?? module.session.urls.map(\.interface), module)
         try checkOwners(part.offer, module.name)
         try checkFree(part.offer, of: module)
         if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
@@ -33,8 +33,7 @@ extension BusCore {
             successor.requires += part.requires
         } else {
             add(part.offer, to: module)
-            module.events.formUnion(part.events)
-            module.helloRequires += part.requires
+            module.session.add(events: part.events, requires: part.requires)
         }
         guard offering != .over else {
             writeReply(peer, id: id)
@@ -88,7 +87,7 @@ extension BusCore {
             if let urls {
                 urls.count { !isOfRow($0, module) }
             } else {
-                module.urls.count { !$0.isDeclared }
+                module.session.urls.count { !$0.isDeclared }
                     + part.offer.urls.count { routes.urls.value(of: $0.pattern, host: $0.host)?.owner !== module }
             }
         let ofRow = observedByRowAlone(part, module, peer)
@@ -108,11 +107,11 @@ extension BusCore {
         let (events, requires) =
             isSuccessor
             ? (module.successor?.events.count ?? 0, module.successor?.requires.count ?? 0)
-            : (module.events.count, module.helloRequires.count)
+            : (module.session.events.count, module.session.requires.count)
         try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         try Hello.checkCount("events", events + part.events.count)
         try Hello.checkCount("requires", requires + part.requires.count)
-        let observedBytes = peer.observedBytes + (part.observes + ofRow).reduce(0) { $0 + $1.cost }
+        let observedBytes = peer.observations.bytes + (part.observes + ofRow).reduce(0) { $0 + $1.cost }
         try checkTexts(part, urls, module, observedBytes)
     }
 
@@ -122,7 +121,7 @@ extension BusCore {
         guard !part.more, peer.offering != .over, let observes = module.row?.observes, !observes.isEmpty else {
             return []
         }
-        let named = Set(peer.observations.map(Observation.Target.init) + part.observes.map(Observation.Target.init))
+        let named = Set(peer.observations.all.map(Observation.Target.init) + part.observes.map(Observation.Target.init))
         return observes.filter { !named.contains(Observation.Target($0)) }
     }
 
@@ -135,12 +134,12 @@ extension BusCore {
         if let urls {
             for url in urls where !isOfRow(url, module) { urlBytes += url.cost }
         } else {
-            for url in module.urls where !url.isDeclared { urlBytes += url.cost }
+            for url in module.session.urls where !url.isDeclared { urlBytes += url.cost }
             for url in part.offer.urls where routes.urls.value(of: url.pattern, host: url.host)?.owner !== module {
                 urlBytes += url.cost
             }
         }
-        let events = urls != nil ? module.successor?.events ?? [] : Array(module.events)
+        let events = urls != nil ? module.successor?.events ?? [] : Array(module.session.events)
         let texts = [
             ("URLs", urlBytes, Texts.most(table.limits.urls)),
             ("observations", observedBytes, Texts.most(table.limits.observations)),
@@ -193,11 +192,11 @@ extension BusCore {
         for url in urls { url.isLive = false }
         // A URL goes with the interface that it leads to.
         let names = Set(interfaces.map(\.name))
-        for url in module.urls where names.contains(url.interface) { url.isLive = false }
-        for url in module.urls where !url.isLive { remove(url) }
-        module.urls.removeAll { !$0.isLive }
+        for url in module.session.urls where names.contains(url.interface) { url.isLive = false }
+        for url in module.session.urls where !url.isLive { remove(url) }
+        module.session.removeDeadURLs()
         for interface in interfaces { remove(interface) }
-        module.interfaces.removeAll { !$0.isLive }
+        module.session.removeDeadInterfaces()
         return .object([])
     }
 }

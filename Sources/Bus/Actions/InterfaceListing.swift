@@ -82,10 +82,10 @@ final class InterfaceListing {
         }
         let module = modules[place]
         let ofRow = module.row?.requires ?? []
-        let count = ofRow.count + module.helloRequires.count
+        let count = ofRow.count + module.session.requires.count
         let end = min(count, entry + Self.entries)
         for index in entry..<max(entry, end) {
-            let name = index < ofRow.count ? ofRow[index] : module.helloRequires[index - ofRow.count]
+            let name = index < ofRow.count ? ofRow[index] : module.session.requires[index - ofRow.count]
             guard bus.routes.interface(name) != nil, requirers[name]?.last != place else { continue }
             requirers[name, default: []].append(place)
         }
@@ -140,7 +140,7 @@ final class InterfaceListing {
                 let target = bus.routes.urls.value(of: mapping.pattern, host: mapping.host)
                 return target?.owner === owner && target?.isLive == false ? target : nil
             }
-            urlsByOwner[owner.number] = Dictionary(grouping: owner.urls + declared, by: \.interface)
+            urlsByOwner[owner.number] = Dictionary(grouping: owner.session.urls + declared, by: \.interface)
         }
         return urlsByOwner[owner.number]?[interface.name] ?? []
     }

@@ -81,7 +81,7 @@ extension BusCore {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, work: piece) { return }
         work.add(listing)
-        peer.pause = .idleWork
+        peer.take(.paused(.idleWork))
     }
 
     private var piece: Int { isShared ? Listing.sharedPiece : Listing.piece }
@@ -102,7 +102,7 @@ extension BusCore {
 
     /// - Returns: whether it is answered.
     private func advance(_ listing: Listing, work: Int) -> Bool {
-        guard listing.peer.phase == .open else { return true }
+        guard listing.peer.isOpen else { return true }
         guard listing.advance(most: mostAnswered, work: work) else { return false }
         writeFitting(listing.peer, id: listing.id, listing.takeAnswer())
         return true

@@ -46,11 +46,11 @@ extension BusCore {
         watches.removeEnded()
         var left = Watch.mostAtOnce
         for watch in watches.watches {
-            while left > 0, watch.call.pointee.credit > 0, !watch.changed.isEmpty,
+            while left > 0, watch.call.pointee.stream.credit > 0, !watch.changed.isEmpty,
                 watch.peer.outbox.pending <= mostQueued
             {
                 left -= 1
-                watch.call.pointee.credit -= 1
+                watch.call.pointee.stream.credit -= 1
                 let change = describeChange(watch.takeFirst(), to: watch.peer)
                 writeReply(watch.peer, id: watch.call.pointee.callerID, change.encoded(), more: true)
             }
@@ -60,10 +60,10 @@ extension BusCore {
 
     private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {
         var members: [JSON.Member] = [
-            .init("module", .string(module.name)), .init("state", .string(module.state.rawValue)),
-            .init("pid", module.peer == nil ? .null : .integer(Int64(module.pid))),
+            .init("module", .string(module.name)), .init("state", .string(module.life.word)),
+            .init("pid", module.peer == nil ? .null : .integer(Int64(module.session.pid))),
         ]
-        let setAside = module.deaths.setAside(at: now)
+        let setAside = module.history.deaths.setAside(at: now)
         if !setAside.isEmpty { members.append(.init("setAside", .array(setAside.map { .string($0.action) }))) }
         let reason = module.reason(for: peer)
         if !reason.isEmpty { members.append(.init("reason", .string(reason))) }

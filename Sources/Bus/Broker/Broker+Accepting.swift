@@ -20,7 +20,7 @@ extension Broker {
             return
         }
         socket.watch(.readable)
-        while let surplus = bus.surplus(of: connection.pool) {
+        while let surplus = bus.surplus(of: connection.greeting.pool) {
             if !looksRegistered(surplus.peer) { bus.endSurplus(surplus) }
         }
         if bus.isOverfull { makeRoom(for: connection) }
@@ -62,11 +62,11 @@ extension Broker {
     /// - Returns: whether it is none any more that waits for hello's answer.
     private func looksRegistered(_ peer: Peer) -> Bool {
         var left = Self.mostLookedAt
-        while peer.phase == .greeting, left > 0 {
+        while peer.life == .greeting, left > 0 {
             let count = read(peer.connection)
             guard count > 0 else { break }
             left -= count
         }
-        return peer.phase != .greeting && peer.phase != .waitingForVouch
+        return peer.life != .greeting && peer.life != .waitingForVouch
     }
 }

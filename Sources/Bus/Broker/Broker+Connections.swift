@@ -24,11 +24,11 @@ extension Broker {
             connection.isBlocked = false
             connection.isCutShort = false
             flushShare(connection)
-            if connection.phase == .closed { return }
+            if connection.life == .closed { return }
             watch(connection)
             bus.hasRoom(connection)
             settle()
-            if connection.phase == .closed { return }
+            if connection.life == .closed { return }
         }
         if events.contains(.hungUp) {
             // A broadcast that only waits for its turn is sent first.
@@ -36,7 +36,7 @@ extension Broker {
             connection.hasHungUp = true
         }
         guard !events.isDisjoint(with: [.readable, .hungUp]) else { return }
-        if connection.phase == .ending {
+        if connection.life == .ending {
             // Where it has failed its last bytes will not be taken; else it may have been
             // ended just now, by what it had sent before.
             if connection.socket.hasFailed { close(connection, reason: "") }
@@ -50,7 +50,7 @@ extension Broker {
     /// is, because this round has been long already.
     private func comesAfterOthers(_ connection: Connection) -> Bool {
         let isHeavy = connection.pace.isHeavy || connection.hasHungUp
-        if isShared { return isHeavy || connection.phase == .greeting }
+        if isShared { return isHeavy || connection.life == .greeting }
         return isHeavy && (!awaitingTurn.isEmpty || readOfHeavy >= TurnShares.mostRead)
     }
 
@@ -72,7 +72,7 @@ extension Broker {
         var (index, hasTurn) = (0, false)
         while index < awaitingTurn.count, !hasTurn || !isShared && readOfHeavy < TurnShares.mostRead {
             // One that has closed takes no turn: where connections come and go the list would grow.
-            if awaitingTurn[index].phase != .closed {
+            if awaitingTurn[index].life != .closed {
                 giveTurn(awaitingTurn[index])
                 hasTurn = true
             }
@@ -119,7 +119,7 @@ extension Broker {
     /// Says to the loop what this connection waits for.
     func watch(_ connection: Connection) {
         var events: Socket.Event = []
-        switch connection.phase {
+        switch connection.life {
         case .closed: return
         case .ending: break
         case .greeting, .waitingForVouch, .open:
@@ -134,7 +134,7 @@ extension Broker {
     /// - Returns: how many bytes were there.
     @discardableResult
     func read(_ connection: Connection) -> Int {
-        guard !connection.isPaused, connection.phase != .ending, connection.phase != .closed else { return 0 }
+        guard connection.life.isRead else { return 0 }
         if connection.hasFramesLeft { return handleRest(of: connection) }
         let isShared = isShared
         let space = connection.assembler.space(in: buffer, most: isShared ? connection.pace.room : ReadBuffer.turn)
@@ -160,7 +160,7 @@ extension Broker {
         case .wouldBlock:
             connection.assembler.keepRest()
         case .ended, .failed:
-            if connection.phase == .open, !connection.hasHungUp, areEndsSpent {
+            if connection.isOpen, !connection.hasHungUp, areEndsSpent {
                 connection.hasHungUp = true
                 awaitTurn(connection)
             } else {
@@ -191,9 +191,9 @@ extension Broker {
             bus.refuse(connection, error)
         }
         if frames > 0 { connection.assemblyDeadline = 0 }
-        switch connection.phase {
+        switch connection.life {
         case .greeting, .waitingForVouch, .open:
-            connection.assembler.keepRest(forLong: connection.phase == .waitingForVouch)
+            connection.assembler.keepRest(forLong: connection.life == .waitingForVouch)
             if connection.isPaused {
                 watch(connection)
             } else if isTurnSpent, !connection.assembler.isEmpty {
@@ -209,7 +209,7 @@ extension Broker {
 
     /// Goes on with a connection: first with what was read before.
     private func readOn(_ connection: Connection) {
-        guard !connection.isPaused, connection.phase != .ending, connection.phase != .closed else { return }
+        guard connection.life.isRead else { return }
         if !connection.assembler.isEmpty {
             connection.assembler.resume()
             process(connection)
@@ -254,7 +254,7 @@ extension Broker {
     /// Writes what an ended connection still gets, and closes it then.
     private func writeLast(to connection: Connection) {
         flush(connection)
-        guard connection.phase == .ending else { return }
+        guard connection.life == .ending else { return }
         watch(connection)
         bus.setAlarm(.lingering, of: connection, after: Self.lingering)
         bus.boundLingering(Self.mostLingering)
@@ -271,9 +271,9 @@ extension Broker {
 
     /// Closes a connection now.
     func close(_ connection: Connection, reason: String) {
-        guard connection.phase != .closed else { return }
+        guard connection.life != .closed else { return }
         connection.socket.close()
-        if connection.phase == .open { readOfHeavy &+= TurnShares.endCost }
+        if connection.isOpen { readOfHeavy &+= TurnShares.endCost }
         bus.closed(connection, reason: reason)
     }
 
@@ -281,7 +281,7 @@ extension Broker {
 
     private func timeAssembly(_ connection: Connection) {
         guard !connection.assembler.isEmpty, connection.assemblyDeadline == 0,
-            connection.phase == .greeting || connection.phase == .open
+            connection.life == .greeting || connection.isOpen
         else { return }
         connection.assemblyDeadline = bus.now + bus.table.assembly
         guard !connection.isAssemblyTimed else { return }
@@ -292,7 +292,7 @@ extension Broker {
     /// The alarm stays set where a frame is complete: it may be for a later frame now.
     func assemblyTimePassed(_ connection: Connection) {
         connection.isAssemblyTimed = false
-        guard connection.phase == .greeting || connection.phase == .open, connection.assemblyDeadline != 0 else {
+        guard connection.life == .greeting || connection.isOpen, connection.assemblyDeadline != 0 else {
             return
         }
         guard connection.assemblyDeadline <= bus.now else {

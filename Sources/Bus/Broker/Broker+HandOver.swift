@@ -27,15 +27,15 @@ extension Broker {
     /// The bus, and what only its connections know.
     private func capture(_ scope: inout CaptureScope) -> BrokerState {
         var state = bus.capture(&scope)
-        state.path = listener?.path ?? ""
-        state.listener = listener?.descriptor ?? -1
-        state.removesFile = listener?.removesFile ?? true
+        state.listener.path = listener?.path ?? ""
+        state.listener.descriptor = listener?.descriptor ?? -1
+        state.listener.removesFile = listener?.removesFile ?? true
         for index in state.peers.indices {
             guard let connection = bus.connections[state.peers[index].number]?.connection else { continue }
             state.peers[index].descriptor = connection.socket.descriptor
             if scope.isWhole { state.peers[index].kept = .pieces([connection.assembler.kept]) }
             // It goes on with what was read, as after a pause.
-            if connection.hasFramesLeft { state.peers[index].isPaused = true }
+            if connection.hasFramesLeft, connection.isOpen { state.peers[index].life = .open(.answersUnread) }
             state.peers[index].assemblyDeadline = connection.assemblyDeadline
         }
         state.begunAt = Loop.nanoseconds
@@ -116,7 +116,7 @@ extension Broker {
         attend(peer)
         watch(peer)
         peer.isAssemblyTimed = peer.assemblyDeadline != 0
-        if !peer.outbox.isEmpty || peer.phase == .ending { bus.wrote(to: peer) }
+        if !peer.outbox.isEmpty || peer.life == .ending { bus.wrote(to: peer) }
     }
 
     /// Writes what waited, and lets those go on for whom there is room now.

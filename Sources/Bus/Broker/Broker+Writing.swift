@@ -49,7 +49,7 @@ extension Broker {
             var isDone = false
             repeat {
                 let count =
-                    connection.phase == .open && connection.lastBytes < Self.mostLastBytes ? read(connection) : 0
+                    connection.isOpen && connection.lastBytes < Self.mostLastBytes ? read(connection) : 0
                 connection.lastBytes += count
                 isDone = count == 0
             } while !isDone && !isShared && !isTurnSpent && !connection.awaitsIdleWork
@@ -76,7 +76,7 @@ extension Broker {
             return
         }
         flush(connection, most: TurnShares.mostWritten)
-        guard connection.phase != .closed, !connection.isBlocked, !connection.outbox.isEmpty else { return }
+        guard connection.life != .closed, !connection.isBlocked, !connection.outbox.isEmpty else { return }
         connection.isCutShort = true
         watch(connection)
     }
@@ -90,7 +90,7 @@ extension Broker {
     /// Writes what is queued, as far as the kernel takes it.
     /// - Parameter most: ends after so many bytes.
     func flush(_ connection: Connection, most: Int = .max) {
-        guard connection.phase != .closed, !connection.isBlocked else { return }
+        guard connection.life != .closed, !connection.isBlocked else { return }
         var left = most
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
             while true {
@@ -114,11 +114,11 @@ extension Broker {
                     connection.isBlocked = true
                     connection.isBroken = true
                     watch(connection)
-                    if connection.farewell == nil || connection.phase != .open { heardOut.append(connection) }
+                    if connection.farewell == nil || !connection.isOpen { heardOut.append(connection) }
                     return
                 }
             }
-            if connection.phase == .ending { close(connection, reason: "") }
+            if connection.life == .ending { close(connection, reason: "") }
         }
     }
 

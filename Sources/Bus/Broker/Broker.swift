@@ -97,11 +97,12 @@ public final class Broker {
         } catch {
             throw .unusableState(error.description)
         }
-        if state.queues >= 0 { Descriptors.close(state.queues) }
+        if state.queues.descriptor >= 0 { Descriptors.close(state.queues.descriptor) }
         do throws(SystemError) {
             timer = try KernelTimer(loop) { [unowned self] in self.timePassed() }
             listener = try Listener(
-                loop, path: state.path, descriptor: state.listener, removesFile: state.removesFile
+                loop, path: state.listener.path, descriptor: state.listener.descriptor,
+                removesFile: state.listener.removesFile
             ) { [unowned self] socket in self.accepted(socket) }
         } catch {
             throw .noTimer(error)

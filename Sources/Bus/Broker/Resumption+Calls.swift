@@ -7,7 +7,7 @@ extension Resumption {
             guard let call = bus.calls.place(state.slot), call.pointee.state == .free else {
                 throw StateError("two calls are open in slot \(state.slot), or it was never used")
             }
-            bus.calls.reopen(call)
+            bus.calls.reopen(call, state.life)
             try fill(call, state)
         }
         bus.calls.freeTheRest()
@@ -32,8 +32,6 @@ extension Resumption {
     }
 
     private func fill(_ call: CallPointer, _ state: CallState) throws(StateError) {
-        call.pointee.kind = state.kind
-        call.pointee.state = state.state
         call.pointee.isLifecycle = state.isLifecycle
         call.pointee.isAuthorized = state.isAuthorized
         if !state.action.isEmpty { call.pointee.action = bus.routes.actionNames.number(of: state.action) }
@@ -43,14 +41,10 @@ extension Resumption {
         call.pointee.end = state.end
         if state.waitsFor >= 0 { call.pointee.waitsFor = .passUnretained(try module(state.waitsFor)) }
         call.pointee.adaptation = state.adaptation.map { .passRetained($0.adaptation) }
-        call.pointee.expiry = state.expiry
-        call.pointee.budget = state.budget
-        call.pointee.credit = state.credit
-        call.pointee.owedCredit = state.owedCredit
-        call.pointee.wasPassedOn = state.wasPassedOn
+        (call.pointee.deadline.expiry, call.pointee.deadline.budget) = (state.deadline.expiry, state.deadline.budget)
+        call.pointee.stream = state.stream
         call.pointee.startedAt = state.startedAt
-        call.pointee.open = state.open
-        call.pointee.observers = state.observers
+        call.pointee.notices = state.notices
         if let held = state.held {
             let interface = try held.interface.map { (own) throws(StateError) in try self.interface(own) }
             bus.keep(HeldRequest(held, interface: interface), for: call, of: try caller(of: call))

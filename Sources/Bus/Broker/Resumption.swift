@@ -14,7 +14,7 @@ struct Resumption {
         self.broker = broker
         bus = broker.bus
         self.state = state
-        payloads = state.payloads.map { Self.payload($0, state.mapped, broker.bus.reclaimer) }
+        payloads = state.payloads.map { Self.payload($0, state.queues.mapped, broker.bus.reclaimer) }
         modules = Dictionary(records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -30,8 +30,8 @@ struct Resumption {
     func run() throws(StateError) -> String {
         bus.declareInterfaces()
         bus.declareURLs()
-        bus.start.resume(try state.appTimes.times())
-        bus.seat.expect(state.launcherProcess?.process)
+        bus.start.resume(state.appTimes)
+        bus.seat.expect(state.seat.process)
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
         // Whose process was vouched for is known from here on.
@@ -69,8 +69,8 @@ struct Resumption {
                 bodies: monitor.bodies)
             bus.monitors.add(of: try caller(of: call), call, wanted, missed: monitor.missed)
         }
-        let asked = try state.askedReloads.map { (asked) throws(StateError) in try references(asked.asked) }
-        bus.seat.resume(reloads: try references(state.reloads), asked: asked)
+        let asked = state.seat.isAsked ? try references(state.seat.asked) : nil
+        bus.seat.resume(reloads: try references(state.seat.reloads), asked: asked)
         bus.replacement.resume(try references(state.handOvers))
     }
 
@@ -93,34 +93,32 @@ struct Resumption {
         }
         let peer = Connection(
             number: state.number, socket: socket,
-            credentials: PeerCredentials(pid: state.pid, uid: state.uid, gid: state.gid, seenAt: state.seenAt),
+            credentials: state.credentials,
             limits: state.role == .none ? bus.helloLimits : bus.frameLimits, pool: bus.pool,
             outbox: Outbox(pool: bus.pool, state.output, payloads))
         state.kept.withPieces { pieces in for piece in pieces { peer.assembler.keep(piece) } }
-        peer.phase = state.phase
+        peer.resume(state)
         peer.role = state.role
         peer.module = modules[state.module]
         peer.rank = state.rank
-        peer.vouched = state.vouched?.process
+        peer.vouched = state.vouched
         switch state.role {
         case .none: break
         case .operator: peer.setFrom("operator")
         case .launcher: peer.setFrom("launcher")
         case .module: peer.setFrom(peer.module?.name ?? "")
         }
-        peer.nextSubscription = state.nextSubscription
-        if state.isPaused { peer.pause = state.phase == .waitingForVouch ? .vouch : .answers }
         peer.owesCredit = state.owesCredit
-        peer.openReleases = state.openReleases
         peer.assemblyDeadline = state.assemblyDeadline
         peer.lastRequest = state.lastRequest
         peer.stopAttempts = state.stopAttempts
-        if peer.phase == .waitingForVouch, let row = modules[state.awaitedRow] { peer.waits(for: row) }
-        peer.helloID = state.helloID
+        if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
+            peer.waits(for: row, helloID: state.helloID)
+        }
         peer.offering = state.offering
         peer.wantsRetiring = state.wantsRetiring
         broker.admit(resumed: peer)
-        if peer.number == self.state.launcher {
+        if peer.number == self.state.seat.peer {
             bus.seat.take(peer)
         }
     }
@@ -133,8 +131,7 @@ struct Resumption {
                 peer: peer, rank: own.rank, isOfRow: own.isOfRow)
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
-            peer.observations.append(observation)
-            peer.observedBytes += observation.cost
+            peer.observations.add(observation)
             // Of a session that serves; one that is to take over, or has been
             // taken over from, gets none.
             if peer.module?.peer === peer { bus.observations.add(observation) }
@@ -145,48 +142,14 @@ struct Resumption {
 
     private func resume(_ state: ModuleState) throws(StateError) {
         let module = try module(state.number)
-        module.resume(rank: state.rank, place: state.place)
-        module.isRemoved = state.isRemoved
-        module.pending = state.pending
-        guard let known = ModuleRecord.State(rawValue: state.state) else {
-            throw StateError("\(state.name) is in the state \"\(state.state)\", which there isn't")
-        }
-        module.state = known
-        module.step = state.step
-        module.reason = state.reason
-        module.verdict = state.verdict
-        module.verdictReason = state.verdictReason
-        module.lastLines = state.lastLines
-        module.deaths = ActionDeaths(state.deaths.map(\.entry))
-        module.lastDeath = state.lastDeath?.death
-        module.vouch = state.vouch.map {
-            ModuleRecord.Vouch(
-                token: $0.token, process: $0.process.process, isByHand: $0.isByHand, spawnedAt: $0.spawnedAt)
-        }
-        module.diedForGood = state.diedForGood
-        module.isRetired = state.isRetired
-        module.isIdleStop = state.isIdleStop
-        module.wasRetiredReady = state.wasRetiredReady
-        module.isWanted = state.isWanted
-        module.since = state.since
-        module.restarts = state.restarts
-        module.sessions = state.sessions
-        module.pid = state.pid
-        module.uid = state.uid
-        module.times = try state.times.times()
-        module.events = Set(state.events)
-        module.helloRequires = state.requires
-        module.seenReports = SeenReports(state.seenReports)
-        if state.peer != 0 {
-            module.peer = try peer(state.peer)
-            bus.add(try state.offer.offer(), to: module)
-        }
+        module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
+        if module.peer != nil { bus.add(try state.offer.offer(), to: module) }
         if let successor = state.successor {
             module.successor = Successor(
                 try peer(successor.peer), offer: try successor.offer.offer(), events: successor.events,
                 requires: successor.requires)
             module.successor?.step = successor.step
-            module.successor?.times = try successor.times.times()
+            module.successor?.times = successor.times
         }
     }
 

@@ -10,7 +10,7 @@ import StrataCore
 /// Integers are eight bytes, in the machine's order: both programs run on it.
 struct StateFile: ~Copyable {
     /// What the file begins with. Another shape of the state has another number.
-    static let mark = Array("strata state 8\n".utf8)
+    static let mark = Array("strata state 9\n".utf8)
     /// So much is gathered before it is written.
     private static let piece = 1 << 20
     /// Fewer bytes that wait stand in this file, among the rest: a system call of their own
@@ -98,9 +98,9 @@ struct StateFile: ~Copyable {
                     + "end the app and start it anew")
         }
         var state = BrokerState()
-        try file.integer(&state.queues)
-        try file.queues.map(state.queues)
-        state.mapped = file.queues.mapped
+        try file.integer(&state.queues.descriptor)
+        try file.queues.map(state.queues.descriptor)
+        state.queues.mapped = file.queues.mapped
         try state.pass(&file)
         guard case .reading(_, size) = file.way else { throw StateError("the state's file is longer than the state") }
         return state

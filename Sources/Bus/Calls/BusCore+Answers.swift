@@ -74,7 +74,7 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        guard call.pointee.credit > 0 else {
+        guard call.pointee.stream.credit > 0 else {
             failAndCancel(
                 call,
                 BusError(
@@ -95,8 +95,8 @@ extension BusCore {
             return
         }
         if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: caller) }
-        call.pointee.credit -= 1
-        call.pointee.wasPassedOn = true
+        call.pointee.stream.credit -= 1
+        call.pointee.stream.wasPassedOn = true
         let id = call.pointee.callerID
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
@@ -211,8 +211,8 @@ extension BusCore {
             return
         }
         let most = UInt64(HeaderScanner.largestInteger)
-        let added = min(header.credit, most - min(call.pointee.credit, most))
-        call.pointee.credit += added
+        let added = min(header.credit, most - min(call.pointee.stream.credit, most))
+        call.pointee.stream.credit += added
         if call.pointee.kind == .served {
             feedWatches()
             return
@@ -223,9 +223,9 @@ extension BusCore {
             call.pointee.kind == .call
         else { return }
         let room = header.trace.count + header.meta.count
-        guard call.pointee.owedCredit == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
+        guard call.pointee.stream.owed == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
             // It goes out, added up, when there is room.
-            call.pointee.owedCredit += added
+            call.pointee.stream.owed += added
             callee.owesCredit = true
             return
         }
@@ -243,7 +243,7 @@ extension BusCore {
         while let child = next {
             next = child.pointee.child.next
             guard child.pointee.kind == .own else { continue }
-            child.pointee.budget = call.pointee.budget
+            child.pointee.deadline.budget = call.pointee.deadline.budget
             renewDeadline(child)
         }
     }
@@ -254,13 +254,13 @@ extension BusCore {
         var next = callee.firstServed
         while let call = next {
             next = call.pointee.served.next
-            guard call.pointee.owedCredit > 0 else { continue }
+            guard call.pointee.stream.owed > 0 else { continue }
             guard fits(HeaderWriter.overhead / 4, callee) else {
                 callee.owesCredit = true
                 return
             }
-            let owed = call.pointee.owedCredit
-            call.pointee.owedCredit = 0
+            let owed = call.pointee.stream.owed
+            call.pointee.stream.owed = 0
             queue(.credit, to: callee, room: 0, body: .none, isAnswer: false) { writer in
                 writer.integer("id", call.pointee.id)
                 writer.integer("credit", owed)
@@ -279,10 +279,10 @@ extension BusCore {
     private static let ownLateness: UInt64 = 50
 
     private func deadlinePassed(_ call: CallPointer) {
-        if call.pointee.kind == .own, now > call.pointee.expiry + Self.ownLateness {
+        if call.pointee.kind == .own, now > call.pointee.deadline.expiry + Self.ownLateness {
             // The answer may have come long ago: it is read before a module is
             // blamed for the broker's own absence.
-            call.pointee.expiry = now + Self.ownLateness
+            call.pointee.deadline.expiry = now + Self.ownLateness
             arm(call)
             return
         }
@@ -293,12 +293,12 @@ extension BusCore {
         }
         let who = call.pointee.callee?.takeUnretainedValue().displayName
         let waited = call.pointee.waitsFor?.takeUnretainedValue().name
-        if call.pointee.kind == .call, call.pointee.wasPassedOn, let who {
+        if call.pointee.kind == .call, call.pointee.stream.wasPassedOn, let who {
             return failAndCancel(
                 call,
                 BusError(
                     .deadlineExceeded,
-                    "the stream of \(who) was quiet for \(call.pointee.budget) ms, the deadline of each reply: give more, "
+                    "the stream of \(who) was quiet for \(call.pointee.deadline.budget) ms, the deadline of each reply: give more, "
                         + "or 0 for none", ran: .maybe))
         }
         let what =
@@ -307,7 +307,7 @@ extension BusCore {
             call,
             BusError(
                 .deadlineExceeded,
-                "\(what) within the deadline of \(call.pointee.budget) ms: give more, or look why it is slow",
+                "\(what) within the deadline of \(call.pointee.deadline.budget) ms: give more, or look why it is slow",
                 ran: .maybe))
     }
 }

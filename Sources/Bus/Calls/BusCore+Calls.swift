@@ -163,7 +163,7 @@ extension BusCore {
             return
         }
         call.pointee.callee = .passUnretained(callee)
-        call.pointee.state = .sent
+        call.pointee.life.take(.sent)
         callee.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: callee) }
         let remaining = remaining(call)
@@ -174,7 +174,7 @@ extension BusCore {
             writer.name("from", from)
             if request.url.count > 0 { writer.string("url", request.url) }
             writer.integer("deadline", remaining)
-            writer.integer("credit", call.pointee.credit)
+            writer.integer("credit", call.pointee.stream.credit)
             if request.trace.count > 0 { writer.raw("trace", request.trace) }
             if request.meta.count > 0 { writer.raw("meta", request.meta) }
         }

@@ -14,7 +14,7 @@ extension BusCore {
             return
         case .call, .report, .served: break
         }
-        if let caller = call.pointee.caller?.takeUnretainedValue(), caller.phase == .open {
+        if let caller = call.pointee.caller?.takeUnretainedValue(), caller.isOpen {
             refuse(caller, call.pointee.callerID, error)
         }
         if monitors.isOn, call.pointee.kind == .served { endMonitor(call) }
@@ -41,7 +41,7 @@ extension BusCore {
                 writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
             }
         } else {
-            error.ran = call.pointee.wasPassedOn ? .maybe : .no
+            error.ran = call.pointee.stream.wasPassedOn ? .maybe : .no
         }
         fail(call, error)
     }
@@ -50,9 +50,9 @@ extension BusCore {
     /// be written. What came in one turn goes out first, as far as the kernel
     /// takes it: a request sent before its cancel was delivered before it.
     func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
-        guard callee.phase == .open else { return false }
+        guard callee.isOpen else { return false }
         if callee.outbox.written < call.pointee.end { host.write(to: callee) }
-        return callee.phase == .open && callee.outbox.remove(endingAt: call.pointee.end)
+        return callee.isOpen && callee.outbox.remove(endingAt: call.pointee.end)
     }
 
     /// Ends a request whose callee is gone.
@@ -66,7 +66,7 @@ extension BusCore {
     /// will: a frame that has begun goes out to its end where the broker ended
     /// the connection, and doesn't where the peer did.
     func mayArrive(_ call: CallPointer, at callee: Peer) -> Bool {
-        callee.phase == .closed
+        callee.life == .closed
             ? callee.outbox.written >= call.pointee.end : callee.outbox.hasBegun(endingAt: call.pointee.end)
     }
 
@@ -110,7 +110,7 @@ extension BusCore {
         let held = call.pointee.held!.takeRetainedValue()  // because a held call has its copy
         call.pointee.held = nil
         call.pointee.waitsFor = nil
-        call.pointee.state = .inside
+        call.pointee.life.take(.released)
         calls.letsGo(of: held.cost)
         call.pointee.caller?.takeUnretainedValue().heldBytes -= held.cost
         return held

@@ -6,7 +6,7 @@ extension BusCore {
     /// refused.
     @discardableResult
     func hold(
-        _ request: Request, _ kind: Call.Kind, _ header: borrowing Header, for owner: ModuleRecord,
+        _ request: Request, _ kind: RequestLife.Kind, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
     ) -> CallPointer? {
         guard canBeWaitedFor(owner) else {
@@ -39,7 +39,7 @@ extension BusCore {
     /// Puts an open request, whose copy is kept, behind those that wait for a
     /// module.
     func wait(_ call: CallPointer, for owner: ModuleRecord) {
-        call.pointee.state = .held
+        call.pointee.life.take(.held)
         call.pointee.waitsFor = .passUnretained(owner)
         owner.waiting.append(call)
         want(owner)

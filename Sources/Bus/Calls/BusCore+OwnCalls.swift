@@ -17,22 +17,22 @@ extension BusCore {
         let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
         // A request that waits for the answer has its body there already.
         let new = request?.pointee.held == nil ? count : count - body.count
-        if mustFit, peer.phase == .open, !fits(count, peer, new: new) {
+        if mustFit, peer.isOpen, !fits(count, peer, new: new) {
             let full = BusError(
                 .overloaded, "the queue to \(peer.displayName) is full: \(whatIsFull(count, peer))")
             own(purpose, peer, .failure(full))
             return
         }
-        guard peer.phase == .open, let call = calls.open(.own) else {
+        guard peer.isOpen, let call = calls.open(.own) else {
             own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is gone")))
             return
         }
         call.pointee.isLifecycle = isLifecycle
         call.pointee.action = action
         call.pointee.callee = .passUnretained(peer)
-        call.pointee.state = .sent
-        call.pointee.budget = deadline
-        call.pointee.expiry = deadline == 0 ? Call.never : now + deadline
+        call.pointee.life.take(.sent)
+        call.pointee.deadline.budget = deadline
+        call.pointee.deadline.expiry = deadline == 0 ? Call.Deadline.never : now + deadline
         peer.addServed(call)
         arm(call)
         request?.adopt(call)

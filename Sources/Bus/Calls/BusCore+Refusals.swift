@@ -112,19 +112,19 @@ extension BusCore {
         let rule = "a module that starts can't wait for one that starts after it"
         // At the app's start no eager module is ready while one is in setUp.
         let next = ModuleTable.startsBefore(owner, module) ? "initialize" : "didStart"
-        let step = module.successor.flatMap { $0.peer === peer ? $0.step : nil } ?? module.step
+        let step = module.successor.flatMap { $0.peer === peer ? $0.step : nil } ?? module.life.step
         switch step {
-        case .settingUp where !owner.isReady:
+        case .settingUp? where !owner.isReady:
             return BusError(
                 .unavailable,
                 "\(owner.name) isn't ready, and the request was made in setUp of \(module.name), which waits for "
                     + "nobody: make it in \(next), or observe")
-        case .initializing where !owner.isReady && owner === module:
+        case .initializing? where !owner.isReady && owner === module:
             return BusError(
                 .unavailable,
                 "\(module.name) asked itself in its initialize, and is ready only after that: make the request in "
                     + "didStart")
-        case .initializing where !owner.isReady && ModuleTable.startsBefore(module, owner):
+        case .initializing? where !owner.isReady && ModuleTable.startsBefore(module, owner):
             return BusError(
                 .unavailable,
                 "\(owner.name) starts after \(module.name), and the request was made in its initialize: \(rule); "

@@ -6,33 +6,9 @@ typealias CallPointer = UnsafeMutablePointer<Call>
 /// answer. Lives in a slab at a place of its own; the lists that it is in are
 /// links in itself, so that opening and ending one allocates nothing.
 struct Call {
-    enum Kind: UInt8 {
-        /// A caller's call or open, for an owner of an interface.
-        case call
-        /// A caller's report, answered when its notices are.
-        case report
-        /// One observation's part of a report.
-        case notice
-        /// A call of the broker's own.
-        case own
-        /// A request that the broker answers itself, later or in parts.
-        case served
-    }
-
-    enum State: UInt8 {
-        case free
-        /// Waits for its module to be ready.
-        case held
-        /// Queued to its callee, or written.
-        case sent
-        /// Waits on something inside the broker.
-        case inside
-    }
-
     let slot: UInt32
     var generation: UInt32 = 0
-    var kind = Kind.call
-    var state = State.free
+    var life = RequestLife()
     /// A call at `module/…`: its end cancels nothing that was made for it.
     var isLifecycle = false
 
@@ -57,44 +33,64 @@ struct Call {
 
     /// How its replies are renamed; owned, nil for nearly all.
     var adaptation: Unmanaged<AdapterTable.Adaptation>?
-    /// When the loop's clock ends it; `never` for none.
-    var expiry = Call.never
-    /// The milliseconds of a step; 0 for none.
-    var budget: UInt64 = 0
-    /// Partial replies that the callee may still send.
-    var credit: UInt64 = 0
-    /// Credit that its callee has not been told of yet.
-    var owedCredit: UInt64 = 0
-    /// Of a request that the broker serves: others were asked for it. Of a call: it has had
-    /// a partial reply.
-    var wasPassedOn = false
+    var deadline = Deadline()
+    var stream = Stream()
     /// In nanoseconds.
     var startedAt: UInt64 = 0
-    /// Of a report: notices without an answer. Of a notice: unused.
-    var open: Int = 0
-    /// Of a report: how many observations got a notice.
-    var observers: Int = 0
+    /// Of a report.
+    var notices = Notices()
 
     var parent: CallPointer?
     var firstChild: CallPointer?
     var child = Link()
     var made = Link()
     var served = Link()
-    var timer = Link()
-    /// The wheel's bucket; negative where it has no timer.
-    var bucket: Int32 = -1
 
     struct Link {
         var previous: CallPointer?
         var next: CallPointer?
     }
 
-    static let never = UInt64.max
+    /// How long it may take.
+    struct Deadline {
+        static let never = UInt64.max
+
+        /// When the loop's clock ends it; `never` for none.
+        var expiry = never
+        /// The milliseconds of a step; 0 for none.
+        var budget: UInt64 = 0
+        var timer = Link()
+        /// The wheel's bucket; negative where it has no timer.
+        var bucket: Int32 = -1
+    }
+
+    /// Its partial replies.
+    struct Stream {
+        /// How many the callee may still send.
+        var credit: UInt64 = 0
+        /// Credit that its callee has not been told of yet.
+        var owed: UInt64 = 0
+        /// Of a request that the bus serves: others were asked for it. Of a call: it has had
+        /// a partial reply.
+        var wasPassedOn = false
+    }
+
+    /// The notices of a report.
+    struct Notices {
+        /// Those without an answer.
+        var open = 0
+        /// How many observations got one.
+        var observers = 0
+    }
+
     static let slotBits: UInt64 = 22
     static let mostSlots = 1 << slotBits
     static let lastGeneration: UInt32 = (1 << 31) - 1
 
     init(slot: UInt32) { self.slot = slot }
+
+    var kind: RequestLife.Kind { life.kind }
+    var state: RequestLife.State { life.state }
 
     /// The broker's own number for it, never used twice.
     var id: UInt64 { UInt64(generation) << Self.slotBits | UInt64(slot) }

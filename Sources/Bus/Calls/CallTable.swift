@@ -54,8 +54,8 @@ struct CallTable: ~Copyable {
     private func slot(_ number: Int) -> CallPointer { chunks[number / Self.chunk] + number % Self.chunk }
 
     /// A call that was open in the table that this one goes on with.
-    mutating func reopen(_ call: CallPointer) {
-        call.pointee.state = .inside
+    mutating func reopen(_ call: CallPointer, _ life: RequestLife) {
+        call.pointee.life = life
         count += 1
     }
 
@@ -64,31 +64,30 @@ struct CallTable: ~Copyable {
         for number in (0..<used).reversed() {
             let call = slot(number)
             guard call.pointee.state == .free, call.pointee.generation < Call.lastGeneration else { continue }
-            call.pointee.timer.next = firstFree
+            call.pointee.deadline.timer.next = firstFree
             firstFree = call
         }
     }
 
     /// A call to fill; nil where 2^22 are open.
-    mutating func open(_ kind: Call.Kind) -> CallPointer? {
+    mutating func open(_ kind: RequestLife.Kind) -> CallPointer? {
         guard let call = firstFree ?? fresh() else { return nil }
-        firstFree = call.pointee.timer.next
+        firstFree = call.pointee.deadline.timer.next
         let generation = call.pointee.generation + 1
         let slot = call.pointee.slot
         call.pointee = Call(slot: slot)
         call.pointee.generation = generation
-        call.pointee.kind = kind
-        call.pointee.state = .inside
+        call.pointee.life.take(.opened(kind))
         count += 1
         return call
     }
 
     /// Gives a call's place back. It is in no list any more.
     mutating func close(_ call: CallPointer) {
-        call.pointee.state = .free
+        call.pointee.life.take(.ended)
         count -= 1
         guard call.pointee.generation < Call.lastGeneration else { return }
-        call.pointee.timer.next = firstFree
+        call.pointee.deadline.timer.next = firstFree
         firstFree = call
     }
 
@@ -114,8 +113,8 @@ struct CallTable: ~Copyable {
     /// Takes a call's deadline away for good.
     mutating func removeDeadline(of call: CallPointer) {
         wheel.remove(call)
-        call.pointee.expiry = Call.never
-        call.pointee.budget = 0
+        call.pointee.deadline.expiry = Call.Deadline.never
+        call.pointee.deadline.budget = 0
     }
 
     /// The next call whose time is over; nil where none is left.

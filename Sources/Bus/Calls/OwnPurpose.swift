@@ -4,7 +4,7 @@
 /// next program goes on with them.
 enum OwnPurpose {
     /// A step of a module's start, and how far it is when that was answered.
-    case start(ModuleRecord, reaches: ModuleRecord.Step)
+    case start(ModuleRecord, reaches: ModuleLife.Step)
     /// tearDown of a module that is retired.
     case retirement(ModuleRecord, Retirement)
     /// `module/retiring` of a session that another took over from.

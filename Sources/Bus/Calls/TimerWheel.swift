@@ -43,17 +43,17 @@ struct TimerWheel: ~Copyable {
     }
 
     mutating func remove(_ call: CallPointer) {
-        let bucket = Int(call.pointee.bucket)
+        let bucket = Int(call.pointee.deadline.bucket)
         guard bucket >= 0 else { return }
-        let link = call.pointee.timer
+        let link = call.pointee.deadline.timer
         if let previous = link.previous {
-            previous.pointee.timer.next = link.next
+            previous.pointee.deadline.timer.next = link.next
         } else {
             buckets[bucket] = link.next
             if link.next == nil { occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63)) }
         }
-        link.next?.pointee.timer.previous = link.previous
-        call.pointee.bucket = -1
+        link.next?.pointee.deadline.timer.previous = link.previous
+        call.pointee.deadline.bucket = -1
         count -= 1
     }
 
@@ -61,7 +61,7 @@ struct TimerWheel: ~Copyable {
     /// is left. The caller may set and remove others in between.
     mutating func next(now: UInt64) -> CallPointer? {
         while count > 0 {
-            if let due = buckets[Int(current & 255)], due.pointee.expiry <= current {
+            if let due = buckets[Int(current & 255)], due.pointee.deadline.expiry <= current {
                 remove(due)
                 return due
             }
@@ -85,18 +85,18 @@ struct TimerWheel: ~Copyable {
     }
 
     private mutating func place(_ call: CallPointer, notBefore earliest: UInt64) -> UInt64 {
-        let expiry = max(call.pointee.expiry, earliest)
+        let expiry = max(call.pointee.deadline.expiry, earliest)
         let delta = expiry - min(current, expiry)
         let level =
             delta < 1 << 8 ? Self.finest : delta < 1 << 14 ? Self.fine : delta < 1 << 20 ? Self.coarse : Self.coarsest
         let bucket = level.first + Int((expiry >> level.shift) & (level.slots - 1))
-        call.pointee.timer = Call.Link(previous: nil, next: buckets[bucket])
-        buckets[bucket]?.pointee.timer.previous = call
+        call.pointee.deadline.timer = Call.Link(previous: nil, next: buckets[bucket])
+        buckets[bucket]?.pointee.deadline.timer.previous = call
         buckets[bucket] = call
         occupied[bucket >> 6] |= 1 << UInt64(bucket & 63)
-        call.pointee.bucket = Int32(bucket)
+        call.pointee.deadline.bucket = Int32(bucket)
         // A call set for the past stays in the order of time.
-        call.pointee.expiry = expiry
+        call.pointee.deadline.expiry = expiry
         return (expiry >> level.shift) << level.shift
     }
 
@@ -109,7 +109,7 @@ struct TimerWheel: ~Copyable {
             buckets[bucket] = nil
             occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63))
             while let moved = call {
-                call = moved.pointee.timer.next
+                call = moved.pointee.deadline.timer.next
                 _ = place(moved, notBefore: current)
             }
         }

@@ -51,8 +51,8 @@ extension BusCore {
     }
 
     /// What a connection is ended with for bytes that are no frame.
-    func refusal(of error: FrameError, _ phase: Peer.Phase) -> BusError {
-        guard phase == .greeting, case .frameTooLarge(let frame, let limit) = error, limit == BodyLimit.helloFrame
+    func refusal(of error: FrameError, _ life: PeerLife) -> BusError {
+        guard life == .greeting, case .frameTooLarge(let frame, let limit) = error, limit == BodyLimit.helloFrame
         else {
             return BusError(error.code, error.message)
         }

@@ -25,7 +25,7 @@ extension BusCore {
             sayGoodbye()
             return
         }
-        let live = group.filter { $0.peer != nil && $0.step > .joined && !$0.isRetired }
+        let live = group.filter { $0.life.step.map { $0 > .joined } ?? false }
         // Those that another session took over from, and that still finish.
         let parting = modules.leaving.filter { peer in
             group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
@@ -35,7 +35,7 @@ extension BusCore {
             tearDownNext()
             return
         }
-        for module in live { setState(module, .stopping) }
+        for module in live { change(module, .appEnded) }
         ending.opened(peers.count)
         for peer in peers {
             let stop = peer.module?.row?.stop ?? 5_000

@@ -93,12 +93,12 @@ final class BusCore {
         pool = OutboxPool(reclaimer)
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
-        connections = ConnectionTable(next: state.nextPeer)
+        connections = ConnectionTable(next: state.next.peer)
         // Deadlines that passed meanwhile pass in their order.
-        let earliest = state.calls.lazy.filter(\.hasTimer).map(\.expiry).min() ?? .max
+        let earliest = state.calls.lazy.filter(\.hasTimer).map(\.deadline.expiry).min() ?? .max
         calls = CallTable(generations: state.generations, now: min(time / 1_000_000, max(earliest, 1) - 1))
-        instances = InstanceTable(next: state.nextInstance)
-        modules = ModuleTable(resuming: records, next: state.nextModule)
+        instances = InstanceTable(next: state.next.instance)
+        modules = ModuleTable(resuming: records, next: state.next.module)
         start = AppStart(state.order.order)
         statistics = Statistics(state.counters)
         durations = Histogram(

@@ -9,24 +9,18 @@ import StrataCore
 struct BrokerState: StatePart {
     /// The app's table as JSON.
     var table: [UInt8] = []
-    var path = ""
-    var listener: Int32 = -1
-    /// Whether the socket's file is the broker's own.
-    var removesFile = true
+    var listener = ListenerState()
     var user: UInt32 = 0
 
+    var next = NextNumbers()
     var modules: [ModuleState] = []
-    var nextModule = 0
     /// Rows that a reload took away and whose session goes on: a table as JSON.
     var removedRows: [UInt8] = []
     var order = StartOrderState()
-    var appTimes = StartTimesState()
+    var appTimes = StartTimes()
 
     var peers: [PeerState] = []
-    var nextPeer: UInt64 = 0
-    /// The launcher's peer; 0 for none.
-    var launcher: UInt64 = 0
-    var launcherProcess: ProcessState?
+    var seat = SeatState()
     /// Peers whose place another session took, until they are done.
     var leaving: [UInt64] = []
 
@@ -36,12 +30,8 @@ struct BrokerState: StatePart {
     var emissions: [EmissionState] = []
 
     var instances: [InstanceState] = []
-    var nextInstance: UInt64 = 0
     var watches: [WatchState] = []
     var monitors: [MonitorState] = []
-    var reloads: [CallReferenceState] = []
-    /// Nil where the launcher isn't asked.
-    var askedReloads: ReloadState?
 
     var alarms: [AlarmState] = []
 
@@ -60,34 +50,26 @@ struct BrokerState: StatePart {
 
     /// Of a state that was read: the file of the bytes that wait, and where it is mapped.
     /// The descriptor is the reader's to close; -1 for none.
-    var queues: Int32 = -1
-    var mapped: MappedFile?
+    var queues = (descriptor: Int32(-1), mapped: MappedFile?.none)
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file.bytes(&table)
-        try file(&path)
         try file(&listener)
-        try file(&removesFile)
         try file(&user)
+        try file(&next)
         try file(&modules)
-        try file(&nextModule)
         try file.bytes(&removedRows)
         try file(&order)
         try file(&appTimes)
         try file(&peers)
-        try file(&nextPeer)
-        try file(&launcher)
-        try file(&launcherProcess)
+        try file(&seat)
         try file(&leaving)
         try file(&calls)
         try file(&generations)
         try file(&emissions)
         try file(&instances)
-        try file(&nextInstance)
         try file(&watches)
         try file(&monitors)
-        try file(&reloads)
-        try file(&askedReloads)
         try file(&alarms)
         try file(&counters)
         try file(&durations)
@@ -98,23 +80,60 @@ struct BrokerState: StatePart {
     }
 }
 
-/// `ProcessIdentity`.
-struct ProcessState: StatePart {
-    var pid: Int32 = 0
-    var startTicks: UInt64 = 0
-
-    init() {}
-
-    init(_ process: ProcessIdentity) {
-        pid = process.pid
-        startTicks = process.startTicks
-    }
-
-    var process: ProcessIdentity { ProcessIdentity(pid: pid, startTicks: startTicks) }
+extension ProcessIdentity: StatePart {
+    init() { self.init(pid: 0, startTicks: 0) }
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
+        var (pid, startTicks) = (pid, startTicks)
         try file(&pid)
         try file(&startTicks)
+        self = ProcessIdentity(pid: pid, startTicks: startTicks)
+    }
+}
+
+/// `LauncherSeat`.
+struct SeatState: StatePart {
+    /// The launcher's peer; 0 for none.
+    var peer: UInt64 = 0
+    var process: ProcessIdentity?
+    var reloads: [CallReferenceState] = []
+    var isAsked = false
+    /// Where the launcher is asked.
+    var asked: [CallReferenceState] = []
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&peer)
+        try file(&process)
+        try file(&reloads)
+        try file(&isAsked)
+        try file(&asked)
+    }
+}
+
+/// The socket that the broker listens on.
+struct ListenerState: StatePart {
+    var path = ""
+    var descriptor: Int32 = -1
+    /// Whether the socket's file is the broker's own.
+    var removesFile = true
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&path)
+        try file(&descriptor)
+        try file(&removesFile)
+    }
+}
+
+/// The numbers that come next.
+struct NextNumbers: StatePart {
+    var module = 0
+    var peer: UInt64 = 0
+    var instance: UInt64 = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&module)
+        try file(&peer)
+        try file(&instance)
     }
 }
 
@@ -207,11 +226,4 @@ struct AlarmState: StatePart {
         try file(&peer)
         try file(&due)
     }
-}
-
-/// The calls that a question for the table was asked for.
-struct ReloadState: StatePart {
-    var asked: [CallReferenceState] = []
-
-    mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&asked) }
 }

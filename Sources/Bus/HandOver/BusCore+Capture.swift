@@ -13,9 +13,9 @@ extension BusCore {
         state.user = user
         captureModules(into: &state, scope)
         state.peers = scope.some(connections.inOrder).map { capture($0, &scope) }
-        state.nextPeer = connections.next
-        state.launcher = launcher?.number ?? 0
-        state.launcherProcess = seat.process.map(ProcessState.init)
+        state.next.peer = connections.next
+        state.seat.peer = launcher?.number ?? 0
+        state.seat.process = seat.process
         state.leaving = modules.leaving.map(\.number)
         captureCalls(into: &state, &scope)
         state.instances = scope.some(instances.instances.sorted { $0.key < $1.key }).map { number, instance in
@@ -26,7 +26,7 @@ extension BusCore {
             state.owner = instance.owner.number
             return state
         }
-        state.nextInstance = instances.next
+        state.next.instance = instances.next
         captureStreams(into: &state, scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
         // Of notes the next program has none.
@@ -60,12 +60,9 @@ extension BusCore {
             state.missed = monitor.missedBefore + monitor.missed
             return state
         }
-        state.reloads = scope.some(seat.reloads).filter(\.isOpen).map(CallReferenceState.init)
-        state.askedReloads = seat.askedReloads.map { asked in
-            var state = ReloadState()
-            state.asked = asked.map(CallReferenceState.init)
-            return state
-        }
+        state.seat.reloads = scope.some(seat.reloads).filter(\.isOpen).map(CallReferenceState.init)
+        state.seat.isAsked = seat.askedReloads != nil
+        state.seat.asked = (seat.askedReloads ?? []).map(CallReferenceState.init)
     }
 
     // MARK: modules
@@ -73,13 +70,13 @@ extension BusCore {
     private func captureModules(into state: inout BrokerState, _ scope: borrowing CaptureScope) {
         let most = scope.most
         state.modules = scope.some(modules.all).map { capture($0, most) }
-        state.nextModule = modules.nextNumber
+        state.next.module = modules.nextNumber
         var removed = AppTable(app: table.app)
         removed.levels = table.levels
         removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)
         state.removedRows = removed.json().encoded()
         state.order.hasBegun = start.order.hasBegun
-        state.appTimes = StartTimesState(start.times)
+        state.appTimes = start.times
         state.order.groups = start.order.groups.map { members in
             var group = StartOrderState.GroupState()
             group.members = members
@@ -96,7 +93,6 @@ extension BusCore {
         state.isRemoved = module.isRemoved
         state.place = module.place
         state.rank = module.rank
-        state.pending = module.pending
         state.peer = module.peer?.number ?? 0
         state.successor = module.successor.map { successor in
             var state = SuccessorState()
@@ -105,42 +101,16 @@ extension BusCore {
             state.events = successor.events
             state.requires = successor.requires
             state.step = successor.step
-            state.times = StartTimesState(successor.times)
+            state.times = successor.times
             return state
         }
-        state.state = module.state.rawValue
-        state.step = module.step
-        state.reason = module.reason
-        state.verdict = module.verdict
-        state.verdictReason = module.verdictReason
-        state.lastLines = module.lastLines
-        state.deaths = module.deaths.entries.map(ActionDeathState.init)
-        state.lastDeath = module.lastDeath.map(ModuleDeathState.init)
-        state.vouch = module.vouch.map { vouch in
-            var state = VouchState()
-            state.token = vouch.token
-            state.process = ProcessState(vouch.process)
-            state.isByHand = vouch.isByHand
-            state.spawnedAt = vouch.spawnedAt
-            return state
-        }
-        state.diedForGood = module.diedForGood
-        state.isRetired = module.isRetired
-        state.isIdleStop = module.isIdleStop
-        state.wasRetiredReady = module.wasRetiredReady
-        state.isWanted = module.isWanted
-        state.since = module.since
-        state.restarts = module.restarts
-        state.sessions = module.sessions
-        state.pid = module.pid
-        state.uid = module.uid
-        state.times = StartTimesState(module.times)
+        state.life = module.life
+        state.session = module.session
+        state.offer = OfferState(module.offer)
+        state.said = module.said
+        state.history = module.history
         state.waiting = module.waiting.prefix(most).map(\.pointee.slot)
         state.readyWaiters = module.readyWaiters.prefix(most).filter(\.call.isOpen).map(capture)
-        state.offer = OfferState(module.offer)
-        state.events = module.events.sorted()
-        state.requires = module.helloRequires
-        state.seenReports = module.seenReports.names
         return state
     }
 
@@ -170,28 +140,24 @@ extension BusCore {
     private func capture(_ peer: Peer, _ scope: inout CaptureScope) -> PeerState {
         var state = PeerState()
         state.number = peer.number
-        state.pid = peer.credentials.pid
-        state.uid = peer.credentials.uid
-        state.gid = peer.credentials.gid
-        state.seenAt = peer.credentials.seenAt
-        state.vouched = peer.vouched.map(ProcessState.init)
+        state.credentials = peer.credentials
+        state.vouched = peer.vouched
         state.farewell = peer.farewell?.message
-        state.phase = peer.phase
+        state.life = peer.life
         state.role = peer.role
         state.module = peer.module?.number ?? -1
         state.rank = peer.rank
         if scope.isWhole {
             state.output = peer.outbox.contents(&scope.payloads)
         }
-        state.observations = scope.some(peer.observations).map { capture($0) }
-        state.nextSubscription = peer.nextSubscription
-        state.isPaused = peer.isPaused
+        state.observations = scope.some(peer.observations.all).map { capture($0) }
+        state.nextSubscription = peer.observations.next
         state.owesCredit = peer.owesCredit
-        state.openReleases = peer.openReleases
+        state.openReleases = peer.instances.openReleases
         state.lastRequest = peer.lastRequest
         state.stopAttempts = peer.stopAttempts
-        state.awaitedRow = peer.awaitedRow?.number ?? -1
-        state.helloID = peer.helloID
+        state.awaitedRow = peer.greeting.row?.number ?? -1
+        state.helloID = peer.greeting.helloID
         state.offering = peer.offering
         state.wantsRetiring = peer.wantsRetiring
         var call = peer.firstMade

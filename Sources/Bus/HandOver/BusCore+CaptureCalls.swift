@@ -11,8 +11,7 @@ extension BusCore {
     private func capture(_ call: CallPointer, _ scope: inout CaptureScope) -> CallState {
         var state = CallState()
         state.slot = call.pointee.slot
-        state.kind = call.pointee.kind
-        state.state = call.pointee.state
+        state.life = call.pointee.life
         state.isLifecycle = call.pointee.isLifecycle
         state.isAuthorized = call.pointee.isAuthorized
         state.action = routes.actionNames.name(call.pointee.action) ?? ""
@@ -23,15 +22,11 @@ extension BusCore {
         state.waitsFor = call.pointee.waitsFor?.takeUnretainedValue().number ?? -1
         state.held = call.pointee.held.map { capture($0.takeUnretainedValue(), scope) }
         state.adaptation = call.pointee.adaptation.map { AdaptationState($0.takeUnretainedValue()) }
-        state.expiry = call.pointee.expiry
-        state.budget = call.pointee.budget
-        state.credit = call.pointee.credit
-        state.owedCredit = call.pointee.owedCredit
-        state.wasPassedOn = call.pointee.wasPassedOn
+        state.deadline = call.pointee.deadline
+        state.hasTimer = call.pointee.deadline.bucket >= 0
+        state.stream = call.pointee.stream
         state.startedAt = call.pointee.startedAt
-        state.open = call.pointee.open
-        state.observers = call.pointee.observers
-        state.hasTimer = call.pointee.bucket >= 0
+        state.notices = call.pointee.notices
         var next = call.pointee.firstChild
         while let child = next, state.children.count < scope.most {
             state.children.append(child.pointee.slot)

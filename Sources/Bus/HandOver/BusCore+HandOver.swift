@@ -10,7 +10,7 @@ extension BusCore {
                 .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
         }
         guard let call = openRequest(.served, header, from: peer) else { return }
-        call.pointee.wasPassedOn = true
+        call.pointee.stream.wasPassedOn = true
         replacement.add(CallReference(call))
         event.add(.replaceProgram)
     }

@@ -3,8 +3,7 @@ import StrataCore
 /// One open request: `Call`.
 struct CallState: StatePart {
     var slot: UInt32 = 0
-    var kind = Call.Kind.call
-    var state = Call.State.inside
+    var life = RequestLife()
     var isLifecycle = false
     var isAuthorized = false
     /// Its name; empty for what is no module's action.
@@ -18,15 +17,11 @@ struct CallState: StatePart {
     var waitsFor = -1
     var held: HeldState?
     var adaptation: AdaptationState?
-    var expiry: UInt64 = 0
-    var budget: UInt64 = 0
-    var credit: UInt64 = 0
-    var owedCredit: UInt64 = 0
-    var wasPassedOn = false
-    var startedAt: UInt64 = 0
-    var open = 0
-    var observers = 0
+    var deadline = Call.Deadline()
     var hasTimer = false
+    var stream = Call.Stream()
+    var startedAt: UInt64 = 0
+    var notices = Call.Notices()
     /// Slots, newest first.
     var children: [UInt32] = []
     /// Of a call of the broker's own.
@@ -34,8 +29,7 @@ struct CallState: StatePart {
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&slot)
-        try file(&kind)
-        try file(&state)
+        try file(&life)
         try file(&isLifecycle)
         try file(&isAuthorized)
         try file(&action)
@@ -46,17 +40,35 @@ struct CallState: StatePart {
         try file(&waitsFor)
         try file(&held)
         try file(&adaptation)
-        try file(&expiry)
-        try file(&budget)
-        try file(&credit)
-        try file(&owedCredit)
-        try file(&wasPassedOn)
-        try file(&startedAt)
-        try file(&open)
-        try file(&observers)
+        try file(&deadline)
         try file(&hasTimer)
+        try file(&stream)
+        try file(&startedAt)
+        try file(&notices)
         try file(&children)
         try file(&purpose)
+    }
+}
+
+extension Call.Deadline: StatePart {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&expiry)
+        try file(&budget)
+    }
+}
+
+extension Call.Stream: StatePart {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&credit)
+        try file(&owed)
+        try file(&wasPassedOn)
+    }
+}
+
+extension Call.Notices: StatePart {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&open)
+        try file(&observers)
     }
 }
 
@@ -149,8 +161,8 @@ struct PurposeState: StatePart {
     var kind = Kind.release
     /// A module's number.
     var module = -1
-    /// A `ModuleRecord.Step`.
-    var step = ModuleRecord.Step.none
+    /// A `ModuleLife.Step`.
+    var step = ModuleLife.Step.joined
     /// A peer's number.
     var peer: UInt64 = 0
     var milliseconds: UInt64 = 0

@@ -8,37 +8,17 @@ struct ModuleState: StatePart {
     var isRemoved = false
     var place = 0
     var rank = 0
-    var pending: [String] = []
     /// Its peer's number; 0 for none.
     var peer: UInt64 = 0
     var successor: SuccessorState?
-    var state = ""
-    var step = ModuleRecord.Step.none
-    var reason = ""
-    var verdict = ModuleRecord.Verdict.none
-    var verdictReason = ""
-    var lastLines: [String] = []
-    var deaths: [ActionDeathState] = []
-    var lastDeath: ModuleDeathState?
-    var vouch: VouchState?
-    var diedForGood = false
-    var isRetired = false
-    var isIdleStop = false
-    var wasRetiredReady = false
-    var isWanted = false
-    var since: UInt64 = 0
-    var restarts = 0
-    var sessions = 0
-    var pid: Int32 = 0
-    var uid: UInt32 = 0
-    var times = StartTimesState()
+    var life = ModuleLife()
+    var session = ModuleSession()
+    var offer = OfferState()
+    var said = LauncherWord()
+    var history = ModuleHistory()
     /// Slots of requests that wait, in their order.
     var waiting: [UInt32] = []
     var readyWaiters: [ReadyWaiterState] = []
-    var offer = OfferState()
-    var events: [String] = []
-    var requires: [String] = []
-    var seenReports: [String] = []
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&number)
@@ -47,35 +27,15 @@ struct ModuleState: StatePart {
         try file(&isRemoved)
         try file(&place)
         try file(&rank)
-        try file(&pending)
         try file(&peer)
         try file(&successor)
-        try file(&state)
-        try file(&step)
-        try file(&reason)
-        try file(&verdict)
-        try file(&verdictReason)
-        try file(&lastLines)
-        try file(&deaths)
-        try file(&lastDeath)
-        try file(&vouch)
-        try file(&diedForGood)
-        try file(&isRetired)
-        try file(&isIdleStop)
-        try file(&wasRetiredReady)
-        try file(&isWanted)
-        try file(&since)
-        try file(&restarts)
-        try file(&sessions)
-        try file(&pid)
-        try file(&uid)
-        try file(&times)
+        try file(&life)
+        try file(&session)
+        try file(&offer)
+        try file(&said)
+        try file(&history)
         try file(&waiting)
         try file(&readyWaiters)
-        try file(&offer)
-        try file(&events)
-        try file(&requires)
-        try file(&seenReports)
     }
 }
 
@@ -85,8 +45,8 @@ struct SuccessorState: StatePart {
     var offer = OfferState()
     var events: [String] = []
     var requires: [String] = []
-    var step = ModuleRecord.Step.none
-    var times = StartTimesState()
+    var step = ModuleLife.Step.joined
+    var times = StartTimes()
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&peer)
@@ -95,21 +55,6 @@ struct SuccessorState: StatePart {
         try file(&requires)
         try file(&step)
         try file(&times)
-    }
-}
-
-/// `ModuleRecord.Vouch`.
-struct VouchState: StatePart {
-    var token = ""
-    var process = ProcessState()
-    var isByHand = false
-    var spawnedAt: UInt64?
-
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&token)
-        try file(&process)
-        try file(&isByHand)
-        try file(&spawnedAt)
     }
 }
 
@@ -173,5 +118,33 @@ struct OfferState: StatePart {
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&interfaces)
         try file(&urls)
+    }
+}
+
+extension ModuleLife: StatePart {
+    init() { self = .away(Absence()) }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        var (kind, step, absence, retirement) = (UInt8(0), Step.joined, Absence(), Retirement())
+        switch self {
+        case .away(let away): (kind, absence) = (0, away)
+        case .live(let live): (kind, step) = (1, live)
+        case .retired(let retired): (kind, retirement) = (2, retired)
+        case .ending(let ending): (kind, step) = (3, ending)
+        }
+        try file(&kind)
+        try file(&step)
+        try file(&absence.process)
+        try file(&absence.wasStopped)
+        try file(&absence.diedForGood)
+        try file(&retirement.wasReady)
+        try file(&retirement.isIdle)
+        switch kind {
+        case 0: self = .away(absence)
+        case 1: self = .live(step)
+        case 2: self = .retired(retirement)
+        case 3: self = .ending(step)
+        default: throw StateError("a module's life has no kind \(kind)")
+        }
     }
 }

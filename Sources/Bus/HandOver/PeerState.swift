@@ -4,14 +4,11 @@ import StrataCore
 struct PeerState: StatePart {
     var number: UInt64 = 0
     var descriptor: Int32 = -1
-    var pid: Int32 = 0
-    var uid: UInt32 = 0
-    var gid: UInt32 = 0
-    var seenAt: UInt64 = 0
-    var vouched: ProcessState?
+    var credentials = PeerCredentials()
+    var vouched: ProcessIdentity?
     /// The message of its `shutting-down`.
     var farewell: String?
-    var phase = Peer.Phase.greeting
+    var life = PeerLife.greeting
     var role = Peer.Role.none
     /// Its module's number; -1 for none.
     var module = -1
@@ -22,7 +19,6 @@ struct PeerState: StatePart {
     var output = Outbox.Contents()
     var observations: [ObservationState] = []
     var nextSubscription: UInt64 = 0
-    var isPaused = false
     var owesCredit = false
     var openReleases = 0
     var assemblyDeadline: UInt64 = 0
@@ -40,13 +36,10 @@ struct PeerState: StatePart {
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         try file(&number)
         try file(&descriptor)
-        try file(&pid)
-        try file(&uid)
-        try file(&gid)
-        try file(&seenAt)
+        try file(&credentials)
         try file(&vouched)
         try file(&farewell)
-        try file(&phase)
+        try file(&life)
         try file(&role)
         try file(&module)
         try file(&rank)
@@ -54,7 +47,6 @@ struct PeerState: StatePart {
         try file(&output)
         try file(&observations)
         try file(&nextSubscription)
-        try file(&isPaused)
         try file(&owesCredit)
         try file(&openReleases)
         try file(&assemblyDeadline)
@@ -66,6 +58,40 @@ struct PeerState: StatePart {
         try file(&wantsRetiring)
         try file(&made)
         try file(&served)
+    }
+}
+
+extension PeerCredentials: StatePart {
+    init() { self.init(pid: 0, uid: 0, gid: 0, seenAt: 0) }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        var (pid, uid, gid, seenAt) = (pid, uid, gid, seenAt)
+        try file(&pid)
+        try file(&uid)
+        try file(&gid)
+        try file(&seenAt)
+        self = PeerCredentials(pid: pid, uid: uid, gid: gid, seenAt: seenAt)
+    }
+}
+
+extension PeerLife: StatePart {
+    init() { self = .greeting }
+
+    /// Why an open one isn't read is found anew.
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        var number: UInt8 =
+            switch self {
+            case .greeting: 0
+            case .waitingForVouch: 1
+            case .open(.read): 2
+            case .open(.answersUnread), .open(.idleWork): 3
+            case .ending: 4
+            case .closed: 5
+            }
+        try file(&number)
+        let all: [PeerLife] = [.greeting, .waitingForVouch, .open(.read), .open(.answersUnread), .ending, .closed]
+        guard number < all.count else { throw StateError("a connection's life has no state \(number)") }
+        self = all[Int(number)]
     }
 }
 

@@ -46,6 +46,12 @@ extension StateFile {
         try list(&values, "") { (value, file) throws(StateError) in try file(&value) }
     }
 
+    mutating func callAsFunction(_ values: inout Set<String>) throws(StateError) {
+        var list = values.sorted()
+        try self(&list)
+        if isReading { values = Set(list) }
+    }
+
     /// An enum of numbers.
     mutating func callAsFunction<Value: RawRepresentable>(_ value: inout Value) throws(StateError)
     where Value.RawValue: FixedWidthInteger {

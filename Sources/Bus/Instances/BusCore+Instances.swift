@@ -54,18 +54,18 @@ extension BusCore {
         // What the caller says with its requests.
         let name = Name.said(interface.name)
         guard interface.instances == .multiple else { return .object([.init("instance", .string(name))]) }
-        guard peer.instanceCount < table.limits.instances else {
+        guard peer.instances.created < table.limits.instances else {
             throw BusError(
                 .overloaded,
                 "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
         }
-        guard owner.openReleases < table.limits.calls else {
+        guard owner.instances.openReleases < table.limits.calls else {
             throw BusError(
                 .overloaded,
-                "\(owner.displayName) has not answered module/released \(owner.openReleases) times (limits.calls): try later"
+                "\(owner.displayName) has not answered module/released \(owner.instances.openReleases) times (limits.calls): try later"
             )
         }
-        peer.instanceCount += 1
+        peer.instances.addCreated(1)
         let number = instances.add(interface, creator: peer, owner: owner)
         return .object([.init("instance", .string("\(name)#\(number)"))])
     }
@@ -101,7 +101,7 @@ extension BusCore {
     private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance) {
         let body: JSON = .object([.init("instance", .string("\(instance.interface.name)#\(number)"))])
         let owner = instance.owner
-        owner.openReleases += 1
+        owner.instances.addReleases(1)
         callOwn(
             owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true,
             mustFit: true, .release)
@@ -109,9 +109,9 @@ extension BusCore {
 
     /// The owner of an instance was told that it has ended, or couldn't be.
     func releaseAnswered(_ owner: Peer, _ answer: OwnAnswer) {
-        owner.openReleases -= 1
+        owner.instances.addReleases(-1)
         // An owner that can't be told keeps what nobody uses: it is behind.
-        if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.phase == .open {
+        if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.isOpen {
             statistics.slowConsumers += 1
             end(owner, BusError(.slowConsumer, error.message))
         }

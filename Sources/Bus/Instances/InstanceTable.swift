@@ -19,8 +19,8 @@ struct InstanceTable: ~Copyable {
 
     /// An instance of the table that this one goes on with.
     mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer) {
-        creator.instanceCount += 1
-        owner.ownedInstances += 1
+        creator.instances.addCreated(1)
+        owner.instances.addOwned(1)
         instances[number] = Instance(interface: interface, creator: creator, owner: owner)
     }
 
@@ -28,7 +28,7 @@ struct InstanceTable: ~Copyable {
 
     mutating func add(_ interface: InterfaceRecord, creator: Peer, owner: Peer) -> UInt64 {
         defer { next += 1 }
-        owner.ownedInstances += 1
+        owner.instances.addOwned(1)
         instances[next] = Instance(interface: interface, creator: creator, owner: owner)
         return next
     }
@@ -36,14 +36,14 @@ struct InstanceTable: ~Copyable {
     @discardableResult
     mutating func remove(_ number: UInt64) -> Instance? {
         guard let instance = instances.removeValue(forKey: number) else { return nil }
-        instance.creator.instanceCount -= 1
-        instance.owner.ownedInstances -= 1
+        instance.creator.instances.addCreated(-1)
+        instance.owner.instances.addOwned(-1)
         return instance
     }
 
     /// Takes out all that a peer has created, in the order of creation.
     mutating func removeCreated(by peer: Peer) -> [(UInt64, Instance)] {
-        guard peer.instanceCount > 0 else { return [] }
+        guard peer.instances.created > 0 else { return [] }
         let own = instances.filter { $0.value.creator === peer }.sorted { $0.key < $1.key }
         for (number, _) in own { remove(number) }
         return own.map { ($0.key, $0.value) }
@@ -51,7 +51,7 @@ struct InstanceTable: ~Copyable {
 
     /// Takes out all that a peer owns.
     mutating func removeOwned(by peer: Peer) {
-        guard peer.ownedInstances > 0 else { return }
+        guard peer.instances.owned > 0 else { return }
         for (number, instance) in instances where instance.owner === peer { remove(number) }
     }
 }

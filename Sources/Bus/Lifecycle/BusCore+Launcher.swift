@@ -20,12 +20,13 @@ extension BusCore {
         let token = try reader.required("token")
         try takeRestarts(of: module, &reader)
         let process = try Self.process(pid, &reader)
-        module.pending = try reader.strings("pending")
-        let old = module.vouch
+        module.said.take(pending: try reader.strings("pending"))
+        let old = module.said.vouch
         let isByHand = try reader.bool("byHand") ?? false
-        module.vouch = ModuleRecord.Vouch(
-            token: token, process: process, isByHand: old?.process == process ? old?.isByHand == true : isByHand,
-            spawnedAt: try Self.time(&reader, "spawnedAt"))
+        module.said.take(
+            LauncherWord.Vouch(
+                token: token, process: process, isByHand: old?.process == process ? old?.isByHand == true : isByHand,
+                spawnedAt: try Self.time(&reader, "spawnedAt")))
         if let successor = module.successor, successor.peer.vouched != process {
             end(
                 successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
@@ -48,12 +49,12 @@ extension BusCore {
     /// How often a module was started again the launcher knows over all brokers' lives.
     private func takeRestarts(of module: ModuleRecord, _ reader: inout MemberReader) throws(BusError) {
         guard let restarts = try reader.integer("restarts"), restarts >= 0 else { return }
-        module.restarts = Int(restarts)
+        module.history.take(restarts: Int(restarts))
     }
 
     /// Who has the module's place loses it.
     private func takeBack(_ module: ModuleRecord) {
-        module.vouch = nil
+        module.said.take(nil)
         let error = BusError(.shuttingDown, "the launcher took the place of \(module.name) back: this process ends")
         if let successor = module.successor { end(successor.peer, error) }
         if let peer = module.peer { end(peer, error) }
@@ -72,11 +73,11 @@ extension BusCore {
     /// The hello of a peer that waited is judged again, now that there is a vouch.
     private func vouched(_ module: ModuleRecord, _ process: ProcessIdentity, for peer: Peer) {
         guard isOf(peer, process) else {
-            end(peer, isNotVouched(peer, module, process), id: peer.helloID)
+            end(peer, isNotVouched(peer, module, process), id: peer.greeting.helloID)
             return
         }
-        move(peer, to: .greeting)
-        resume(peer)
+        move(peer, .vouched)
+        event.add(.readOn(peer))
     }
 
     /// `retire {"module"}`: answered when its tearDown is done.
@@ -93,19 +94,18 @@ extension BusCore {
         guard let call = openRequest(.served, header, from: peer) else { return }
         // tearDown has a time of its own.
         calls.disarm(call)
-        call.pointee.wasPassedOn = true
+        call.pointee.stream.wasPassedOn = true
         retire(module, retired, .asked(CallReference(call)))
     }
 
     /// New requests wait, and the module tears down, for as long as its row's
     /// `stop` gives it.
     func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
+        let isIdle = if case .idle = retirement { true } else { false }
         if let successor = module.successor {
             end(successor.peer, BusError(.shuttingDown, "\(module.name) is stopped before it took over"))
         }
-        module.wasRetiredReady = module.isReady
-        module.isRetired = true
-        setState(module, .stopping)
+        change(module, .wasRetired(isIdle: isIdle))
         callOwn(
             peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
             .retirement(module, retirement))
@@ -132,28 +132,26 @@ extension BusCore {
         let reason = try reader.string("reason") ?? ""
         let lines = try reader.strings("lines")
         let spawnedAt = try Self.time(&reader, "spawnedAt")
-        let state: ModuleRecord.State
+        let (verdict, process): (LauncherWord.Verdict, ModuleLife.Absence.Process)
         switch word {
         case "starting":
-            (module.verdict, state) = (.starting, .starting)
-            // What is said from now on is of another process.
-            module.wasRetiredReady = false
-        case "restarting": (module.verdict, state) = (.restarting, .restarting)
-        case "failed": (module.verdict, state) = (.failed, .failed)
-        case "absent": (module.verdict, state) = (.absent, .absent)
+            (verdict, process) = (.starting, .starting)
+            module.take(.stopIsOver)
+        case "restarting": (verdict, process) = (.restarting, .restarting)
+        case "failed": (verdict, process) = (.failed, .failed)
+        case "absent": (verdict, process) = (.absent, .absent)
         default:
             throw BusError(
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
-        module.verdictReason = reason
-        module.lastLines = lines
+        module.said.take(verdict, reason, lines: lines)
         try takeRestarts(of: module, &reader)
-        if state != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
-        if let spawnedAt, state == .starting { noteSpawn(at: spawnedAt, of: module) }
+        if process != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
+        if let spawnedAt, process == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {
-            if state != .starting { noteEnd(of: module) }
-            setState(module, state, module.withDeath(reason))
-            if state == .failed || state == .absent {
+            if process != .starting { noteEnd(of: module) }
+            change(module, .processIs(process), module.withDeath(reason))
+            if process == .failed || process == .absent {
                 start.order.leave(module.number)
                 launcherGaveUp(module)
             }
@@ -166,7 +164,7 @@ extension BusCore {
     /// sessions that rested on that. What the process wrote last is handled first; the
     /// session is there after that where something that it has started holds it.
     private func endVouched(_ module: ModuleRecord, _ word: String) {
-        module.vouch = nil
+        module.said.take(nil)
         if let successor = module.successor?.peer { end(successor, isOver(successor, module, word)) }
         guard let peer = module.peer, peer.vouched != nil else { return }
         end(peer, onceHeardOut: isOver(peer, module, word))
@@ -185,11 +183,11 @@ extension BusCore {
         if isToStartAgain(module) {
             // That was said of what was stopped.
             startAgain(module)
-            module.wasRetiredReady = false
+            module.take(.stopIsOver)
             return
         }
         let reason = module.reason.isEmpty ? "" : ": \(module.reason)"
-        failWaiting(module, BusError(.unavailable, "\(module.name) is \(module.state.rawValue)\(reason)"))
+        failWaiting(module, BusError(.unavailable, "\(module.name) is \(module.life.word)\(reason)"))
     }
 
     /// Microseconds since 1970; nil where there is none, or 0.

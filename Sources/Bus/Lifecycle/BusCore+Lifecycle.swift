@@ -49,22 +49,22 @@ extension BusCore {
 
     func launcherLeft() {
         for module in modules.rows {
-            module.forgetVerdict()
-            if module.peer == nil, module.state != .absent { setState(module, .absent, "the launcher is gone") }
+            module.said.forgetVerdict()
+            if module.peer == nil, module.life.absence.process != .absent {
+                change(module, .processIs(.absent), "the launcher is gone")
+            }
             if !canBeWaitedFor(module) { failWaiting(module, unavailable(module)) }
         }
     }
 
     /// A module has said hello.
     func joined(_ module: ModuleRecord, resumed: Bool) {
-        module.forgetVerdict()
+        module.said.forgetVerdict()
+        change(module, .joined(resumed: resumed))
         if resumed {
-            module.step = .started
             start.order.didInitialize(module.number)
             becomeReady(module)
         } else {
-            module.step = .joined
-            setState(module, .starting)
             advance(module)
         }
         turnMayHaveChanged()
@@ -72,29 +72,28 @@ extension BusCore {
 
     /// Takes a module's next step, where it is its turn.
     func advance(_ module: ModuleRecord) {
-        guard let peer = module.peer, peer.phase == .open, peer.offering == .over, !module.isRetired, stage == .running
+        guard let peer = module.peer, peer.isOpen, peer.offering == .over, stage == .running,
+            case .live(let step) = module.life
         else { return }
-        switch module.step {
+        switch step {
         case .joined where start.order.maySetUp(module.number):
-            module.step = .settingUp
             note(.setUpBegun, of: module)
-            setState(module, .settingUp)
+            change(module, .began(.settingUp))
             callStep(module, peer, setUpBody(), to: .setUp)
         case .setUp where start.order.mayInitialize(module.number):
-            module.step = .initializing
             note(.initializeBegun, of: module)
-            setState(module, .initializing)
+            change(module, .began(.initializing))
             callStep(module, peer, to: .initialized)
         case .initialized where start.order.mayDidStart(module.number):
-            module.step = .started
+            module.take(.began(.started))
             callStep(module, peer, to: .started)
-        case .none, .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
+        case .joined, .settingUp, .setUp, .initializing, .initialized, .started: break
         }
     }
 
     /// Calls a module at `module/…`; one that lacks the action has done it, and
     /// any other error is a failed start.
-    func callStep(_ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleRecord.Step) {
+    func callStep(_ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleLife.Step) {
         let step = Self.action(reaching: reached)
         callOwn(
             peer, to: "module/\(step)", body: body, deadline: table.startup, isLifecycle: true,
@@ -102,8 +101,8 @@ extension BusCore {
     }
 
     /// A step of a module's start was answered, or not in time.
-    func startAnswered(_ module: ModuleRecord, _ peer: Peer, _ reached: ModuleRecord.Step, _ answer: OwnAnswer) {
-        guard peer.phase == .open else { return }
+    func startAnswered(_ module: ModuleRecord, _ peer: Peer, _ reached: ModuleLife.Step, _ answer: OwnAnswer) {
+        guard peer.isOpen else { return }
         let step = Self.action(reaching: reached)
         switch answer {
         case .success: break
@@ -127,7 +126,7 @@ extension BusCore {
             switch reached {
             case .setUp: successor.times.note(.setUpEnded, at: moment)
             case .initialized: successor.times.note(.initializeEnded, at: moment)
-            case .none, .joined, .settingUp, .initializing, .started: break
+            case .joined, .settingUp, .initializing, .started: break
             }
             advance(successor, module)
         } else if module.peer === peer {
@@ -136,12 +135,12 @@ extension BusCore {
     }
 
     /// The action of `module` that leads to a step.
-    private static func action(reaching step: ModuleRecord.Step) -> String {
+    private static func action(reaching step: ModuleLife.Step) -> String {
         switch step {
         case .setUp: "setUp"
         case .initialized: "initialize"
         case .started: "didStart"
-        case .none, .joined, .settingUp, .initializing: preconditionFailure("no action leads to \(step)")
+        case .joined, .settingUp, .initializing: preconditionFailure("no action leads to \(step)")
         }
     }
 
@@ -154,18 +153,19 @@ extension BusCore {
     }
 
     /// A step was answered.
-    private func hasReached(_ step: ModuleRecord.Step, _ module: ModuleRecord) {
-        module.step = step
+    private func hasReached(_ step: ModuleLife.Step, _ module: ModuleRecord) {
+        let before = module.life
+        module.take(.reached(step))
+        if module.life != before { changed(module) }
         switch step {
         case .setUp:
             note(.setUpEnded, of: module)
-            setState(module, .setUp)
             start.order.didSetUp(module.number)
         case .initialized:
             note(.initializeEnded, of: module)
             start.order.didInitialize(module.number)
-            becomeReady(module)
-        case .none, .joined, .settingUp, .initializing, .started: break
+            if module.isReady { becomeReady(module) }
+        case .joined, .settingUp, .initializing, .started: break
         }
         advance(module)
         turnMayHaveChanged()
@@ -173,7 +173,6 @@ extension BusCore {
 
     func becomeReady(_ module: ModuleRecord) {
         note(.ready, of: module)
-        setState(module, .ready)
         releaseWaiting(module)
         supervise(module)
     }
@@ -201,30 +200,31 @@ extension BusCore {
     /// A row's session has ended.
     func rowEnded(_ module: ModuleRecord, reason: String) {
         let wasRetired = module.isRetired
-        module.isRetired = false
         noteEnd(of: module)
         guard !module.isRemoved else {
+            module.take(.sessionEnded(.absent, isForGood: false))
             forget(module)
             turnMayHaveChanged()
             return
         }
-        if module.row?.restart == .never, !wasRetired { module.diedForGood = true }
         start.order.begins(again: module.number)
-        let state: ModuleRecord.State =
-            switch module.verdict {
+        let isForGood = module.row?.restart == .never && !wasRetired
+        module.take(.sessionEnded(.absent, isForGood: isForGood))
+        let process: ModuleLife.Absence.Process =
+            switch module.said.verdict {
             case .starting: .starting
             case .restarting: .restarting
             case .failed: .failed
             case .absent: .absent
             case .none: canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent
             }
-        setState(module, state, module.withDeath(reason))
+        change(module, .processIs(process), module.withDeath(reason))
         if wasRetired, isToStartAgain(module) {
             startAgain(module)
         } else if !canBeWaitedFor(module) {
             failWaiting(module, unavailable(module))
         }
-        if module.verdict == .failed || module.verdict == .absent {
+        if module.said.verdict == .failed || module.said.verdict == .absent {
             start.order.leave(module.number)
             launcherGaveUp(module)
         }
@@ -234,13 +234,13 @@ extension BusCore {
     /// Whether a module was stopped whom the next request starts: what waits for it has
     /// come since.
     func isToStartAgain(_ module: ModuleRecord) -> Bool {
-        module.wasRetiredReady && module.start == .onDemand && hasLauncher && stage == .running
+        module.life.absence.wasStopped && module.start == .onDemand && hasLauncher && stage == .running
     }
 
     /// Starts what was stopped where somebody wants it again, whatever the launcher says of
     /// the end, and also where it says nothing.
     func startAgain(_ module: ModuleRecord) {
-        guard module.isWaitedFor, !module.isWanted, let launcher else { return }
+        guard module.isWaitedFor, !module.said.isStartAsked, let launcher else { return }
         askToStart(module, launcher)
     }
 
@@ -251,24 +251,24 @@ extension BusCore {
         if module.isRemoved { return module.isReady }
         if module.peer != nil { return !module.isRetired || hasLauncher }
         guard hasLauncher, module.row != nil, stage == .running else { return false }
-        switch module.verdict {
+        switch module.said.verdict {
         case .starting, .restarting: return true
         case .failed: return false
         case .absent: return module.start == .onDemand
-        case .none: return module.start == .onDemand || (module.start != .manual && !module.diedForGood)
+        case .none: return module.start == .onDemand || (module.start != .manual && !module.life.absence.diedForGood)
         }
     }
 
     /// Asks the launcher for a module that is started on demand.
     func want(_ module: ModuleRecord) {
-        guard module.start == .onDemand, module.peer == nil, !module.isWanted, let launcher,
-            module.verdict == .none || module.verdict == .absent
+        guard module.start == .onDemand, module.peer == nil, !module.said.isStartAsked, let launcher,
+            module.said.verdict == .none || module.said.verdict == .absent
         else { return }
         askToStart(module, launcher)
     }
 
     private func askToStart(_ module: ModuleRecord, _ launcher: Peer) {
-        module.isWanted = true
+        module.said.startWasAsked(true)
         let body: JSON = .object([
             .init("module", .string(module.name)), .init("reason", .string("a request waits for it")),
         ])
@@ -277,7 +277,7 @@ extension BusCore {
 
     /// `launcher/start` was answered.
     func startWasAsked(_ module: ModuleRecord, _ answer: OwnAnswer) {
-        module.isWanted = false
+        module.said.startWasAsked(false)
         guard case .failure(let error) = answer, !module.isReady else { return }
         failWaiting(module, BusError(.unavailable, "\(module.name) could not be started: \(error.message)"))
     }
@@ -290,11 +290,11 @@ extension BusCore {
 
     func unavailable(_ module: ModuleRecord) -> BusError {
         let why: String
-        switch module.state {
-        case .failed:
+        switch module.life {
+        case .away(let absence) where absence.process == .failed:
             why =
                 "failed\(module.reason.isEmpty ? "" : " (\(module.reason))"): see strata ps, then strata start \(module.name)"
-        case .stopping: why = "is stopping, and no launcher is there to start it again"
+        case .retired, .ending: why = "is stopping, and no launcher is there to start it again"
         default:
             why =
                 module.start == .manual
@@ -308,10 +308,15 @@ extension BusCore {
 
     // MARK: states
 
-    func setState(_ module: ModuleRecord, _ state: ModuleRecord.State, _ reason: String = "") {
-        module.state = state
-        module.reason = reason
-        module.since = host.wallMicroseconds / 1_000
+    /// Something has happened to a module that shows.
+    func change(_ module: ModuleRecord, _ event: ModuleLife.Event, _ reason: String = "") {
+        module.take(event)
+        changed(module, reason)
+    }
+
+    /// A module has come to another state.
+    func changed(_ module: ModuleRecord, _ reason: String = "") {
+        module.history.changed(reason, at: host.wallMicroseconds / 1_000)
         guard module.row != nil, !watches.isEmpty else { return }
         for watch in watches.watches { watch.note(module) }
         feedWatches()

@@ -6,7 +6,7 @@ extension BusCore {
     /// What was open at a peer whose session ends by itself: of the calls that
     /// reached it. Asked before any of them is ended.
     func death(of module: ModuleRecord, _ peer: Peer) -> ModuleDeath {
-        var death = ModuleDeath(at: host.wallMicroseconds / 1_000, session: module.sessions)
+        var death = ModuleDeath(at: host.wallMicroseconds / 1_000, session: module.history.sessions)
         var open: [UInt32] = []
         var next = peer.firstServed
         while let call = next {
@@ -30,15 +30,13 @@ extension BusCore {
 
     /// A module died: its death counts against the action that was alone open.
     func count(_ death: ModuleDeath, of module: ModuleRecord) {
-        module.lastDeath = death
-        guard let action = death.alone, let reset = module.row?.backoffReset else { return }
-        if module.deaths.died(alone: action, at: now, within: reset) { routes.forgetRoutes() }
+        if module.history.died(death, at: now, within: module.row?.backoffReset) { routes.forgetRoutes() }
     }
 
     /// A person started it anew: its past doesn't count.
     func forgetDeaths(of module: ModuleRecord) {
-        guard !module.deaths.isEmpty else { return }
-        module.deaths.forget()
+        guard !module.history.deaths.isEmpty else { return }
+        module.history.forgetDeaths()
         routes.forgetRoutes()
     }
 
@@ -47,10 +45,10 @@ extension BusCore {
     /// - Parameter action: `Interface/action`, as its owner sees it.
     @inline(never)
     func setAsideRefusal(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> BusError? {
-        guard !module.deaths.isEmpty else { return nil }
+        guard !module.history.deaths.isEmpty else { return nil }
         let action = action()
-        guard let entry = module.deaths.setAside(action, at: now), let until = entry.setAsideUntil else {
-            if module.deaths.expire(at: now) { routes.forgetRoutes() }
+        guard let entry = module.history.deaths.setAside(action, at: now), let until = entry.setAsideUntil else {
+            if module.history.expireDeaths(at: now) { routes.forgetRoutes() }
             return nil
         }
         let left = (until - now + 999) / 1_000
@@ -77,7 +75,7 @@ extension BusCore {
     /// For `bus/modules`.
     func describeDeaths(of module: ModuleRecord) -> [JSON.Member] {
         var members: [JSON.Member] = []
-        if let death = module.lastDeath {
+        if let death = module.history.lastDeath {
             members.append(
                 .init(
                     "lastDeath",
@@ -87,7 +85,7 @@ extension BusCore {
                         "unnamed": .integer(Int64(death.unnamed)),
                     ]))
         }
-        let setAside = module.deaths.setAside(at: now)
+        let setAside = module.history.deaths.setAside(at: now)
         if !setAside.isEmpty {
             let wall = host.wallMicroseconds / 1_000
             let entries: [JSON] = setAside.map { entry in

@@ -6,7 +6,7 @@ extension BusCore {
     /// Whether a hello is that of a row's next process, beside the one that serves.
     func maySucceed(_ hello: Hello, _ module: ModuleRecord, _ serving: Peer) -> Bool {
         guard module.row?.replace == .overlap, module.successor == nil, !module.isRetired, hello.token != nil,
-            let vouch = module.vouch
+            let vouch = module.said.vouch
         else { return false }
         return serving.vouched != vouch.process
     }
@@ -16,7 +16,7 @@ extension BusCore {
         peer.module = module
         peer.rank = module.row?.rank ?? module.rank
         let successor = Successor(peer, hello)
-        if let spawnedAt = module.vouch?.spawnedAt {
+        if let spawnedAt = module.said.vouch?.spawnedAt {
             successor.times = StartTimes(spawnedAt: spawnedAt, now: moment)
         }
         successor.times.note(.connected, at: moment)
@@ -33,7 +33,7 @@ extension BusCore {
 
     /// Takes a successor's next step: it joins late, so it waits for nobody.
     func advance(_ successor: Successor, _ module: ModuleRecord) {
-        guard stage == .running, successor.peer.phase == .open, successor.peer.offering == .over else { return }
+        guard stage == .running, successor.peer.isOpen, successor.peer.offering == .over else { return }
         switch successor.step {
         case .joined:
             successor.step = .settingUp
@@ -44,12 +44,12 @@ extension BusCore {
             successor.times.note(.initializeBegun, at: moment)
             callStep(module, successor.peer, to: .initialized)
         case .initialized: takeOver(successor, module, step: .initialized)
-        case .none, .settingUp, .initializing, .started: break
+        case .settingUp, .initializing, .started: break
         }
     }
 
     /// It is ready: names, observations, reports and events pass to it together.
-    func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleRecord.Step) {
+    func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleLife.Step) {
         // What came before is the old one's to get.
         finishFanOut()
         module.successor = nil
@@ -69,43 +69,27 @@ extension BusCore {
     /// The serving session has ended before its successor was ready: that one
     /// goes on as the only one.
     func goOn(_ successor: Successor, as module: ModuleRecord) {
-        module.isRetired = false
         serve(module, by: successor, step: successor.step)
-        let state: ModuleRecord.State =
-            switch successor.step {
-            case .none, .joined: .starting
-            case .settingUp: .settingUp
-            case .setUp: .setUp
-            case .initializing, .initialized, .started: .initializing
-            }
-        setState(module, state)
         advance(module)
         turnMayHaveChanged()
     }
 
-    private func serve(_ module: ModuleRecord, by successor: Successor, step: ModuleRecord.Step) {
+    private func serve(_ module: ModuleRecord, by successor: Successor, step: ModuleLife.Step) {
         let peer = successor.peer
-        for url in module.urls { remove(url) }
-        module.urls = []
+        for url in module.session.takeURLs() { remove(url) }
         let kept = Set(successor.offer.interfaces.map(\.name))
-        for interface in module.interfaces where !kept.contains(interface.name) { remove(interface) }
-        module.interfaces.removeAll { !kept.contains($0.name) }
-        module.peer = peer
-        module.pid = peer.credentials.pid
-        module.uid = peer.credentials.uid
+        for interface in module.session.interfaces where !kept.contains(interface.name) { remove(interface) }
+        module.session.removeDeadInterfaces()
+        module.serve(by: peer)
+        module.session.begin(peer.credentials, events: successor.events, requires: successor.requires)
         module.takeLevel(of: peer)
-        module.forgetVerdict()
+        module.said.forgetVerdict()
         beginAnew(module, resumed: false)
-        module.isIdleStop = false
-        module.wasRetiredReady = false
-        module.step = step
-        module.times = successor.times
-        module.events = Set(successor.events)
-        module.helloRequires = successor.requires
-        module.sessions += 1
-        if peer.vouched == nil { module.restarts += 1 }
+        change(module, .wasSucceeded(at: step))
+        module.history.take(successor.times)
+        module.history.began(isByItself: peer.vouched == nil)
         add(successor.offer, to: module)
-        for observation in peer.observations { observations.add(observation) }
+        for observation in peer.observations.all { observations.add(observation) }
     }
 
     // MARK: the old one
@@ -132,14 +116,14 @@ extension BusCore {
 
     /// Those that have finished go; looked at in each round of the loop.
     func dismissLeaving() {
-        for peer in modules.leaving where peer.firstServed == nil && peer.ownedInstances == 0 {
+        for peer in modules.leaving where peer.firstServed == nil && peer.instances.owned == 0 {
             // Not while its tearDown is open.
             if cancelAlarm(.finishing, of: peer) { tearDown(peer) }
         }
     }
 
     private func tearDown(_ peer: Peer) {
-        guard peer.phase == .open, let module = peer.module else { return }
+        guard peer.isOpen, let module = peer.module else { return }
         callOwn(
             peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
             .dismissal(module))
@@ -150,7 +134,7 @@ extension BusCore {
             peer,
             BusError(
                 .shuttingDown,
-                "process \(module.pid) took over as \(module.name): this one, \(peer.credentials.pid), ends"))
+                "process \(module.session.pid) took over as \(module.name): this one, \(peer.credentials.pid), ends"))
     }
 
     // MARK: what a session that doesn't serve may not do
@@ -161,7 +145,7 @@ extension BusCore {
         guard !modules.leaving.isEmpty, isLeaving(peer) else { return }
         throw BusError(
             .shuttingDown,
-            "process \(module.pid) took over as \(module.name): this one finishes, and begins nothing new")
+            "process \(module.session.pid) took over as \(module.name): this one finishes, and begins nothing new")
     }
 
     func onlyServing(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {

@@ -24,7 +24,7 @@ extension BusCore {
     func idleTimePassed(_ peer: Peer) {
         guard let module = peer.module, let idle = module.row?.idle, module.peer === peer else { return }
         if module.isRetired {
-            if module.isIdleStop { stopIdle(module, peer, idle) }
+            if module.life.isIdleStop { stopIdle(module, peer, idle) }
             return
         }
         guard launcher != nil else {
@@ -37,7 +37,6 @@ extension BusCore {
             setAlarm(.idle, of: peer, after: idle - unused)
             return
         }
-        module.isIdleStop = true
         retire(module, peer, .idle(idle))
     }
 
@@ -45,7 +44,7 @@ extension BusCore {
     /// fails, ever later: it can't be used any more. After the last time its
     /// session is ended, at which a process of the runtime ends by itself.
     func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
-        guard module.peer === peer, peer.phase == .open else { return }
+        guard module.peer === peer, peer.isOpen else { return }
         let attempt = peer.stopAttempts
         peer.stopAttempts += 1
         guard attempt < Self.mostStopAttempts else {
@@ -72,7 +71,7 @@ extension BusCore {
     }
 
     func pingAnswered(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64, _ answer: OwnAnswer) {
-        guard module.peer === peer, peer.phase == .open else { return }
+        guard module.peer === peer, peer.isOpen else { return }
         guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
             setAlarm(.ping, of: peer, after: interval)
             return

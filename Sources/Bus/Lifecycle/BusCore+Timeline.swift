@@ -7,34 +7,34 @@ extension BusCore {
 
     /// A step of a module's start has happened.
     func note(_ mark: StartTimes.Mark, of module: ModuleRecord) {
-        module.times.note(mark, at: moment)
+        module.history.note(mark, at: moment)
     }
 
     /// The launcher has started a process: a start begins. It says so again when
     /// it comes back.
     func noteSpawn(at spawnedAt: UInt64, of module: ModuleRecord) {
-        guard module.peer == nil, !module.times.isOf(spawnedAt: spawnedAt) else { return }
-        module.times = StartTimes(spawnedAt: spawnedAt, now: moment)
+        guard module.peer == nil, !module.history.times.isOf(spawnedAt: spawnedAt) else { return }
+        module.history.take(StartTimes(spawnedAt: spawnedAt, now: moment))
     }
 
     /// A session began, after its process or without one that the launcher knows.
     func noteHello(of module: ModuleRecord, resumed: Bool) {
         if resumed {
             // It went on: its start is the one that it had.
-            if !module.times.has(.ready) { module.times = StartTimes(resumedAt: moment) }
+            if !module.history.times.has(.ready) { module.history.take(StartTimes(resumedAt: moment)) }
             return
         }
-        if module.times.has(.connected) || module.times.has(.ended) {
+        if module.history.times.has(.connected) || module.history.times.has(.ended) {
             // Of its process the launcher may have told while the last session was there.
-            let spawnedAt = module.vouch?.spawnedAt.flatMap { module.times.isOf(spawnedAt: $0) ? nil : $0 }
-            module.times = spawnedAt.map { StartTimes(spawnedAt: $0, now: moment) } ?? StartTimes()
+            let spawnedAt = module.said.vouch?.spawnedAt.flatMap { module.history.times.isOf(spawnedAt: $0) ? nil : $0 }
+            module.history.take(spawnedAt.map { StartTimes(spawnedAt: $0, now: moment) } ?? StartTimes())
         }
         note(.connected, of: module)
     }
 
     /// A process or a session has ended, perhaps before it was ready.
     func noteEnd(of module: ModuleRecord) {
-        guard module.times.begin != nil, !module.times.has(.ready) else { return }
+        guard module.history.times.begin != nil, !module.history.times.has(.ready) else { return }
         note(.ended, of: module)
     }
 
@@ -74,9 +74,9 @@ extension BusCore {
         var members: [JSON.Member] = [
             .init("name", .string(module.name)), .init("level", .string(levels.names[module.rank])),
             .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
-            .init("state", .string(module.state.rawValue)),
+            .init("state", .string(module.life.word)),
         ]
-        let times = module.times
+        let times = module.history.times
         for (name, mark) in Self.markNames {
             if let at = times.wall(mark) { members.append(.init(name, .integer(Int64(clamping: at)))) }
         }

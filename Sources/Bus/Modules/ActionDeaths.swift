@@ -4,27 +4,34 @@
 /// again and again).
 ///
 /// A plain value without clock or I/O; times are milliseconds of the loop's clock.
-struct ActionDeaths: Equatable {
+struct ActionDeaths: Equatable, StatePart {
     /// After so many deaths within the row's `backoff.reset` an action is set aside.
     static let most = 3
     /// So many actions are counted; of one more, the oldest death is forgotten.
     static let mostActions = 64
 
     /// One action's deaths.
-    struct Entry: Equatable {
+    struct Entry: Equatable, StatePart {
         /// `Interface/action`, the module's own names.
-        var action: String
+        var action = ""
         /// When the module died with it alone open, oldest first; `most` at most.
-        var deaths: [UInt64]
+        var deaths: [UInt64] = []
         /// Until when it is set aside; nil where it isn't.
         var setAsideUntil: UInt64?
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&action)
+            try file(&deaths)
+            try file(&setAsideUntil)
+        }
     }
 
     /// In the order of their last deaths.
     private(set) var entries: [Entry] = []
 
-    /// - Parameter entries: those of another broker's; `mostActions` at most.
-    init(_ entries: [Entry] = []) { self.entries = entries }
+    init() {}
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&entries) }
 
     /// Whether any action may be set aside: what costs least to ask first.
     var isEmpty: Bool { entries.isEmpty }

@@ -1,12 +1,12 @@
 /// How a module's session ended by itself: what was open at it.
-struct ModuleDeath: Equatable {
+struct ModuleDeath: Equatable, StatePart {
     /// So many actions are named.
     static let mostNamed = 8
 
     /// In milliseconds since 1970.
-    var at: UInt64
+    var at: UInt64 = 0
     /// Which of the module's sessions it was, counted from 1.
-    var session: Int
+    var session = 0
     /// Delivered calls without an answer.
     var calls = 0
     /// Their actions, each once, the one that was open longest first; `mostNamed`
@@ -14,6 +14,14 @@ struct ModuleDeath: Equatable {
     var actions: [String] = []
     /// Further actions, which are not named.
     var unnamed = 0
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&at)
+        try file(&session)
+        try file(&calls)
+        try file(&actions)
+        try file(&unnamed)
+    }
 
     /// Whether exactly one action was open, in however many calls.
     var alone: String? { actions.count == 1 && unnamed == 0 ? actions[0] : nil }

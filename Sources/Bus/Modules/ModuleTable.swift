@@ -46,7 +46,7 @@ struct ModuleTable: ~Copyable {
             }
         }
         rows += old
-        for record in old { record.isRemoved = true }
+        for record in old { record.lostRow() }
         return old
     }
 

@@ -1,5 +1,5 @@
 /// To which modules of its own level one has reported: `bus/levels` tells of them.
-struct SeenReports {
+struct SeenReports: StatePart {
     /// So many are kept apart; further ones aren't.
     static let most = 16
 
@@ -10,11 +10,10 @@ struct SeenReports {
 
     init() {}
 
-    /// Goes on with those that another program has seen.
-    init(_ names: [String]) {
-        self.names = names
-        // The records are others; the next report of each says which.
-        numbers = names.map { _ in -1 }
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&names)
+        // In the next program the records are others; the next report of each says which.
+        if file.isReading { numbers = names.map { _ in -1 } }
     }
 
     mutating func note(_ target: ModuleRecord) {

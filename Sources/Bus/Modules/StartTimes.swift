@@ -3,7 +3,7 @@
 /// A value without a clock: each mark is given the time. What lies between two
 /// marks is measured on a clock that only goes forward; the first one is kept on
 /// the wall's clock too, for people and for other processes.
-struct StartTimes: Equatable {
+struct StartTimes: Equatable, StatePart {
     /// What is noted, in the order in which it happens.
     enum Mark: Int, CaseIterable {
         /// The launcher started its process.
@@ -21,10 +21,15 @@ struct StartTimes: Equatable {
     }
 
     /// A clock that only goes forward, and the wall's: microseconds each.
-    struct Moment: Equatable {
-        var steady: UInt64
+    struct Moment: Equatable, StatePart {
+        var steady: UInt64 = 0
         /// Since 1970.
-        var wall: UInt64
+        var wall: UInt64 = 0
+
+        mutating func pass(_ file: inout StateFile) throws(StateError) {
+            try file(&steady)
+            try file(&wall)
+        }
     }
 
     /// The first mark's.
@@ -52,10 +57,13 @@ struct StartTimes: Equatable {
         note(.ready, at: now)
     }
 
-    /// Goes on with what another program noted.
-    init?(begin: Moment?, marks: [UInt64], isResumed: Bool) {
-        guard marks.count == Mark.allCases.count else { return nil }
-        (self.begin, self.marks, self.isResumed) = (begin, marks, isResumed)
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&begin)
+        try file(&marks)
+        try file(&isResumed)
+        guard marks.count == Mark.allCases.count else {
+            throw StateError("a module's start has \(marks.count) times")
+        }
     }
 
     /// Keeps when something happened; a second time changes nothing.

@@ -6,7 +6,7 @@ final class Successor {
     var events: [String]
     var requires: [String]
     /// How far its start is.
-    var step = ModuleRecord.Step.joined
+    var step = ModuleLife.Step.joined
     /// When the steps of its start happened.
     var times = StartTimes()
 

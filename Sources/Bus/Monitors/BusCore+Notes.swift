@@ -81,14 +81,14 @@ extension BusCore {
     }
 
     private func send(_ formatter: NoteFormatter, _ room: Int, to monitor: Monitor, of peer: Peer) {
-        guard peer.phase == .open else { return }
+        guard peer.isOpen else { return }
         let missed = monitor.missedBefore
         let body = formatter.reply(missed: missed, withBody: monitor.wanted.bodies, room: room)
         guard body.count <= room, fits(body.count + HeaderWriter.overhead, peer) else {
             monitor.missedBefore += 1
             return
         }
-        monitor.call.pointee.credit -= 1
+        monitor.call.pointee.stream.credit -= 1
         monitor.missedBefore = 0
         let id = monitor.call.pointee.callerID
         _ = queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { writer in

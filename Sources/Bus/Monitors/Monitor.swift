@@ -57,11 +57,11 @@ final class Monitor {
     }
 
     @inline(__always)
-    var isOpen: Bool { peer._withUnsafeGuaranteedRef { $0.phase == .open } }
+    var isOpen: Bool { peer._withUnsafeGuaranteedRef { $0.isOpen } }
 
     /// Whether it has credit for one more frame than wait in the ring.
     @inline(__always)
-    var hasCredit: Bool { call.pointee.credit > promised }
+    var hasCredit: Bool { call.pointee.stream.credit > promised }
 
     private static func equal(_ name: [UInt8], _ text: Header.Text) -> Bool {
         name.count == text.count && name.withUnsafeBytes { $0.elementsEqual(text) }

@@ -30,7 +30,7 @@ extension BusCore {
             return
         }
         if let module = peer.module,
-            table.calls.refusal(ofBroadcast: module.declaredBroadcasts.contains(header.name.text)) != nil
+            table.calls.refusal(ofBroadcast: module.declared.broadcasts.contains(header.name.text)) != nil
         {
             refuse(
                 peer, header.id,
@@ -109,7 +109,7 @@ extension BusCore {
                 guard !observation.isEnded else { return }
                 observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
                     guard LevelRule.broadcastReaches(from: rank, to: observation.rank),
-                        observation.matches(notice.object), peer.phase == .open
+                        observation.matches(notice.object), peer.isOpen
                     else { return }
                     // Whoever was ended may have made others speak in between.
                     if number != observations.frame.number {
@@ -169,8 +169,7 @@ extension BusCore {
     func endObservation(_ observation: Observation) {
         observation.peer.outbox.remove(endingAt: observation.waitingEnd, ifBeyond: true)
         observations.remove(observation)
-        observation.peer.observations.removeAll { $0 === observation }
-        observation.peer.observedBytes -= observation.cost
+        observation.peer.observations.remove(observation)
     }
 
     /// Queues a copy of the notice that stands in `noticeFrame`.

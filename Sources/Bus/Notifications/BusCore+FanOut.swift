@@ -33,7 +33,7 @@ extension BusCore {
 
     /// Doesn't read a peer until the fan-out is done.
     func awaitFanOut(_ peer: Peer) {
-        peer.pause = .idleWork
+        peer.take(.paused(.idleWork))
         work.wait(peer)
     }
 
@@ -70,7 +70,7 @@ extension BusCore {
     /// Lets one peer go on that waited for a fan-out or a listing: the one that has waited
     /// the longest. Its next broadcast may be another fan-out.
     func resumeAfterFanOut() {
-        guard let peer = work.takeFirstWaiting(), peer.phase == .open else { return }
-        if peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.pause = .answers }
+        guard let peer = work.takeFirstWaiting(), peer.isOpen else { return }
+        if peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.take(.paused(.answersUnread)) }
     }
 }

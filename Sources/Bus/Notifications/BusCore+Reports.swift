@@ -21,7 +21,9 @@ extension BusCore {
             return
         }
         statistics.reports += 1
-        if target.rank == peer.rank, let sender = peer.module, sender !== target { sender.seenReports.note(target) }
+        if target.rank == peer.rank, let sender = peer.module, sender !== target {
+            sender.history.note(reportTo: target)
+        }
         let request = Request(
             to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
             trace: header.trace, meta: header.meta, body: body)
@@ -52,7 +54,7 @@ extension BusCore {
         let (own, other) = (levels.names[rank], levels.names[target.rank])
         let refusal = table.calls.refusal(
             ofReportFrom: rank, to: target.rank,
-            isDeclared: sender.declaredReports[target.name]?.contains(header.name.text) == true)
+            isDeclared: sender.declared.reports[target.name]?.contains(header.name.text) == true)
         switch refusal {
         case nil: return nil
         case .level:
@@ -74,7 +76,6 @@ extension BusCore {
             fail(call, unavailable(target))
             return
         }
-        call.pointee.state = .inside
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
         let matching = (observations.find(request.name)?.observations ?? []).map { $0.takeUnretainedValue() }.filter {
             $0.peer === observer && $0.matches(request.object)
@@ -117,14 +118,14 @@ extension BusCore {
                     report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
                 return
             }
-            call.pointee.state = .sent
+            call.pointee.life.take(.sent)
             call.pointee.callee = .passUnretained(observer)
-            call.pointee.expiry = report.pointee.expiry
-            call.pointee.budget = report.pointee.budget
+            call.pointee.deadline.expiry = report.pointee.deadline.expiry
+            call.pointee.deadline.budget = report.pointee.deadline.budget
             observer.addServed(call)
             report.adopt(call)
-            report.pointee.open += 1
-            report.pointee.observers += 1
+            report.pointee.notices.open += 1
+            report.pointee.notices.observers += 1
             statistics.notices += 1
             if monitors.isOn { monitorNotice(notice, to: observer) }
             let write = { (writer: inout HeaderWriter) in
@@ -144,7 +145,7 @@ extension BusCore {
     func noticeAnswered(_ notice: CallPointer, _ error: BusError?) {
         if let error {
             if let report = reportFailed(notice) { fail(report, error) }
-        } else if let report = endNotice(notice), report.pointee.open == 0 {
+        } else if let report = endNotice(notice), report.pointee.notices.open == 0 {
             reportDone(report)
         }
     }
@@ -165,13 +166,13 @@ extension BusCore {
     private func endNotice(_ notice: CallPointer) -> CallPointer? {
         let report = notice.pointee.parent
         release(notice, "the notice was answered")
-        report?.pointee.open -= 1
+        report?.pointee.notices.open -= 1
         return report
     }
 
     /// The module that a report went to is gone, with some notices unanswered.
     func reportTargetGone(_ report: CallPointer, _ target: Peer, _ error: BusError) {
-        var delivered = report.pointee.observers > report.pointee.open
+        var delivered = report.pointee.notices.observers > report.pointee.notices.open
         while let notice = report.pointee.firstChild {
             if mayArrive(notice, at: target) { delivered = true }
             notice.leaveParent()
@@ -182,7 +183,8 @@ extension BusCore {
 
     private func reportDone(_ call: CallPointer) {
         if let caller = call.pointee.caller?.takeUnretainedValue() {
-            writeReply(caller, id: call.pointee.callerID, Array("{\"observers\":\(call.pointee.observers)}".utf8))
+            writeReply(
+                caller, id: call.pointee.callerID, Array("{\"observers\":\(call.pointee.notices.observers)}".utf8))
         }
         release(call, "the report was answered")
     }
@@ -191,7 +193,7 @@ extension BusCore {
     /// never come, the others are cancelled.
     /// - Returns: whether one has been delivered, or has begun to be.
     func cancelNotices(_ report: CallPointer) -> Bool {
-        var begun = report.pointee.observers > report.pointee.open
+        var begun = report.pointee.notices.observers > report.pointee.notices.open
         while let notice = report.pointee.firstChild {
             notice.leaveParent()
             if let callee = notice.pointee.callee?.takeUnretainedValue() {

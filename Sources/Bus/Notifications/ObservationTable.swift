@@ -58,7 +58,7 @@ struct ObservationTable: ~Copyable {
 
     /// Takes out all of a peer's.
     mutating func removeAll(of peer: Peer) {
-        for observation in peer.observations { remove(observation) }
+        for observation in peer.observations.all { remove(observation) }
     }
 
     /// Whoever walks a list may still meet what is taken out: it lives until

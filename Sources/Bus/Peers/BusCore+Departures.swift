@@ -12,7 +12,7 @@ extension BusCore {
 
     func endMade(by peer: Peer) {
         guard peer.firstMade != nil else { return }
-        guard peer.phase == .closed, peer.requests.count > Self.mostEndedAtOnce, stage == .running,
+        guard peer.life == .closed, peer.requests.count > Self.mostEndedAtOnce, stage == .running,
             isShared
         else {
             endAllMade(by: peer)

@@ -132,7 +132,8 @@ extension BusCore {
             return
         }
         if let live = modules.find(name), live.peer != nil {
-            throw BusError(.nameTaken, "\(name) is connected already (pid \(live.pid)): a name is one process's")
+            throw BusError(
+                .nameTaken, "\(name) is connected already (pid \(live.session.pid)): a name is one process's")
         }
         try checkFree(hello.offer, of: nil)
         let module = row ?? modules.addGuest(name, rank: rank)
@@ -162,7 +163,7 @@ extension BusCore {
             try refuseDescendant(peer, "a module started by hand")
             return true
         }
-        if let vouch = row.vouch, host.isAlive(vouch.process) {
+        if let vouch = row.said.vouch, host.isAlive(vouch.process) {
             let isVouched = isOf(peer, vouch.process)
             if isVouched && token == vouch.token {
                 peer.vouched = vouch.process
@@ -210,11 +211,10 @@ extension BusCore {
                 "\(Self.mostAwaitingVouch) hellos of \(row.name) from user \(uid) wait for the launcher already: start it "
                     + "with strata start \(row.name)")
         }
-        move(peer, to: .waitingForVouch)
-        peer.waits(for: row)
-        peer.helloID = id
+        move(peer, .vouchAwaited)
+        peer.waits(for: row, helloID: id)
         statistics.calls -= 1
-        putBack(peer, for: .vouch)
+        turn.putBack()
         return false
     }
 }

@@ -5,7 +5,7 @@ extension BusCore {
     func register(_ peer: Peer, as role: Peer.Role, from: String) {
         // Modules' sessions are counted by their role.
         peer.role = role
-        move(peer, to: .open)
+        move(peer, .admitted)
         peer.setFrom(from)
         cancelAlarm(.hello, of: peer)
     }
@@ -14,20 +14,11 @@ extension BusCore {
         register(peer, as: .module, from: module.name)
         peer.module = module
         peer.rank = module.rank
-        module.peer = peer
-        module.pid = peer.credentials.pid
-        module.uid = peer.credentials.uid
-        module.isRetired = false
-        module.isIdleStop = false
-        module.wasRetiredReady = false
-        module.diedForGood = false
+        module.serve(by: peer)
+        module.session.begin(peer.credentials, events: hello.events, requires: hello.requires)
         beginAnew(module, resumed: hello.resumed)
-        module.events = Set(hello.events)
-        module.helloRequires = hello.requires
         noteHello(of: module, resumed: hello.resumed)
-        module.sessions += 1
-        // Of its own processes the launcher says it.
-        if module.sessions > 1, peer.vouched == nil { module.restarts += 1 }
+        module.history.began(isByItself: peer.vouched == nil)
         add(hello.offer, to: module)
         peer.wantsRetiring = hello.retiring
         beginOffering(peer, hello)
@@ -38,8 +29,8 @@ extension BusCore {
     /// Where a person has started it, its deaths are forgotten: through the
     /// launcher, or by hand, where nobody vouched for it.
     func beginAnew(_ module: ModuleRecord, resumed: Bool) {
-        guard module.vouch?.isByHand ?? !resumed else { return }
-        module.vouch?.isByHand = false
+        guard module.said.vouch?.isByHand ?? !resumed else { return }
+        module.said.takeByHand()
         forgetDeaths(of: module)
     }
 
@@ -49,13 +40,13 @@ extension BusCore {
         let first = peer.observations.count
         for own in part.observes { addObservation(own, peer) }
         observeForRow(module, peer)
-        return peer.observations[first...].map(\.id)
+        return peer.observations.all[first...].map(\.id)
     }
 
     /// What the module's row observes and the peer, which has said all, doesn't.
     func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
         guard peer.offering == .over, let observes = module.row?.observes, !observes.isEmpty else { return }
-        var observed = Set(peer.observations.map(Observation.Target.init))
+        var observed = Set(peer.observations.all.map(Observation.Target.init))
         for own in observes where observed.insert(Observation.Target(own)).inserted {
             addObservation(own, peer, isOfRow: true)
         }
@@ -64,11 +55,9 @@ extension BusCore {
     @discardableResult
     func addObservation(_ observed: AppTable.Observed, _ peer: Peer, isOfRow: Bool = false) -> UInt64 {
         let observation = Observation(
-            id: peer.nextSubscription, name: Array(observed.name.utf8), object: observed.object.map { Array($0.utf8) },
+            id: peer.observations.next, name: Array(observed.name.utf8), object: observed.object.map { Array($0.utf8) },
             keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
-        peer.nextSubscription += 1
-        peer.observations.append(observation)
-        peer.observedBytes += observation.cost
+        peer.observations.add(observation)
         // A successor's are in force when it takes over.
         if peer.module?.peer === peer { observations.add(observation) }
         return observation.id

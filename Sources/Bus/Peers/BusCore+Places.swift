@@ -39,9 +39,9 @@ extension BusCore {
         let isKnown =
             uid == user || uid == 0
             || modules.rows.contains { row in
-                row.vouch.map { $0.process.pid == pid && host.isAlive($0.process) } ?? false
+                row.said.vouch.map { $0.process.pid == pid && host.isAlive($0.process) } ?? false
             }
-        peer.pool = isKnown ? .known : .others
+        peer.greeting.count(in: isKnown ? .known : .others)
         connections.entered(peer)
     }
 
@@ -60,7 +60,7 @@ extension BusCore {
     /// Ends the connection that a pool has too many.
     func endSurplus(_ surplus: Surplus) {
         let peer = surplus.peer
-        let others = peer.pool == .others ? " of users who are not the broker's" : ""
+        let others = peer.greeting.pool == .others ? " of users who are not the broker's" : ""
         end(
             peer,
             BusError(
@@ -68,7 +68,7 @@ extension BusCore {
                 "\(surplus.count) connections of user \(peer.credentials.uid) have not said hello, this is the oldest of them, "
                     + "and \(table.limits.unregistered)\(others) may (limits.unregistered): say hello at once after "
                     + "connecting"),
-            id: peer.helloID)
+            id: peer.greeting.helloID)
     }
 
     /// All connections are taken: one that nobody reads any more goes.
@@ -84,7 +84,7 @@ extension BusCore {
         (connections.pools.others.surplus ?? connections.pools.known.surplus).flatMap { connections[$0.number] }
     }
 
-    func endForRoom(_ peer: Peer) { end(peer, tooManyConnections, id: peer.helloID) }
+    func endForRoom(_ peer: Peer) { end(peer, tooManyConnections, id: peer.greeting.helloID) }
 
     private var tooManyConnections: BusError {
         BusError(

@@ -4,16 +4,15 @@ import StrataCore
 extension BusCore {
     /// Lets a peer be read again.
     func resume(_ peer: Peer) {
-        guard peer.isPaused else { return }
-        peer.pause = .none
+        peer.take(.resumed)
         event.add(.readOn(peer))
     }
 
     /// A peer's queue has been written. One that was stopped for its unread answers goes on
     /// when they are within the limit again.
     func hasRoom(_ peer: Peer) {
-        guard peer.phase == .open else { return }
-        if peer.pause == .answers, peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
+        guard peer.isOpen else { return }
+        if peer.life == .open(.answersUnread), peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
         if peer.owesCredit { sendOwedCredit(peer) }
         if !watches.isEmpty { feedWatches() }
     }
@@ -22,10 +21,10 @@ extension BusCore {
     /// once; what was queued and not begun is dropped.
     /// - Parameter dropsQueued: false where all that is queued still goes out.
     func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
-        guard peer.phase != .ending, peer.phase != .closed else { return }
-        let phase = peer.phase
-        move(peer, to: .ending)
-        endSession(peer, was: phase, reason: error.code.rawValue)
+        guard !peer.life.isOver else { return }
+        let wasOpen = peer.isOpen
+        move(peer, .ended)
+        if wasOpen { endSession(peer, reason: error.code.rawValue) }
         if dropsQueued { peer.outbox.removeNotBegun() }
         writeError(peer, id: id, error)
         cancelAlarms(of: peer)
@@ -35,20 +34,20 @@ extension BusCore {
     /// Ends a connection when what it has sent is handled; where its other side closes
     /// meanwhile, it ends as any that is closed.
     func end(_ peer: Peer, onceHeardOut farewell: BusError) {
-        guard peer.phase == .open, peer.farewell == nil else { return }
+        guard peer.isOpen, peer.farewell == nil else { return }
         peer.farewell = farewell
         event.add(.hearOut(peer))
     }
 
     func helloTimePassed(_ peer: Peer) {
-        if peer.phase == .waitingForVouch {
+        if peer.life == .waitingForVouch {
             end(
                 peer,
                 BusError(
                     .forbidden,
-                    "nobody vouched for the token of \(peer.awaitedRow?.name ?? peer.displayName) within \(table.hello) ms: start the "
+                    "nobody vouched for the token of \(peer.greeting.row?.name ?? peer.displayName) within \(table.hello) ms: start the "
                         + "module through the launcher, or give its row start: manual"),
-                id: peer.helloID)
+                id: peer.greeting.helloID)
         } else {
             end(
                 peer,
@@ -70,7 +69,7 @@ extension BusCore {
     func refuse(_ peer: Peer, _ error: any Error) {
         statistics.badFrames += 1
         switch error {
-        case let error as FrameError: end(peer, refusal(of: error, peer.phase))
+        case let error as FrameError: end(peer, refusal(of: error, peer.life))
         case let error as HeaderError: end(peer, BusError(.badHeader, error.message))
         default: preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
         }
@@ -84,30 +83,24 @@ extension BusCore {
 
     /// A connection is closed.
     func closed(_ peer: Peer, reason: String) {
-        let phase = peer.phase
-        move(peer, to: .closed)
+        let wasOpen = peer.isOpen
+        move(peer, .closed)
         cancelAlarms(of: peer)
-        if phase != .ending { endSession(peer, was: phase, reason: reason) }
+        if wasOpen { endSession(peer, reason: reason) }
         connections.remove(peer)
         if stage == .goodbye, connections.isEmpty { finish() }
     }
 
-    /// Puts a peer into another phase of its life.
-    func move(_ peer: Peer, to phase: Peer.Phase) {
+    /// A peer comes to another phase of its life.
+    func move(_ peer: Peer, _ event: PeerLife.Event) {
         connections.left(peer)
-        if let row = peer.awaitedRow {
-            row.awaitingVouch.removeAll { $0 == peer.number }
-            peer.awaitedRow = nil
-        }
-        peer.phase = phase
+        peer.greeting.waitsNoMore()?.awaitsVouchNoMore(peer.number)
+        peer.take(event)
         connections.entered(peer)
     }
 
-    /// - Parameters:
-    ///   - phase: where the peer was.
-    ///   - reason: `closed`, or the code that the broker ended it with.
-    func endSession(_ peer: Peer, was phase: Peer.Phase, reason: String) {
-        guard phase == .open else { return }
+    /// - Parameter reason: `closed`, or the code that the broker ended it with.
+    private func endSession(_ peer: Peer, reason: String) {
         // Ended by itself, and not as the last act of a stop or a replacement.
         var death: ModuleDeath?
         if reason == "closed", stage == .running, let module = peer.module, module.row != nil, module.peer === peer,
@@ -119,8 +112,7 @@ extension BusCore {
         endServed(by: peer, reason: reason)
         endInstances(of: peer)
         observations.removeAll(of: peer)
-        peer.observations = []
-        peer.observedBytes = 0
+        peer.observations.removeAll()
         watches.removeAll(of: peer)
         work.removeListings(of: peer)
         if peer === launcher {
@@ -150,7 +142,7 @@ extension BusCore {
         if reason == ErrorCode.shuttingDown.rawValue, isLeaving(peer), let module = peer.module {
             return BusError(
                 .replaced,
-                "process \(module.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
+                "process \(module.session.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
                     + "has ended: ask again", ran: .maybe)
         }
         let why = reason == "closed" ? "its connection closed" : "the broker ended it with \(reason)"
@@ -165,12 +157,12 @@ extension BusCore {
             return
         }
         endSupervision(of: peer)
-        module.peer = nil
-        module.step = .none
-        module.events = []
+        module.serve(by: nil)
+        module.session.end()
         module.takeLevel()
         removeOffers(of: module)
         if module.row == nil {
+            module.take(.sessionEnded(.absent, isForGood: false))
             failWaiting(module, unavailable(module))
             modules.remove(module)
         } else if let successor = module.successor, stage == .running, !module.isRemoved {
@@ -179,8 +171,8 @@ extension BusCore {
             goOn(successor, as: module)
         } else {
             // The launcher may have told of the process's end before its connection did.
-            let isTold = (reason == "closed" || peer.farewell != nil) && !module.verdictReason.isEmpty
-            rowEnded(module, reason: isTold ? module.verdictReason : reason)
+            let isTold = (reason == "closed" || peer.farewell != nil) && !module.said.reason.isEmpty
+            rowEnded(module, reason: isTold ? module.said.reason : reason)
         }
         if stage == .running { emitModuleLost(module, reason: reason) }
     }

@@ -25,9 +25,13 @@ struct ConnectionPools {
     /// A peer has come to its present phase.
     mutating func entered(_ peer: Peer) {
         let user = peer.credentials.uid
-        switch peer.phase {
+        switch peer.life {
         case .greeting, .waitingForVouch:
-            if peer.pool == .known { known.add(peer.number, of: user) } else { others.add(peer.number, of: user) }
+            if peer.greeting.pool == .known {
+                known.add(peer.number, of: user)
+            } else {
+                others.add(peer.number, of: user)
+            }
         case .open: if peer.role == .module { modules += 1 }
         case .ending: lingering.add(peer.number, of: user)
         case .closed: break
@@ -37,9 +41,13 @@ struct ConnectionPools {
     /// A peer leaves its present phase.
     mutating func left(_ peer: Peer) {
         let user = peer.credentials.uid
-        switch peer.phase {
+        switch peer.life {
         case .greeting, .waitingForVouch:
-            if peer.pool == .known { known.remove(peer.number, of: user) } else { others.remove(peer.number, of: user) }
+            if peer.greeting.pool == .known {
+                known.remove(peer.number, of: user)
+            } else {
+                others.remove(peer.number, of: user)
+            }
         case .open: if peer.role == .module { modules -= 1 }
         case .ending: lingering.remove(peer.number, of: user)
         case .closed: break

@@ -290,14 +290,14 @@ extension Hello.Offer {
 extension ModuleRecord {
     /// The interfaces that its present session brought.
     var offeredInterfaces: [Hello.Interface] {
-        interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) }
+        session.interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) }
     }
 
     /// What its present session brought.
     var offer: Hello.Offer {
         Hello.Offer(
             interfaces: offeredInterfaces,
-            urls: urls.map {
+            urls: session.urls.map {
                 Hello.URL(
                     host: $0.host, path: $0.pattern.text, pattern: $0.pattern, interface: $0.interface,
                     action: $0.action)

@@ -16,7 +16,7 @@ extension BusCore {
     /// One at a time; who asks meanwhile gets the next. Without a deadline: what
     /// the launcher has put in force, the broker does too, whoever still waits.
     private func askForTable(_ launcher: Peer) {
-        for asking in seat.reloads { asking.call.pointee.wasPassedOn = true }
+        for asking in seat.reloads { asking.call.pointee.stream.wasPassedOn = true }
         seat.askForReloads()
         callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
     }
@@ -105,7 +105,7 @@ extension BusCore {
     /// What the row observes now, and no more what it did before.
     private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
         let observed = Set((module.row?.observes ?? []).map(Observation.Target.init))
-        for observation in peer.observations
+        for observation in peer.observations.all
         where observation.isOfRow && !observed.contains(Observation.Target(observation)) {
             endObservation(observation)
         }
@@ -121,7 +121,7 @@ extension BusCore {
             return
         }
         if module.isRetired { return }
-        if let vouch = module.vouch, host.isAlive(vouch.process) { return }
+        if let vouch = module.said.vouch, host.isAlive(vouch.process) { return }
         retire(module, peer, .removed)
     }
 
@@ -129,7 +129,7 @@ extension BusCore {
     func forget(_ module: ModuleRecord) {
         failWaiting(
             module, BusError(.unavailable, "the row of \(module.name) was taken out of the manifest: nobody starts it"))
-        setState(module, .absent, "its row is gone from the manifest")
+        change(module, .processIs(.absent), "its row is gone from the manifest")
         modules.remove(module)
     }
 
@@ -162,7 +162,7 @@ extension BusCore {
     /// After the answer, which may be one of theirs.
     private func endFormerOperators() {
         let former = connections.inOrder.filter {
-            $0.role == .operator && $0.phase == .open && !isOperator($0.credentials.uid)
+            $0.role == .operator && $0.isOpen && !isOperator($0.credentials.uid)
         }
         for peer in former {
             let uid = peer.credentials.uid

@@ -51,13 +51,13 @@ extension BusCore {
     /// Takes from a module what it has no more: interfaces that are another's, and the
     /// URLs that lead to them.
     private func forgetLost(_ module: ModuleRecord) {
-        let lost = Set(module.interfaces.lazy.filter { !$0.isLive }.map(\.name))
-        module.interfaces.removeAll { !$0.isLive }
-        for url in module.urls where lost.contains(url.interface) {
+        let lost = Set(module.session.interfaces.lazy.filter { !$0.isLive }.map(\.name))
+        module.session.removeDeadInterfaces()
+        for url in module.session.urls where lost.contains(url.interface) {
             routes.urls.remove(url.pattern, host: url.host)
             url.isLive = false
         }
-        module.urls.removeAll { !$0.isLive }
+        module.session.removeDeadURLs()
     }
 
     /// Takes the rows' own mappings back: what a session registered stays its own.
@@ -93,6 +93,6 @@ extension BusCore {
                 _ = try? routes.urls.replace(mapping.pattern, host: mapping.host, value: target)
             }
         }
-        for loser in losers.values { loser.urls.removeAll { !$0.isLive } }
+        for loser in losers.values { loser.session.removeDeadURLs() }
     }
 }

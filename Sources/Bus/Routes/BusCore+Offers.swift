@@ -10,7 +10,7 @@ extension BusCore {
             let record =
                 known?.owner === module
                 ? known! : InterfaceRecord(name: interface.name, owner: module, isDeclared: false)
-            if !record.isLive { module.interfaces.append(record) }
+            if !record.isLive { module.session.add(record) }
             record.isLive = true
             record.instances = interface.instances
             record.actions = interface.actions
@@ -25,17 +25,15 @@ extension BusCore {
             }
             let target = URLTarget(url, owner: module, declared: present?.declared, isLive: true)
             _ = try? routes.urls.replace(url.pattern, host: url.host, value: target)
-            module.urls.append(target)
+            module.session.add(target)
         }
-        if isReplacing { module.urls.removeAll { !$0.isLive } }
+        if isReplacing { module.session.removeDeadURLs() }
     }
 
     /// A session has ended: what no row declares goes with it.
     func removeOffers(of module: ModuleRecord) {
-        for interface in module.interfaces { remove(interface) }
-        module.interfaces = []
-        for url in module.urls { remove(url) }
-        module.urls = []
+        for interface in module.session.takeInterfaces() { remove(interface) }
+        for url in module.session.takeURLs() { remove(url) }
     }
 
     func remove(_ interface: InterfaceRecord) {

@@ -137,7 +137,7 @@ struct RouteTable: ~Copyable {
         let name = Self.name(interface, action)
         return Route(
             to: canonical, interface: interface, action: action, actionNumber: actionNames.number(of: name),
-            instance: instance, isSetAside: interface.owner.deaths.mayBeSetAside(name),
+            instance: instance, isSetAside: interface.owner.history.deaths.mayBeSetAside(name),
             isUnknownAction: interface.actions != nil && listed == nil,
             needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
     }

@@ -34,12 +34,4 @@ struct StartTimesTests {
         let ahead = StartTimes(spawnedAt: 2_000, now: moment(5, wall: 1_000))
         #expect(ahead.isOf(spawnedAt: 2_000))
     }
-
-    @Test func whatAnotherProgramNotedIsGoneOnWith() {
-        var times = StartTimes(spawnedAt: 1_000, now: moment(500, wall: 1_000))
-        times.note(.connected, at: moment(600, wall: 1_100))
-        let resumed = StartTimes(begin: times.begin, marks: times.marks, isResumed: false)
-        #expect(resumed == times)
-        #expect(StartTimes(begin: nil, marks: [1, 2], isResumed: false) == nil)
-    }
 }

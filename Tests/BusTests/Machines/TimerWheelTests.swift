@@ -19,12 +19,12 @@ struct TimerWheelTests {
             case 0..<6:
                 let call = try table.opened()
                 let span = spans.randomElement(using: &generator) ?? 1
-                call.pointee.expiry = now + UInt64.random(in: 0...span, using: &generator)
+                call.pointee.deadline.expiry = now + UInt64.random(in: 0...span, using: &generator)
                 let tick = wheel.insert(call)
                 // Nothing is due in the round that set it.
-                #expect(call.pointee.expiry > now)
-                #expect(tick <= call.pointee.expiry)
-                model.append((call, call.pointee.expiry))
+                #expect(call.pointee.deadline.expiry > now)
+                #expect(tick <= call.pointee.deadline.expiry)
+                model.append((call, call.pointee.deadline.expiry))
             case 6..<8 where !model.isEmpty:
                 let index = model.indices.randomElement(using: &generator) ?? 0
                 let call = model.remove(at: index).call
@@ -36,11 +36,11 @@ struct TimerWheelTests {
                 now += UInt64.random(in: 0...span, using: &generator)
                 var last: UInt64 = 0
                 while let due = wheel.next(now: now) {
-                    #expect(due.pointee.expiry <= now)
-                    #expect(due.pointee.expiry >= last, "they come in the order of time")
-                    last = due.pointee.expiry
+                    #expect(due.pointee.deadline.expiry <= now)
+                    #expect(due.pointee.deadline.expiry >= last, "they come in the order of time")
+                    last = due.pointee.deadline.expiry
                     let index = try #require(model.firstIndex { $0.call == due })
-                    #expect(model[index].expiry == due.pointee.expiry)
+                    #expect(model[index].expiry == due.pointee.deadline.expiry)
                     model.remove(at: index)
                     table.close(due)
                 }
@@ -66,7 +66,7 @@ struct TimerWheelTests {
                 var table = CallTable(now: 0)
                 var wheel = TimerWheel(now: start)
                 let call = try table.opened()
-                call.pointee.expiry = start + delta
+                call.pointee.deadline.expiry = start + delta
                 _ = wheel.insert(call)
                 // As the loop does: from tick to tick.
                 while let tick = wheel.nextTick(), tick < start + delta { #expect(wheel.next(now: tick) == nil) }
@@ -83,7 +83,7 @@ struct TimerWheelTests {
         let call = try table.opened()
         wheel.remove(call)
         #expect(wheel.count == 0)
-        call.pointee.expiry = 5
+        call.pointee.deadline.expiry = 5
         _ = wheel.insert(call)
         #expect(wheel.next(now: 100) == nil)
         #expect(wheel.next(now: 101) == call, "one set for the past comes in the next round")

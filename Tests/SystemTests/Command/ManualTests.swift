@@ -1,5 +1,6 @@
 import Glibc
 import StrataTesting
+import TestSupport
 import Testing
 
 /// The manual page is what the commands say of themselves.

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// docs/coverage.md as its rows, or another page with tests in its tables' last cells.
 struct CoveragePage {
     struct Row {

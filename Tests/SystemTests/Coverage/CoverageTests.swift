@@ -1,4 +1,5 @@
 import StrataCore
+import TestSupport
 import Testing
 
 /// docs/coverage.md names a test for each promise: that those tests are there,

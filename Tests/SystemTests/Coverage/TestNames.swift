@@ -1,3 +1,5 @@
+import TestSupport
+
 /// The tests that the sources have, as `Suite/name`.
 enum TestNames {
     static func all() throws -> Set<String> {

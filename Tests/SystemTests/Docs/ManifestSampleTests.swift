@@ -1,4 +1,5 @@
 import StrataTesting
+import TestSupport
 import Testing
 
 /// The manifests that pages show are checked, each with the lines that it needs and the

@@ -1,4 +1,5 @@
 import StrataTesting
+import TestSupport
 import Testing
 
 /// What the pages show is compiled, and run.

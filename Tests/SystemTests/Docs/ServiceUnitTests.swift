@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import StrataTesting
+import TestSupport
 import Testing
 
 /// The units of docs/systemd, as far as can be seen where no systemd runs.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataTesting
+import TestSupport
 import Testing
 
 /// Swift's compiler, with the modules that this package was built to.

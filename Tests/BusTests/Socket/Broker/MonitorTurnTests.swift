@@ -62,7 +62,7 @@ struct MonitorTurnTests {
         }
 
         var monitor: Monitor { broker.bus.monitors.monitors[0] }
-        var sent: Int { 100_000 - Int(monitor.call.pointee.credit) }
+        var sent: Int { 100_000 - Int(monitor.call.pointee.stream.credit) }
 
         /// What each round formats from now on, until a turn is done.
         func piecesOfATurn() throws -> [Int] {

@@ -11,7 +11,7 @@ struct StateFileTests {
         var state = BrokerState()
         state.table = Array(AppTable(app: "test").json().encoded())
         state.removedRows = state.table
-        state.path = "/nowhere/bus"
+        state.listener.path = "/nowhere/bus"
         var peer = PeerState()
         peer.number = 7
         peer.kept = .array([1, 2, 3])
@@ -25,15 +25,18 @@ struct StateFileTests {
         state.peers = [peer]
         var call = CallState()
         call.slot = 1
-        call.expiry = .max
+        call.deadline.expiry = .max
         call.held = HeldState()
         call.held?.object = BytesState([5])
         state.calls = [call]
         state.generations = [1, 2, 3]
         var module = ModuleState()
         module.name = "Ant"
-        module.state = "ready"
-        module.events = ["é", ""]
+        module.life = .live(.started)
+        module.session.begin(
+            PeerCredentials(pid: 1, uid: 2, gid: 3, seenAt: 0), events: ["é", ""], requires: ["b", "a"])
+        module.history.note(.spawned, at: StartTimes.Moment(steady: 500, wall: 1_000))
+        module.history.note(.connected, at: StartTimes.Moment(steady: 600, wall: 1_100))
         state.modules = [module]
         return state
     }
@@ -63,8 +66,10 @@ struct StateFileTests {
         #expect(bytes(of: again) == bytes(of: descriptor))
         #expect(read.peers[0].output.frames == state().peers[0].output.frames)
         #expect(read.peers[0].output.bytes.array == state().peers[0].output.bytes.array)
-        #expect(read.calls[0].expiry == .max)
-        #expect(read.modules[0].events == ["é", ""])
+        #expect(read.calls[0].deadline.expiry == .max)
+        #expect(read.modules[0].life == .live(.started))
+        #expect(read.modules[0].history.times == state().modules[0].history.times)
+        #expect(read.modules[0].session.events == ["é", ""] && read.modules[0].session.requires == ["b", "a"])
         #expect(write(descriptor, [1], 1) < 0, "the file is sealed")
     }
 
@@ -128,9 +133,9 @@ struct StateFileTests {
         #expect(lseek(files.queues, 0, SEEK_END) == off_t(large.count + kept.count))
         #expect(lseek(files.state, 0, SEEK_END) < 4_096)
         let read = try StateFile.read(files.state)
-        #expect(read.queues == files.queues)
+        #expect(read.queues.descriptor == files.queues)
         #expect(read.payloads[0].array == large && read.peers[0].kept.array == kept)
-        let mapped = try #require(read.mapped).bytes
+        let mapped = try #require(read.queues.mapped).bytes
         for bytes in [read.payloads[0], read.peers[0].kept] {
             guard case .pieces(let pieces) = bytes else {
                 Issue.record("it was copied")

@@ -140,7 +140,7 @@ struct WorkTests {
             offer.urls.append(try Hello.URL(host: "h", path: "/\(number)", to: offer.interfaces[0].name + "/a"))
         }
         broker.bus.add(offer, to: owner)
-        owner.helloRequires = offer.interfaces.map(\.name)
+        owner.session.add(events: [], requires: offer.interfaces.map(\.name))
         let part = broker.bus.interfacesListing()
         var (bytes, parts) = ([UInt8](), 0)
         while true {

@@ -1,14 +1,14 @@
-import Glibc
-import Testing
+internal import Glibc
+internal import Testing
 
 /// The files of this package, found from where this one was built.
-enum Repository {
-    private static let root = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+public enum Repository {
+    private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
     /// Where a file or folder is, by its path from the repository's own folder.
-    static func path(_ path: String) -> String { "\(root)/\(path)" }
+    public static func path(_ path: String) -> String { "\(root)/\(path)" }
 
-    static func text(_ path: String) throws -> String {
+    public static func text(_ path: String) throws -> String {
         let file = try #require(fopen(Self.path(path), "r"), "there is no \(path)")
         defer { fclose(file) }
         var bytes: [UInt8] = []
@@ -17,12 +17,12 @@ enum Repository {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    static func lines(_ path: String) throws -> [String] {
+    public static func lines(_ path: String) throws -> [String] {
         try text(path).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     /// The names in a folder, but those that begin with a dot.
-    static func entries(_ path: String) throws -> [String] {
+    public static func entries(_ path: String) throws -> [String] {
         let folder = try #require(opendir(Self.path(path)), "there is no folder \(path)")
         defer { closedir(folder) }
         var names: [String] = []
@@ -36,7 +36,7 @@ enum Repository {
     }
 
     /// The Swift files in a folder and those in it.
-    static func sources(_ path: String) throws -> [String] {
+    public static func sources(_ path: String) throws -> [String] {
         try entries(path).flatMap { name -> [String] in
             let inner = "\(path)/\(name)"
             if name.hasSuffix(".swift") { return [inner] }

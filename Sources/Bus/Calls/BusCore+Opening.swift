@@ -1,0 +1,118 @@
+import StrataCore
+
+/// Opening a request: its number, its quota, its parent and its deadline.
+extension BusCore {
+    /// Whether a request has a number that can be used; answers it where not.
+    @inline(__always)
+    func hasUsableID(_ header: borrowing Header, from peer: Peer) -> Bool {
+        if header.id == 0 {
+            writeError(
+                peer, id: 0,
+                BusError(
+                    .badID,
+                    "a \(header.kind.name) came \(header.members.contains(.id) ? "with an id out of range" : "without id"): "
+                        + "number requests from 1 to 2^53-1"))
+            return false
+        }
+        if peer.requests.find(header.id) != nil {
+            writeError(
+                peer, id: 0,
+                BusError(
+                    .badID,
+                    "the id \(header.id) is in use by an open request, which goes on: choose another"))
+            return false
+        }
+        return true
+    }
+
+    /// Opens a request: its number, quota, parent and deadline. Nil where it
+    /// was refused, and answered.
+    @inline(__always)
+    func openRequest(_ kind: RequestLife.Kind, _ header: borrowing Header, from peer: Peer) -> CallPointer? {
+        guard peer.requests.count < table.limits.calls else {
+            refuse(
+                peer, header.id,
+                BusError(
+                    .overloaded,
+                    "\(peer.displayName) has \(table.limits.calls) open requests (limits.calls): wait for answers"))
+            return nil
+        }
+        var parent: CallPointer?
+        if header.members.contains(.parent) {
+            parent = openParent(header, of: peer)
+            guard parent != nil else {
+                refuse(
+                    peer, header.id,
+                    BusError(
+                        .cancelled,
+                        "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call"
+                    ))
+                return nil
+            }
+        }
+        guard let call = calls.open(kind) else {
+            refuse(
+                peer, header.id,
+                BusError(.overloaded, "the broker has \(Call.mostSlots) open requests: wait for answers"))
+            return nil
+        }
+        call.pointee.caller = .passUnretained(peer)
+        call.pointee.callerID = header.id
+        call.pointee.startedAt = time
+        call.pointee.stream.credit = header.members.contains(.credit) ? header.credit : 16
+        peer.requests.insert(header.id, call)
+        peer.addMade(call)
+        setDeadline(call, header, parent)
+        return call
+    }
+
+    /// The open call that a request names as its parent.
+    func openParent(_ header: borrowing Header, of peer: Peer) -> CallPointer? {
+        guard header.parent > 0, let parent = calls.find(UInt64(header.parent)),
+            parent.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque(),
+            parent.pointee.state == .sent
+        else { return nil }
+        return parent
+    }
+
+    @inline(__always)
+    private func setDeadline(_ call: CallPointer, _ header: borrowing Header, _ parent: CallPointer?) {
+        var budget: UInt64 = 30_000
+        if header.members.contains(.deadline) {
+            if header.deadline == 0, header.members.contains(.credit) {
+                budget = 0
+            } else {
+                budget = UInt64(min(max(header.deadline, 1), 86_400_000))
+            }
+        }
+        call.pointee.deadline.budget = budget
+        if let parent, !parent.pointee.isLifecycle { parent.adopt(call) }
+        let parentExpiry = parent?.pointee.deadline.expiry ?? Call.Deadline.never
+        let own = budget == 0 ? Call.Deadline.never : now + budget
+        call.pointee.deadline.expiry = min(own, parentExpiry)
+        arm(call)
+    }
+
+    /// Starts a call's timer for its expiry.
+    @inline(__always)
+    func arm(_ call: CallPointer) {
+        guard call.pointee.deadline.expiry != Call.Deadline.never else { return }
+        wake(at: calls.arm(call))
+    }
+
+    /// Begins a step of a stream anew.
+    func renewDeadline(_ call: CallPointer) {
+        guard call.pointee.deadline.budget > 0 else { return }
+        calls.disarm(call)
+        call.pointee.deadline.expiry = min(
+            now + call.pointee.deadline.budget, call.pointee.parent?.pointee.deadline.expiry ?? Call.Deadline.never)
+        arm(call)
+    }
+
+    /// Milliseconds that a call still has; 0 for no end.
+    @inline(__always)
+    func remaining(_ call: CallPointer) -> UInt64 {
+        guard call.pointee.deadline.expiry != Call.Deadline.never else { return 0 }
+        return max(1, call.pointee.deadline.expiry - min(call.pointee.deadline.expiry, now))
+    }
+}

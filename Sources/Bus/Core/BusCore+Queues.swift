@@ -1,0 +1,157 @@
+import StrataCore
+
+/// Writing frames into the peers' outboxes: answers of the bus's own, and frames that pass.
+extension BusCore {
+    /// Notes that a peer has something to write at the end of the round.
+    @inline(__always)
+    func wrote(to peer: Peer) { connections.wrote(to: peer) }
+
+    /// Answers a request that was not opened.
+    func refuse(_ peer: Peer, _ id: UInt64, _ error: BusError) {
+        if error.code == .levelViolation || error.code == .undeclared { statistics.violations += 1 }
+        writeError(peer, id: id, error)
+    }
+
+    /// A message may be so long, in a header's bytes; the rest is cut off.
+    private var longestMessage: Int { min(2_048, Int(frameLimits.header)) }
+
+    /// Queues an error; without id where that is 0. The broker's own answers
+    /// always fit.
+    func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
+        guard peer.life != .closed else { return }
+        statistics.countError(error.code)
+        let error = error.shortened(to: longestMessage)
+        if monitors.isOn { monitorOwnError(error, id, to: peer) }
+        let text = error.message.utf8.count + error.code.rawValue.utf8.count
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
+        var writer = HeaderWriter(memory, .error)
+        if id != 0 { writer.integer("id", id) }
+        writer.string("code", error.code.rawValue)
+        writer.string("message", error.message)
+        writer.string("ran", error.ran.rawValue)
+        let count = error.body.withUnsafeBytes { writer.end(body: $0) }
+        peer.outbox.commit(inlineCount: count, isAnswer: true)
+        wrote(to: peer)
+        turn.interrupt()
+    }
+
+    /// Queues an answer of the broker's own.
+    func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
+        guard peer.isOpen else { return }
+        statistics.replies += 1
+        if monitors.isOn { body.withUnsafeBytes { monitorOwnReply($0, to: peer) } }
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + body.count)
+        var writer = HeaderWriter(memory, .reply)
+        writer.integer("id", id)
+        if more { writer.boolean("more", true) }
+        let count = body.withUnsafeBytes { writer.end(body: $0) }
+        peer.outbox.commit(inlineCount: count, isAnswer: true)
+        wrote(to: peer)
+    }
+
+    func writeReply(_ peer: Peer, id: UInt64, _ body: JSON = .object([])) {
+        writeFitting(peer, id: id, body.encoded())
+    }
+
+    /// No body of the broker's own may be longer, in bytes.
+    var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
+
+    /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
+    /// - Parameter ran: whether modules' handlers ran for it.
+    func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8], ran: BusError.Ran = .no) {
+        if fitsAnswer(bytes.count, peer, id: id, ran) { writeReply(peer, id: id, bytes) }
+    }
+
+    /// The same, without a copy.
+    func writeFitting(_ peer: Peer, id: UInt64, _ body: Payload) {
+        guard fitsAnswer(body.bytes.count, peer, id: id, .no), peer.isOpen else { return }
+        statistics.replies += 1
+        if monitors.isOn { monitorOwnReply(body.bytes, to: peer) }
+        queue(.reply, to: peer, room: 0, payload: body, isAnswer: true) { $0.integer("id", id) }
+    }
+
+    private func fitsAnswer(_ count: Int, _ peer: Peer, id: UInt64, _ ran: BusError.Ran) -> Bool {
+        if count <= mostAnswered { return true }
+        refuse(
+            peer, id,
+            BusError(
+                .overloaded,
+                "the answer has over \(mostAnswered) bytes, more than a frame may have: raise limits.frame in the manifest",
+                ran: ran))
+        return false
+    }
+
+    func writeCancel(
+        _ peer: Peer, id: UInt64, trace: UnsafeRawBufferPointer = .none, meta: UnsafeRawBufferPointer = .none
+    ) {
+        guard peer.isOpen else { return }
+        let memory = peer.outbox.reserve(HeaderWriter.overhead + trace.count + meta.count)
+        var writer = HeaderWriter(memory, .cancel)
+        writer.integer("id", id)
+        if trace.count > 0 { writer.raw("trace", trace) }
+        if meta.count > 0 { writer.raw("meta", meta) }
+        peer.outbox.commit(inlineCount: writer.end(body: .none), isAnswer: false)
+        wrote(to: peer)
+    }
+
+    /// Queues a frame whose header `write` writes. Large bodies are not copied
+    /// where the kernel takes them at once.
+    /// - Parameter room: `HeaderWriter.room` of what `write` writes, added up.
+    /// - Returns: the position behind the frame.
+    @inline(__always)
+    @discardableResult
+    func queue(
+        _ kind: Header.Kind, to peer: Peer, room: Int, body: UnsafeRawBufferPointer, isAnswer: Bool,
+        _ write: (inout HeaderWriter) -> Void
+    ) -> UInt64 {
+        if body.count < Outbox.largeBody {
+            var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead + room + body.count), kind)
+            write(&writer)
+            let end = peer.outbox.commit(inlineCount: writer.end(body: body), isAnswer: isAnswer)
+            wrote(to: peer)
+            return end
+        }
+        let payload = Payload(borrowing: body, reclaimer)
+        let end = queue(kind, to: peer, room: room, payload: payload, isAnswer: isAnswer, write)
+        queued(payload)
+        return end
+    }
+
+    /// A payload that borrows its bytes stands in queues now. Those of the frame in hand are
+    /// lent: the connection's side writes them before the next frame, and keeps what is left. Any
+    /// others are written and kept here.
+    func queued(_ payload: Payload) {
+        if turn.lend(payload) { return }
+        writeBorrowed()
+        payload.own()
+    }
+
+    /// The next frame of the turn comes, or its memory is used anew: what is lent is written,
+    /// as far as the connections take it.
+    /// - Returns: what the caller must let keep its bytes.
+    func takeBackLent() -> Payload? {
+        writeBorrowed()
+        return turn.takeLent()
+    }
+
+    private func writeBorrowed() {
+        for peer in turn.borrowers { host.write(to: peer) }
+        turn.forgetBorrowers()
+    }
+
+    /// Queues a frame whose body may be in several peers' queues.
+    @discardableResult
+    func queue(
+        _ kind: Header.Kind, to peer: Peer, room: Int, payload: Payload, isAnswer: Bool,
+        _ write: (inout HeaderWriter) -> Void
+    ) -> UInt64 {
+        var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead + room), kind)
+        write(&writer)
+        let end = peer.outbox.commit(
+            inlineCount: writer.endHeader(bodyCount: payload.bytes.count), payload: payload,
+            isAnswer: isAnswer)
+        wrote(to: peer)
+        if payload.isBorrowed { turn.borrows(peer) }
+        return end
+    }
+}

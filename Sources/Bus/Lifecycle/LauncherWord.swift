@@ -1,0 +1,64 @@
+import StrataCore
+
+/// What the launcher has said of a row's process.
+struct LauncherWord: StatePart {
+    /// What it said last of how the process is.
+    enum Verdict: UInt8 { case none, starting, restarting, failed, absent }
+
+    /// Which process it vouches for.
+    struct Vouch: StatePart {
+        var token = ""
+        var process = ProcessIdentity()
+        /// A person had it started, and it has not said hello yet.
+        var isByHand = false
+        /// When the process was started, in microseconds since 1970; where told.
+        var spawnedAt: UInt64?
+    }
+
+    private(set) var verdict = Verdict.none
+    /// What it said with the verdict; empty again from the next hello on.
+    private(set) var reason = ""
+    /// The last lines of its last process, which it said with the verdict: for operators alone.
+    private(set) var lines: [String] = []
+    private(set) var vouch: Vouch?
+    /// Keys of the manifest that take effect at the process's next start.
+    private(set) var pending: [String] = []
+    /// `launcher/start` was asked and has not been answered.
+    private(set) var isStartAsked = false
+
+    mutating func take(_ verdict: Verdict, _ reason: String, lines: [String]) {
+        (self.verdict, self.reason, self.lines) = (verdict, reason, lines)
+    }
+
+    /// A session is there, or nobody knows any more.
+    mutating func forgetVerdict() { take(.none, "", lines: []) }
+
+    mutating func take(_ vouch: Vouch?) { self.vouch = vouch }
+
+    mutating func take(pending keys: [String]) { pending = keys }
+
+    /// That a person had the process started was reckoned with.
+    mutating func takeByHand() { vouch?.isByHand = false }
+
+    mutating func startWasAsked(_ isOpen: Bool) { isStartAsked = isOpen }
+}
+
+extension LauncherWord {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&verdict)
+        try file(&reason)
+        try file(&lines)
+        try file(&vouch)
+        try file(&pending)
+        try file(&isStartAsked)
+    }
+}
+
+extension LauncherWord.Vouch {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&token)
+        try file(&process)
+        try file(&isByHand)
+        try file(&spawnedAt)
+    }
+}

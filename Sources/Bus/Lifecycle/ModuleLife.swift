@@ -1,0 +1,154 @@
+/// A module's life as the bus sees it: whether it has a session, how far that one's start is, and
+/// why there is none.
+///
+/// A state machine without I/O. `after` says which state an event leads to; it lists each legal
+/// pair, and any other is a mistake of the bus's. docs/architecture.md shows its diagram.
+enum ModuleLife: Equatable {
+    /// It has no session.
+    case away(Absence)
+    /// Its session's start is at a step.
+    case live(Step)
+    /// Its session tears down: new requests wait, and events don't reach it.
+    case retired(Retirement)
+    /// The app ends, and it tears down. It takes requests as before.
+    case ending(Step)
+
+    /// How far the start of a session is.
+    enum Step: UInt8, Comparable, CaseIterable {
+        /// It has said hello.
+        case joined
+        /// `module/setUp` is called.
+        case settingUp
+        case setUp
+        case initializing
+        /// It is ready; `module/didStart` is not called yet.
+        case initialized
+        /// `module/didStart` is called or not needed.
+        case started
+
+        static func < (one: Step, other: Step) -> Bool { one.rawValue < other.rawValue }
+    }
+
+    struct Absence: Equatable {
+        /// What is known of its process.
+        enum Process: UInt8, CaseIterable { case absent, starting, restarting, failed }
+
+        var process = Process.absent
+        /// It was stopped while it was ready: a request that came since starts it again where it is
+        /// started on demand.
+        var wasStopped = false
+        /// Its session ended by itself under `restart: never`.
+        var diedForGood = false
+    }
+
+    struct Retirement: Equatable {
+        var wasReady = false
+        /// Nobody had asked anything of it.
+        var isIdle = false
+    }
+
+    enum Event: Equatable {
+        /// Its hello was taken; or all that it brings is said, in parts.
+        case joined(resumed: Bool)
+        /// The bus has called `module/…` for the step.
+        case began(Step)
+        /// The module has answered.
+        case reached(Step)
+        /// A successor's session, which is at that step, serves from now on.
+        case wasSucceeded(at: Step)
+        case wasRetired(isIdle: Bool)
+        /// The app's end has come to it.
+        case appEnded
+        case sessionEnded(Absence.Process, isForGood: Bool)
+        /// It has no session, and this is known of its process.
+        case processIs(Absence.Process)
+        /// What comes now is another process's affair: that the last one was stopped counts no more.
+        case stopIsOver
+    }
+
+    /// The state that an event leads to; nil where the event is illegal in this state.
+    func after(_ event: Event) -> ModuleLife? {
+        switch (self, event) {
+        case (.away, .joined(let resumed)), (.live(.joined), .joined(let resumed)):
+            return .live(resumed ? .started : .joined)
+        case (.live(.joined), .began(.settingUp)): return .live(.settingUp)
+        case (.live(.settingUp), .reached(.setUp)): return .live(.setUp)
+        case (.live(.setUp), .began(.initializing)): return .live(.initializing)
+        case (.live(.initializing), .reached(.initialized)): return .live(.initialized)
+        case (.live(.initialized), .began(.started)), (.live(.started), .reached(.started)): return .live(.started)
+        // An answer that comes while it tears down.
+        case (.retired, .reached(.setUp)), (.retired, .reached(.initialized)), (.retired, .reached(.started)),
+            (.ending, .reached(.setUp)), (.ending, .reached(.initialized)), (.ending, .reached(.started)):
+            return self
+        case (.live, .wasSucceeded(let step)): return .live(step)
+        case (.live(let step), .wasRetired(let isIdle)), (.ending(let step), .wasRetired(let isIdle)):
+            return .retired(Retirement(wasReady: step >= .initialized, isIdle: isIdle))
+        case (.live(let step), .appEnded): return step > .joined ? .ending(step) : nil
+        case (.live, .sessionEnded(let process, let isForGood)), (.ending, .sessionEnded(let process, let isForGood)):
+            return .away(Absence(process: process, diedForGood: isForGood))
+        case (.retired(let retirement), .sessionEnded(let process, _)):
+            return .away(Absence(process: process, wasStopped: retirement.wasReady))
+        case (.away(var absence), .processIs(let process)):
+            absence.process = process
+            return .away(absence)
+        case (.away(var absence), .stopIsOver):
+            absence.wasStopped = false
+            return .away(absence)
+        case (.retired(let retirement), .stopIsOver):
+            return .retired(Retirement(wasReady: false, isIdle: retirement.isIdle))
+        case (.live, .stopIsOver), (.ending, .stopIsOver): return self
+        case (.away, .began), (.away, .reached), (.away, .wasSucceeded), (.away, .wasRetired), (.away, .appEnded),
+            (.away, .sessionEnded), (.live, .joined), (.live, .began), (.live, .reached), (.live, .processIs),
+            (.retired, .joined), (.retired, .began), (.retired, .reached), (.retired, .wasSucceeded),
+            (.retired, .wasRetired), (.retired, .appEnded), (.retired, .processIs), (.ending, .joined),
+            (.ending, .began), (.ending, .reached), (.ending, .wasSucceeded), (.ending, .appEnded),
+            (.ending, .processIs):
+            return nil
+        }
+    }
+
+    /// Goes where an event leads.
+    mutating func take(_ event: Event) {
+        guard let next = after(event) else { preconditionFailure("illegal transition: \(self), \(event)") }
+        self = next
+    }
+
+    // MARK: What follows from it
+
+    /// Whether requests reach it.
+    var isReady: Bool {
+        switch self {
+        case .live(let step), .ending(let step): step >= .initialized
+        case .away, .retired: false
+        }
+    }
+
+    var isRetired: Bool { if case .retired = self { true } else { false } }
+
+    /// Whether it was retired because nobody asked anything of it.
+    var isIdleStop: Bool { if case .retired(let retirement) = self { retirement.isIdle } else { false } }
+
+    /// How far its session's start is; nil where it has none, or one that is retired.
+    var step: Step? {
+        switch self {
+        case .live(let step), .ending(let step): step
+        case .away, .retired: nil
+        }
+    }
+
+    /// What is known of the process of a module without a session.
+    var absence: Absence { if case .away(let absence) = self { absence } else { Absence() } }
+
+    /// What `bus/modules` says of it.
+    var word: String {
+        switch self {
+        case .away(let absence): "\(absence.process)"
+        case .live(.joined): "starting"
+        case .live(.settingUp): "settingUp"
+        case .live(.setUp): "setUp"
+        case .live(.initializing): "initializing"
+        case .live(.initialized), .live(.started): "ready"
+        case .retired, .ending: "stopping"
+        }
+    }
+}

@@ -1,0 +1,65 @@
+/// What is remembered of a module over its sessions.
+struct ModuleHistory: StatePart {
+    /// Why it is in its state.
+    private(set) var reason = ""
+    /// Since when it is, in milliseconds since 1970.
+    private(set) var since: UInt64 = 0
+    private(set) var sessions = 0
+    /// How often it was started again.
+    private(set) var restarts = 0
+    /// Which of its actions it died of.
+    private(set) var deaths = ActionDeaths()
+    /// The last time that its session ended by itself.
+    private(set) var lastDeath: ModuleDeath?
+    /// When the steps of its last start happened.
+    private(set) var times = StartTimes()
+    private(set) var seenReports = SeenReports()
+
+    /// It has come to another state.
+    mutating func changed(_ reason: String, at milliseconds: UInt64) {
+        self.reason = reason
+        since = milliseconds
+    }
+
+    /// A session begins.
+    /// - Parameter isByItself: the launcher, which counts restarts, did not start it.
+    mutating func began(isByItself: Bool) {
+        sessions += 1
+        if sessions > 1, isByItself { restarts += 1 }
+    }
+
+    mutating func take(restarts: Int) { self.restarts = restarts }
+
+    // MARK: Deaths
+
+    /// Its session has ended by itself.
+    /// - Parameter reset: how long a death counts, in milliseconds; nil where none does.
+    /// - Returns: whether an action is set aside for it.
+    mutating func died(_ death: ModuleDeath, at now: UInt64, within reset: UInt64?) -> Bool {
+        lastDeath = death
+        guard let action = death.alone, let reset else { return false }
+        return deaths.died(alone: action, at: now, within: reset)
+    }
+
+    /// - Returns: whether an action's time has passed.
+    mutating func expireDeaths(at now: UInt64) -> Bool { deaths.expire(at: now) }
+
+    mutating func forgetDeaths() { deaths.forget() }
+
+    // MARK: Times and reports
+
+    mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
+    mutating func take(_ times: StartTimes) { self.times = times }
+    mutating func note(reportTo target: ModuleRecord) { seenReports.note(target) }
+
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        try file(&reason)
+        try file(&since)
+        try file(&sessions)
+        try file(&restarts)
+        try file(&deaths)
+        try file(&lastDeath)
+        try file(&times)
+        try file(&seenReports)
+    }
+}

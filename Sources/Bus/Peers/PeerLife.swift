@@ -1,0 +1,74 @@
+/// Where a connection is in its life, and whether it is read.
+///
+/// A state machine without I/O. `after` lists each legal pair of state and event; any other is a
+/// mistake of the bus's. docs/architecture.md shows its diagram.
+enum PeerLife: Equatable {
+    /// It has not said hello.
+    case greeting
+    /// It said hello with a token that nobody has vouched for yet; it isn't read.
+    case waitingForVouch
+    case open(Reading)
+    /// The bus has ended it; what is queued still goes out.
+    case ending
+    case closed
+
+    /// Whether an open connection is read, and why not.
+    enum Reading: UInt8, CaseIterable {
+        case read
+        /// It doesn't read its answers.
+        case answersUnread
+        /// Work that goes in pieces is done first: its own fan-out or listing, or a fan-out that
+        /// its next broadcast must not overtake.
+        case idleWork
+    }
+
+    enum Event: Equatable {
+        /// Its hello waits for the launcher's vouch.
+        case vouchAwaited
+        /// The launcher has vouched for the row: its hello is judged again.
+        case vouched
+        /// Its hello was accepted.
+        case admitted
+        /// It isn't read for now.
+        case paused(Reading)
+        case resumed
+        /// The bus ends it.
+        case ended
+        case closed
+    }
+
+    /// The state that an event leads to; nil where the event is illegal in this state.
+    func after(_ event: Event) -> PeerLife? {
+        switch (self, event) {
+        case (.greeting, .vouchAwaited): .waitingForVouch
+        case (.waitingForVouch, .vouched): .greeting
+        case (.greeting, .admitted): .open(.read)
+        case (.open, .paused(.answersUnread)): .open(.answersUnread)
+        case (.open, .paused(.idleWork)): .open(.idleWork)
+        case (.open(.answersUnread), .resumed), (.open(.idleWork), .resumed): .open(.read)
+        case (.greeting, .ended), (.waitingForVouch, .ended), (.open, .ended): .ending
+        case (.greeting, .closed), (.waitingForVouch, .closed), (.open, .closed), (.ending, .closed): .closed
+        case (.greeting, .vouched), (.greeting, .paused), (.greeting, .resumed), (.waitingForVouch, .vouchAwaited),
+            (.waitingForVouch, .admitted), (.waitingForVouch, .paused), (.waitingForVouch, .resumed),
+            (.open, .vouchAwaited), (.open, .vouched), (.open, .admitted), (.open, .paused(.read)),
+            (.open(.read), .resumed), (.ending, .vouchAwaited), (.ending, .vouched), (.ending, .admitted),
+            (.ending, .paused), (.ending, .resumed), (.ending, .ended), (.closed, _):
+            nil
+        }
+    }
+
+    /// Goes where an event leads.
+    mutating func take(_ event: Event) {
+        guard let next = after(event) else { preconditionFailure("illegal transition: \(self), \(event)") }
+        self = next
+    }
+
+    /// Whether its session is there: it has said hello, and hasn't ended.
+    @inline(__always) var isOpen: Bool { if case .open = self { true } else { false } }
+
+    /// Whether its next frame may be handled.
+    @inline(__always) var isRead: Bool { self == .open(.read) || self == .greeting }
+
+    /// Whether nothing of it is handled any more.
+    var isOver: Bool { self == .ending || self == .closed }
+}
