@@ -36,8 +36,11 @@ extension BusCore {
     {
         let known = Self.actions.first { $0.name == action }
         if let asker = known?.asker { try check(asker, action, of: peer) }
-        if header.members.contains(.auth), peer.module?.row?.trusted != true {
-            throw BusError(.forbidden, "\(peer.displayName) said auth: skip, and its row isn't trusted")
+        if header.members.contains(.auth),
+            let refusal = LiveFacts(core: self, kind: .call, peer: peer, skipsAuthorization: true).error(
+                .trust ... .trust)
+        {
+            throw refusal
         }
         guard known != nil else {
             let names = Self.actions.map(\.name)
@@ -89,7 +92,7 @@ extension BusCore {
             list(for: peer, id: header.id, listing(action, for: peer))
         case "stats": return statsAnswer()
         case "metrics": try metrics(header, body, from: peer)
-        case "canOpen": return try canOpen(body)
+        case "canOpen": return try canOpen(body, for: peer)
         case "watch": try watchModules(header, from: peer)
         case "monitor": try monitor(header, body, from: peer)
         case "emit": try emit(header, body, from: peer)

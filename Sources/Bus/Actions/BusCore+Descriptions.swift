@@ -124,7 +124,7 @@ extension BusCore {
 
     /// Whether a URL would be opened now, and by whom; the owner is live or
     /// startable where it says yes.
-    func canOpen(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
+    func canOpen(_ body: UnsafeRawBufferPointer, for peer: Peer) throws(BusError) -> JSON {
         var reader = try MemberReader(body: body, of: "bus/canOpen")
         let url = Array(try reader.required("url").utf8)
         let match = url.withUnsafeBytes { url -> Result<URLMatch<URLTarget>, BusURLError> in
@@ -138,20 +138,18 @@ extension BusCore {
         case .failure(let error):
             return .object([.init("open", .bool(false)), .init("reason", .string(error.code.rawValue))])
         }
-        var members: [JSON.Member] = [
+        let members: [JSON.Member] = [
             .init("to", .string(target.to)), .init("module", .string(target.owner.name)),
         ]
-        guard target.owner.isReady || canBeWaitedFor(target.owner), setAsideRefusal(target.owner, target.to) == nil
-        else {
-            members.append(.init("reason", .string(ErrorCode.unavailable.rawValue)))
-            return .object([.init("open", .bool(false))] + members)
+        let interface = routes.interface(target.interface)
+        // Of an interface that isn't there yet nobody knows the actions.
+        let last = interface?.isLive == true ? Check.actions : .owner
+        let refusal = Array(target.action.utf8).withUnsafeBytes { action in
+            LiveFacts(core: self, kind: .open, peer: peer, owner: target.owner, interface: interface, name: action)
+                .refusal(.setAside...last)
         }
-        if let interface = routes.interface(target.interface), interface.isLive, interface.actions != nil,
-            Array(target.action.utf8).withUnsafeBytes({ interface.action($0) }) == nil
-        {
-            members.append(.init("reason", .string(ErrorCode.unknownAction.rawValue)))
-            return .object([.init("open", .bool(false))] + members)
-        }
-        return .object([.init("open", .bool(true))] + members)
+        guard let refusal else { return .object([.init("open", .bool(true))] + members) }
+        return .object(
+            [.init("open", .bool(false))] + members + [.init("reason", .string(refusal.code.rawValue))])
     }
 }

@@ -16,12 +16,8 @@ extension BusCore {
             }
             policy = known
         }
-        if peer.role == .launcher, !name.hasPrefix("app.") {
-            throw BusError(.forbidden, "the launcher emits app.* alone, and asked for \(name)")
-        }
-        if let module = peer.module, !module.declared.emits.contains(name) {
-            throw BusError(.forbidden, "the row of \(module.name) doesn't list \(name) in emits: add it there")
-        }
+        let facts = LiveFacts(core: self, kind: .event, peer: peer, name: header.name)
+        if let refusal = facts.error(.sender ... .declaration) { throw refusal }
         let deadline =
             header.members.contains(.deadline) && header.deadline != 0
             ? UInt64(min(max(header.deadline, 1), 86_400_000)) : 5_000

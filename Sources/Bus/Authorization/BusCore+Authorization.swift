@@ -2,25 +2,24 @@ import StrataCore
 
 /// Actions with `auth: true`: the app's authorizer is asked before each call.
 extension BusCore {
-    /// Keeps a call until the authorizer has allowed it; a refusal of any kind
-    /// is `unauthorized`, and the handler never started.
-    /// - Parameter header: the request's, whose parent may be a start that can't
-    ///   wait for the authorizer; an empty one where it has waited for its owner.
+    /// The interface that allows calls; nil where the app names none, or nobody has it.
+    var authorizer: InterfaceRecord? { table.authorizer.flatMap { routes.interface($0) } }
+
+    /// Delivers a call, where the authorizer has to allow it when it has; a refusal of any
+    /// kind is `unauthorized`, and the handler never started.
+    /// - Parameters:
+    ///   - header: the request's, whose parent may be a start that can't
+    ///     wait for the authorizer; an empty one where it has waited for its owner.
+    ///   - owner: the session that serves the interface.
     func authorize(
         _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: borrowing Header,
-        from caller: Peer
+        from caller: Peer, to owner: Peer
     ) {
-        if interface.name == table.authorizer, let owner = interface.owner.peer {
-            deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
-            return
-        }
-        guard let name = table.authorizer, let authorizer = routes.interface(name) else {
-            fail(
-                call,
-                BusError(
-                    .unauthorized,
-                    "\(request.to.text) has auth: true, and the manifest names no authorizer: name one"))
-            return
+        let facts = facts(of: request, interface.owner, from: caller)
+        let verdict = facts.verdict(.authorization)
+        guard verdict == .depends, let authorizer else {
+            if case .refused(let refusal) = verdict { return fail(call, facts.error(refusal)) }
+            return deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
         }
         let held = HeldRequest(request)
         if let refusal = heldRefusal(held, of: caller) {
@@ -35,20 +34,19 @@ extension BusCore {
         _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: borrowing Header, from caller: Peer
     ) {
         let module = authorizer.owner
-        if let refusal = setAsideRefusal(module, "\(authorizer.name)/authorize") {
+        let step = startStep(header, of: caller)
+        let refusal = Array("authorize".utf8).withUnsafeBytes { action in
+            LiveFacts(
+                core: self, kind: .call, peer: caller, owner: module, interface: authorizer, name: action,
+                startStep: step
+            ).error(.setAside ... .start)
+        }
+        if let refusal {
             fail(call, BusError(.unauthorized, refusal.message))
             return
         }
         if module.isReady, let peer = module.peer {
             ask(peer, authorizer, call, from: caller)
-            return
-        }
-        guard canBeWaitedFor(module) else {
-            fail(call, BusError(.unauthorized, unavailable(module).message))
-            return
-        }
-        if let refusal = startRefusal(header, of: caller, module) {
-            fail(call, BusError(.unauthorized, refusal.message))
             return
         }
         guard module.canTakeWaiter(table.limits.waiting) else {
@@ -129,32 +127,18 @@ extension BusCore {
         guard let held = call.pointee.held?.takeUnretainedValue(), let owner = held.interface?.owner else {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
-        if let refusal = setAsideRefusal(owner, held.actionName) {
-            fail(call, refusal)
-            return
-        }
+        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
+        let refusal = held.withRequest { facts(of: $0, owner, from: caller).error(.setAside ... .owner) }
+        if let refusal { return fail(call, refusal) }
+        // It was allowed once, for this call.
+        call.pointee.isAuthorized = true
         guard owner.isReady, let callee = owner.peer else {
-            // Its owner went away meanwhile. It was allowed once, for this call.
-            guard canBeWaitedFor(owner) else {
-                fail(call, unavailable(owner))
-                return
-            }
-            call.pointee.isAuthorized = true
+            // Its owner went away meanwhile.
             wait(call, for: owner)
             return
         }
-        let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
-        unhold(call).withRequest { request in
-            // The instance may have ended meanwhile, or the owner be another
-            // process with other actions.
-            guard let interface = request.interface.map(present) else {
-                preconditionFailure("a call that waits for the authorizer is an interface's")
-            }
-            if let refusal = lateRefusal(interface, request, from: caller) {
-                fail(call, refusal)
-            } else {
-                deliver(call, request, to: self.callee(interface, Self.instanceNumber(request.to), callee))
-            }
-        }
+        // The instance may have ended meanwhile, or the owner be another
+        // process with other actions.
+        unhold(call).withRequest { goOn(call, $0, from: caller, to: callee) }
     }
 }

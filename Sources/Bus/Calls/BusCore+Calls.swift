@@ -19,16 +19,8 @@ extension BusCore {
         if routes.actionNames.isFull { sweepActionNames() }
         switch routes.resolve(header.to, adapters) {
         case .route(let route): call(route, header, body, from: peer)
-        case .reserved("bus", let action, let hasInstance):
-            busCall(action, hasInstance: hasInstance, header, body, from: peer)
-        case .reserved("launcher", let action, let hasInstance):
-            launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
-        case .reserved("module", _, _):
-            refuse(
-                peer, header.id,
-                BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
-        case .reserved(let name, _, _):
-            refuse(peer, header.id, unknownInterface(name))
+        case .reserved(let name, let action, let hasInstance):
+            reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
         case .unknown(let name):
             refuse(peer, header.id, unknownInterface(name))
         case .malformed:
@@ -42,27 +34,40 @@ extension BusCore {
         }
     }
 
+    /// A call to one of the bus's own names.
+    private func reservedCall(
+        _ name: String, _ action: String, hasInstance: Bool, _ header: borrowing Header,
+        _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) {
+        switch Refusal(ofReserved: name, to: peer.role) {
+        case nil where name == "bus": busCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case nil: launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case .ofTheBroker:
+            refuse(
+                peer, header.id,
+                BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
+        case .ofOperators:
+            refuse(
+                peer, header.id,
+                BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there"))
+        default: refuse(peer, header.id, unknownInterface(name))
+        }
+    }
+
     @inline(__always)
     private func call(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) {
-        let interface = route.interface
         if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
-            if let refusal = policyRefusal(
-                interface, header, from: peer, required: route.required, isInstance: route.instance != nil)
-            {
+            if let refusal = refusal(route, header, from: peer, .existence ... .declaration) {
                 refuse(peer, header.id, refusal)
                 return
             }
         }
         if route.adaptation != nil {
             // Whether there is anybody to take it is judged before its body is.
-            if route.isSetAside, let refusal = setAsideRefusal(route) {
+            if let refusal = refusal(route, header, from: peer, .setAside ... .owner) {
                 refuse(peer, header.id, refusal)
-                return
-            }
-            guard interface.owner.isReady || canBeWaitedFor(interface.owner) else {
-                refuse(peer, header.id, unavailable(interface.owner))
                 return
             }
             guard let renamed = adaptedParams(route, header, body, from: peer) else { return }
@@ -88,7 +93,7 @@ extension BusCore {
             return
         }
         if route.needsCheck {
-            if let refusal = actionRefusal(route, from: peer) {
+            if let refusal = refusal(route, header, from: peer, .setAside ... .instance) {
                 refuse(peer, header.id, refusal)
                 return
             }
@@ -97,12 +102,8 @@ extension BusCore {
         guard let call = openRequest(.call, header, from: peer) else { return }
         call.pointee.action = route.actionNumber
         if route.adaptation != nil { adapt(call, route) }
-        if header.members.contains(.parent), let refusal = startRefusal(header, of: peer, route.owner) {
-            fail(call, refusal)
-            return
-        }
         if route.needsAuthorization, !request.skipsAuthorization {
-            authorize(call, request, route, header, from: peer)
+            callee._withUnsafeGuaranteedRef { authorize(call, request, route, header, from: peer, to: $0) }
             return
         }
         callee._withUnsafeGuaranteedRef { deliver(call, request, to: $0) }
@@ -116,12 +117,13 @@ extension BusCore {
 
     @inline(never)
     private func authorize(
-        _ call: CallPointer, _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, from peer: Peer
+        _ call: CallPointer, _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header,
+        from peer: Peer, to callee: Peer
     ) {
         var request = request
         route.action.withUnsafeBytes { action in
             request.action = action
-            authorize(call, request, route.interface, header, from: peer)
+            authorize(call, request, route.interface, header, from: peer, to: callee)
         }
     }
 
@@ -131,14 +133,10 @@ extension BusCore {
         _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
     ) {
-        if route.isSetAside, let refusal = setAsideRefusal(route) {
-            refuse(peer, header.id, refusal)
-            return
-        }
         var request = request
         route.action.withUnsafeBytes { action in
             request.action = action
-            if let call = hold(request, .call, header, for: owner, from: peer) {
+            if let call = hold(request, header, for: owner, from: peer) {
                 call.pointee.action = route.actionNumber
                 adapt(call, route)
             }

@@ -6,14 +6,11 @@ extension BusCore {
     /// refused.
     @discardableResult
     func hold(
-        _ request: Request, _ kind: RequestLife.Kind, _ header: borrowing Header, for owner: ModuleRecord,
-        from peer: Peer
+        _ request: Request, _ header: borrowing Header, for owner: ModuleRecord, from peer: Peer
     ) -> CallPointer? {
-        guard canBeWaitedFor(owner) else {
-            refuse(peer, header.id, unavailable(owner))
-            return nil
-        }
-        if let refusal = startRefusal(header, of: peer, owner) {
+        var facts = facts(of: request, owner, from: peer)
+        facts.startStep = startStep(header, of: peer)
+        if let refusal = facts.error(.setAside ... .start) {
             refuse(peer, header.id, refusal)
             return nil
         }
@@ -30,7 +27,7 @@ extension BusCore {
             refuse(peer, header.id, refusal)
             return nil
         }
-        guard let call = openRequest(kind, header, from: peer) else { return nil }
+        guard let call = openRequest(facts.kind == .report ? .report : .call, header, from: peer) else { return nil }
         keep(held, for: call, of: peer)
         wait(call, for: owner)
         return call
@@ -84,14 +81,13 @@ extension BusCore {
             deliver(call, request, to: callee)
             return
         }
-        if let refusal = lateRefusal(interface, request, from: caller) {
+        var request = request
+        request.interface = interface
+        if call.pointee.isAuthorized { request.skipsAuthorization = true }
+        if let refusal = facts(of: request, interface.owner, from: caller).error(.setAside ... .instance) {
             fail(call, refusal)
-        } else if interface.action(request.action)?.needsAuthorization == true, !request.skipsAuthorization,
-            !call.pointee.isAuthorized
-        {
-            authorize(call, request, interface, header, from: caller)
         } else {
-            deliver(call, request, to: self.callee(interface, Self.instanceNumber(request.to), callee))
+            authorize(call, request, interface, header, from: caller, to: callee)
         }
     }
 

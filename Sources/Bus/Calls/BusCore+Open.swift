@@ -7,12 +7,10 @@ extension BusCore {
         guard hasUsableID(header, from: peer) else { return }
         turn.interrupt()
         statistics.opens += 1
-        if peer.role == .launcher {
-            refuse(peer, header.id, BusError(.forbidden, "the launcher calls bus alone, and opened a URL"))
-            return
-        }
-        guard !header.members.contains(.auth) else {
-            refuse(peer, header.id, BusError(.forbidden, "an open said auth: skip: only calls may"))
+        let facts = LiveFacts(
+            core: self, kind: .open, peer: peer, skipsAuthorization: header.members.contains(.auth))
+        if let refusal = facts.error(.sender ... .trust) {
+            refuse(peer, header.id, refusal)
             return
         }
         let match: URLMatch<URLTarget>
@@ -35,10 +33,6 @@ extension BusCore {
             refuse(peer, header.id, unknownInterface(target.interface))
             return
         }
-        if let refusal = setAsideRefusal(target.owner, target.to) {
-            refuse(peer, header.id, refusal)
-            return
-        }
         if routes.actionNames.isFull { sweepActionNames() }
         let to = Array(target.to.utf8)
         let action = Array(target.action.utf8)
@@ -50,8 +44,12 @@ extension BusCore {
                         to: to, interface: interface, action: action, url: header.url, trace: header.trace,
                         meta: header.meta, body: parameters)
                     guard target.owner.isReady, let callee = target.owner.peer else {
-                        let call = hold(request, .call, header, for: target.owner, from: peer)
+                        let call = hold(request, header, for: target.owner, from: peer)
                         call?.pointee.action = number
+                        return
+                    }
+                    if let refusal = self.facts(of: request, target.owner, from: peer).error(.setAside ... .start) {
+                        refuse(peer, header.id, refusal)
                         return
                     }
                     guard let call = openRequest(.call, header, from: peer) else { return }

@@ -42,9 +42,6 @@ final class HeldRequest {
         skipsAuthorization = state.skipsAuthorization
     }
 
-    /// `Interface/action`, without an instance; for a call.
-    var actionName: String { "\(interface?.name ?? "")/\(String(decoding: action, as: UTF8.self))" }
-
     /// What is counted to the sender, in bytes.
     var cost: Int { body.count + trace.count + meta.count + url.count + name.count + (object?.count ?? 0) + 128 }
 
@@ -91,4 +88,6 @@ struct Request {
     var body = Bytes.none
     /// A trusted module said `auth: skip`.
     var skipsAuthorization = false
+
+    var kind: MessageKind { interface == nil ? .report : url.isEmpty ? .call : .open }
 }

@@ -12,15 +12,17 @@ extension BusCore {
         guard let interface = routes.interface(name) ?? adapted(name) else {
             throw unknownInterface(name)
         }
-        if let refusal = policyRefusal(interface, Header(), from: peer, required: name) { throw refusal }
         let owner = interface.owner
+        var facts = LiveFacts(
+            core: self, kind: .call, peer: peer, owner: owner, interface: interface, required: name)
+        if let refusal = facts.error(.existence ... .owner) { throw refusal }
         if owner.isReady {
             writeReply(peer, id: header.id, try newInstance(interface, for: peer))
             return
         }
-        guard canBeWaitedFor(owner) else { throw unavailable(owner) }
         guard let call = openRequest(.served, header, from: peer) else { return }
-        if let refusal = startRefusal(header, of: peer, owner) {
+        facts.startStep = startStep(header, of: peer)
+        if let refusal = facts.error(.start ... .start) {
             fail(call, refusal)
             return
         }
@@ -50,7 +52,9 @@ extension BusCore {
     }
 
     private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
-        guard interface.isLive, let owner = interface.owner.peer else { throw notOffered(interface) }
+        guard let owner = interface.owner.peer else { throw unavailable(interface.owner) }
+        let facts = LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
+        if let refusal = facts.error(.actions ... .actions) { throw refusal }
         // What the caller says with its requests.
         let name = Name.said(interface.name)
         guard interface.instances == .multiple else { return .object([.init("instance", .string(name))]) }
@@ -128,26 +132,5 @@ extension BusCore {
     static func instanceNumber(_ to: UnsafeRawBufferPointer) -> UInt64? {
         guard let digits = Destination(to)?.instance else { return nil }
         return Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits])) ?? 0
-    }
-
-    /// What is wrong with the instance that a call names, or doesn't name.
-    func instanceRefusal(_ interface: InterfaceRecord, _ number: UInt64?, from caller: Peer) -> BusError? {
-        switch (interface.instances, number) {
-        case (.single, nil): return nil
-        case (.single, .some):
-            return BusError(
-                .unknownInstance, "\(interface.name) has one instance: call it without a number")
-        case (.multiple, nil):
-            return BusError(
-                .unknownInstance,
-                "\(interface.name) is created per user: call bus/create first, then \(interface.name)#N/action")
-        case (.multiple, let number?):
-            if let instance = instances.find(number), instance.creator === caller, instance.interface === interface {
-                return nil
-            }
-            return BusError(
-                .unknownInstance,
-                "\(caller.displayName) has created no instance \(interface.name)#\(number), or it has ended")
-        }
     }
 }

@@ -209,12 +209,6 @@ extension BusCore {
         _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer
     ) {
-        guard peer.role == .operator else {
-            refuse(
-                peer, header.id,
-                BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there"))
-            return
-        }
         let uid = peer.credentials.uid
         guard action != "lend" || mayLaunch(uid) else {
             refuse(

@@ -40,30 +40,13 @@ extension BusCore {
         routes.forgetRoutes()
     }
 
-    /// What is said against a call of an action that is set aside; nil where it
-    /// isn't.
+    /// The deaths for which an action is set aside now; nil where it isn't.
     /// - Parameter action: `Interface/action`, as its owner sees it.
-    @inline(never)
-    func setAsideRefusal(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> BusError? {
+    func setAside(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> ActionDeaths.Entry? {
         guard !module.history.deaths.isEmpty else { return nil }
-        let action = action()
-        guard let entry = module.history.deaths.setAside(action, at: now), let until = entry.setAsideUntil else {
-            if module.history.expireDeaths(at: now) { routes.forgetRoutes() }
-            return nil
-        }
-        let left = (until - now + 999) / 1_000
-        return BusError(
-            .unavailable,
-            "\(action) is set aside: \(module.name) died \(entry.deaths.count) times while it alone was open; it may "
-                + "be called again in \(left) s, or after strata restart \(module.name); strata ps --why shows more")
-    }
-
-    func setAsideRefusal(_ route: RouteTable.Route) -> BusError? {
-        route.action.withUnsafeBytes { setAsideRefusal(route.interface, $0) }
-    }
-
-    func setAsideRefusal(_ interface: InterfaceRecord, _ action: UnsafeRawBufferPointer) -> BusError? {
-        setAsideRefusal(interface.owner, "\(interface.name)/\(action.text)")
+        if let entry = module.history.deaths.setAside(action(), at: now) { return entry }
+        if module.history.expireDeaths(at: now) { routes.forgetRoutes() }
+        return nil
     }
 
     /// Lets go of the names that no open call has.

@@ -8,10 +8,8 @@ extension BusCore {
             endForName(header, of: peer)
             return
         }
-        let rank: Int
-        switch peer.role {
-        case .module: rank = peer.rank
-        case .operator:
+        var rank = peer.rank
+        if peer.role == .operator {
             guard let level = levels.rank(header.level) else {
                 statistics.badFrames += 1
                 end(
@@ -25,19 +23,9 @@ extension BusCore {
                 return
             }
             rank = level
-        case .launcher, .none:
-            refuse(peer, header.id, BusError(.forbidden, "the launcher broadcasts nothing"))
-            return
         }
-        if let module = peer.module,
-            table.calls.refusal(ofBroadcast: module.declared.broadcasts.contains(header.name.text)) != nil
-        {
-            refuse(
-                peer, header.id,
-                BusError(
-                    .undeclared,
-                    "\(module.name) of level \(levels.names[rank]) broadcast \(header.name.text) to later levels, and its "
-                        + "row's broadcasts don't have it: add it there"))
+        if peer.role == .launcher || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
+            refuse(peer, header.id, refusal)
             return
         }
         let observed = observations.find(header.name)?.observations
@@ -67,6 +55,11 @@ extension BusCore {
         if let payload { queued(payload) }
         statistics.notices += UInt64(recipients)
         if header.id != 0 { writeReply(peer, id: header.id, Array("{\"recipients\":\(recipients)}".utf8)) }
+    }
+
+    @inline(never)
+    private func broadcastRefusal(_ name: Header.Text, of peer: Peer) -> BusError? {
+        LiveFacts(core: self, kind: .broadcast, peer: peer, name: name).error(.sender ... .declaration)
     }
 
     /// A notification without name.

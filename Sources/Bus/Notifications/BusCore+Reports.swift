@@ -8,15 +8,17 @@ extension BusCore {
             return
         }
         guard hasUsableID(header, from: peer) else { return }
-        guard peer.role != .launcher else {
-            refuse(peer, header.id, BusError(.forbidden, "the launcher reports nothing"))
+        var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
+        if let refusal = facts.error(.sender ... .sender) {
+            refuse(peer, header.id, refusal)
             return
         }
         guard let target = modules.find(header.to) else {
             refuse(peer, header.id, unknownModule(header))
             return
         }
-        if let sender = peer.module, let refusal = reportRefusal(header, from: sender, of: peer.rank, to: target) {
+        facts.owner = target
+        if let refusal = facts.error(.level ... .declaration) {
             refuse(peer, header.id, refusal)
             return
         }
@@ -28,7 +30,7 @@ extension BusCore {
             to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
             trace: header.trace, meta: header.meta, body: body)
         guard target.isReady, target.peer != nil else {
-            hold(request, .report, header, for: target, from: peer)
+            hold(request, header, for: target, from: peer)
             return
         }
         guard let call = openRequest(.report, header, from: peer) else { return }
@@ -44,30 +46,6 @@ extension BusCore {
             header.members.contains(.to)
                 ? "a report went to \"\(name)\", which no row names and which is no live guest: \(hint)"
                 : "a report lacks \"to\": say the module's name")
-    }
-
-    /// - Parameter rank: that of the sender's session, which may be another than
-    ///   the one that serves its module.
-    private func reportRefusal(
-        _ header: borrowing Header, from sender: ModuleRecord, of rank: Int, to target: ModuleRecord
-    ) -> BusError? {
-        let (own, other) = (levels.names[rank], levels.names[target.rank])
-        let refusal = table.calls.refusal(
-            ofReportFrom: rank, to: target.rank,
-            isDeclared: sender.declared.reports[target.name]?.contains(header.name.text) == true)
-        switch refusal {
-        case nil: return nil
-        case .level:
-            return BusError(
-                .levelViolation,
-                "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of the later level "
-                    + "\(other): reports go to the same or an earlier level; broadcast it instead")
-        case .undeclared:
-            return BusError(
-                .undeclared,
-                "\(sender.name) of level \(own) reported \(header.name.text) to \(target.name) of level \(other), and its "
-                    + "row's reports don't have it: add it there")
-        }
     }
 
     /// Queues a notice with a number to each observation of the target's.

@@ -6,7 +6,7 @@ class Peer {
     /// Whether a module's session still says what it brings, and what begins after that.
     enum Offering: UInt8 { case over, starting, resuming }
 
-    enum Role: UInt8 { case none, module, `operator`, launcher }
+    typealias Role = PeerRole
 
     final let number: UInt64
     final let credentials: PeerCredentials

@@ -13,10 +13,6 @@ struct RouteTable: ~Copyable {
         /// `Interface/action` without an instance, as `ActionNames` numbers it.
         let actionNumber: UInt32
         let instance: UInt64?
-        /// Whether its owner died of it so often that it is set aside.
-        let isSetAside: Bool
-        /// Whether the owner listed its actions and this is none of them.
-        let isUnknownAction: Bool
         let needsAuthorization: Bool
         /// Whether something is to be judged that a plain action of a live
         /// interface leaves out.
@@ -26,6 +22,9 @@ struct RouteTable: ~Copyable {
         /// Nil where no adapter renames members.
         let adaptation: AdapterTable.Adaptation?
 
+        /// - Parameters:
+        ///   - isSetAside: whether its owner died of it so often that it may be set aside.
+        ///   - isUnknownAction: whether the owner listed its actions and this is none of them.
         init(
             to: [UInt8], interface: InterfaceRecord, action: [UInt8], actionNumber: UInt32, instance: UInt64?,
             isSetAside: Bool, isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
@@ -41,9 +40,7 @@ struct RouteTable: ~Copyable {
             owner = interface.owner
             self.action = action
             self.actionNumber = actionNumber
-            self.isSetAside = isSetAside
             self.instance = instance
-            self.isUnknownAction = isUnknownAction
             self.needsAuthorization = needsAuthorization
         }
     }

@@ -60,7 +60,7 @@ struct JudgementView {
 
     private func showRecipients(_ painter: Painter) {
         guard !judgement.recipients.isEmpty else {
-            if judgement.checks.allSatisfy({ $0.name != "existence" }) {
+            if judgement.checks.allSatisfy({ $0.name != StrataCore.Check.existence.name }) {
                 StandardOutput.write(line: "\nNobody observes it.")
             }
             return

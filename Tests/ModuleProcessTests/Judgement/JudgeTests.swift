@@ -61,7 +61,7 @@ struct JudgeTests {
             checks(judgement) == [
                 "adapter passed 25", "existence passed 10", "level passed 13", "declaration passed 15",
                 "owner passed 10",
-                "actions passed", "authorization free 4",
+                "actions passed", "instance free", "authorization free 4",
             ])
         #expect(
             judgement.checks[0].reason
@@ -144,7 +144,7 @@ struct JudgeTests {
         }
         #expect(try last("Storage/load", described: false).hasPrefix("actions: which actions Storage has"))
         #expect(try last("Log/x").hasPrefix("owner: Log is started by hand (it has no run)"))
-        #expect(try last("Cart#4/add").contains("actions: an instance is its creator's alone"))
+        #expect(try last("Cart#4/add").contains("instance: an instance is its creator's alone"))
         #expect(try last("bus/emit").hasPrefix("existence: bus is the broker's own"))
         #expect(
             try last("Storage/wipe")
@@ -184,7 +184,7 @@ struct JudgeTests {
         #expect(
             checks(judgement) == [
                 "existence passed 19", "level free", "declaration free", "owner passed 12", "actions passed",
-                "authorization depends 4",
+                "instance free", "authorization depends 4",
             ])
     }
 

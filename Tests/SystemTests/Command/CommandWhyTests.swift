@@ -53,10 +53,10 @@ struct CommandWhyTests {
         let checks = answer["checks"]?.array ?? []
         #expect(
             checks.map { $0["check"]?.string } == [
-                "existence", "level", "declaration", "owner", "actions", "authorization",
+                "existence", "level", "declaration", "owner", "actions", "instance", "authorization",
             ])
         #expect(
-            checks.map { $0["result"]?.string } == ["passed", "passed", "refused", "passed", "passed", "free"])
+            checks.map { $0["result"]?.string } == ["passed", "passed", "refused", "passed", "passed", "free", "free"])
         #expect(
             checks[0] == [
                 "check": "existence", "result": "passed", "reason": "Storage provides Storage",

@@ -6,62 +6,63 @@ extension Judge {
     public func call(_ to: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) calls \(to)")
         guard let caller = index.row(module) else { return unknownModule(module, judgement) }
+        var facts = ManifestFacts(.call, policy, from: caller)
         guard let target = CallTarget(to) else {
-            judgement.refuse(
-                "existence", .unknownInterface, "\"\(to)\" names no action: write Interface/action")
+            facts.existence = .malformed
+            judgement.add(
+                .existence, facts.verdict(.existence), .init("\"\(to)\" names no action: write Interface/action"))
             return judgement
         }
-        if Name.isReserved(target.interface) {
-            reserved(target, &judgement)
+        guard !Name.isReserved(target.interface) else {
+            facts.existence = .reserved(target.interface)
+            judgement.add(.existence, facts.verdict(.existence), .init(Self.reserved(target.interface)))
             return judgement
         }
-        guard let (owner, interface, action) = existence(target, &judgement) else { return judgement }
-        permission(caller, target.interface, interface, owner, &judgement)
-        if owner.name == caller.name {
-            judgement.add("owner", .passed, "\(owner.name) is the caller itself", place(owner))
-        } else {
-            running(owner, &judgement)
+        let way = way(of: target, &judgement)
+        guard let owner = index.providers[way.interface] else {
+            facts.existence = manifest.table.guests == nil ? .nobody : nil
+            judgement.add(.existence, facts.verdict(.existence), nobody(way.interface))
+            return judgement
         }
-        if actions(interface, action, target.hasInstance, owner, &judgement) {
-            authorization(interface, action, owner, caller, isOpen: false, &judgement)
+        facts.isOwn = owner.name == caller.name
+        facts.targetRank = owner.rank
+        facts.isDeclared = row(caller).requires.contains(target.interface)
+        facts.presence = facts.isOwn ? .ready : presence(owner)
+        facts.namesInstance = target.hasInstance
+        serve(way, owner, &facts)
+        judgement.ask(facts) { check, verdict in
+            switch check {
+            case .existence: provided(way.interface, owner)
+            case .level: level(verdict, facts, caller, way.interface, owner, required: target.interface)
+            case .declaration: declaration(verdict, facts, caller, required: target.interface)
+            case .owner where facts.isOwn: .init("\(owner.name) is the caller itself", place(owner))
+            default: serving(check, verdict, facts, way, owner, caller)
+            }
         }
         return judgement
     }
 
     func unknownModule(_ name: String, _ judgement: Judgement) -> Judgement {
         var judgement = judgement
-        judgement.refuse("existence", .unknownModule, "no row names \(name)\(hint(name, modules))")
+        judgement.add(.existence, .refused(.unknownModule), .init("no row names \(name)\(hint(name, modules))"))
         return judgement
     }
 
-    private func reserved(_ target: CallTarget, _ judgement: inout Judgement) {
-        switch target.interface {
+    private static func reserved(_ name: String) -> String {
+        switch name {
         case "bus":
-            judgement.add(
-                "existence", .depends,
-                "bus is the broker's own interface, outside the level table; each of its actions says itself whom it is for"
-            )
-        case "operator": judgement.refuse("existence", .unknownInterface, "operators provide nothing")
-        case let name:
-            let whom = name == "launcher" ? "operators and the broker" : "the broker alone"
-            judgement.refuse("existence", .forbidden, "\(name)/… is for \(whom)")
+            "bus is the broker's own interface, outside the level table; each of its actions says itself whom it is for"
+        case "operator": "operators provide nothing"
+        default: "\(name)/… is for \(name == "launcher" ? "operators and the broker" : "the broker alone")"
         }
     }
 
     // MARK: Existence
 
-    /// Who answers, under which names.
-    private func existence(
-        _ target: CallTarget, _ judgement: inout Judgement
-    ) -> (owner: AppTable.Row, interface: String, action: String?)? {
-        let name = target.interface
-        if let owner = index.providers[name] {
-            provided(name, owner, &judgement)
-            return (owner, name, target.action)
-        }
-        guard let chain = index.chain(name, target.action ?? "") else {
-            nobody(name, &judgement)
-            return nil
+    /// What a call leads to, behind the adapters on its way.
+    private func way(of target: CallTarget, _ judgement: inout Judgement) -> Way {
+        guard let chain = index.chain(target.interface, target.action ?? "") else {
+            return Way(interface: target.interface, action: target.action)
         }
         var asked = target.action
         for step in chain.steps {
@@ -69,34 +70,26 @@ extension Judge {
             let from = asked.map { "\(step.adapter.name)/\($0)" } ?? step.adapter.name
             asked = renamed?.to ?? asked
             let to = asked.map { "\(step.adapter.to)/\($0)" } ?? step.adapter.to
-            judgement.add("adapter", .passed, "\(from) leads to \(to)\(Self.members(renamed))", place(of: step))
+            judgement.add(adapter: "\(from) leads to \(to)\(Self.members(renamed))", place(of: step))
         }
-        guard let owner = index.providers[chain.interface] else {
-            nobody(chain.interface, &judgement)
-            return nil
-        }
-        provided(chain.interface, owner, &judgement)
-        return (owner, chain.interface, target.action == nil ? nil : chain.action)
+        return Way(interface: chain.interface, action: target.action == nil ? nil : chain.action)
     }
 
-    private func provided(_ name: String, _ owner: AppTable.Row, _ judgement: inout Judgement) {
-        let listed = manifest.table.modules.first { $0.name == owner.name }?.provides.firstIndex(of: name)
-        judgement.add(
-            "existence", .passed,
+    private func provided(_ name: String, _ owner: AppTable.Row) -> Judgement.Finding {
+        let listed = row(owner).provides.firstIndex(of: name)
+        return .init(
             listed == nil
                 ? "\(owner.name)'s module brings \(name), which its row doesn't name"
                 : "\(owner.name) provides \(name)", place(owner, "provides", listed))
     }
 
-    private func nobody(_ name: String, _ judgement: inout Judgement) {
+    private func nobody(_ name: String) -> Judgement.Finding {
         let unless = undescribed { _ in true }
-        if manifest.table.guests != nil {
-            judgement.add(
-                "existence", .depends, "no row provides \(name); a guest may\(hint(name, interfaces))\(unless)")
-            return
+        guard manifest.table.guests == nil else {
+            return .init("no row provides \(name); a guest may\(hint(name, interfaces))\(unless)")
         }
-        judgement.refuse(
-            "existence", .unknownInterface, "no row provides \(name)\(hint(name, interfaces))\(unless)",
+        return .init(
+            "no row provides \(name)\(hint(name, interfaces))\(unless)",
             changes: ["list \(name) in provides of the row whose module has it, or add an adapter \(name)"])
     }
 

@@ -6,14 +6,15 @@ extension Judge {
     public func emit(_ event: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) emits \(event)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
-        if let listed = sender.emits.firstIndex(of: event) {
-            judgement.add(
-                "declaration", .passed, "emits of \(module) has \(event)", place(sender, "emits", listed))
-        } else {
-            judgement.refuse(
-                "declaration", .forbidden,
-                "a module emits what its row lists, and emits of \(module) has not \(event)\(hint(event, sender.emits))",
-                place(sender, "emits", nil), changes: ["add \(event) to emits of \(module)"])
+        let listed = sender.emits.firstIndex(of: event)
+        var facts = ManifestFacts(.event, policy, from: sender)
+        facts.isDeclared = listed != nil
+        judgement.ask(facts) { _, verdict in
+            verdict == .passed
+                ? .init("emits of \(module) has \(event)", place(sender, "emits", listed))
+                : .init(
+                    "a module emits what its row lists, and emits of \(module) has not \(event)\(hint(event, sender.emits))",
+                    place(sender, "emits", nil), changes: ["add \(event) to emits of \(module)"])
         }
         for row in index.table.modules where descriptions[row.name]?.events.contains(event) == true {
             judgement.recipients.append(

@@ -6,16 +6,19 @@ extension Judge {
     public func broadcast(_ name: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) broadcasts \(name)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
-        declaration(of: name, in: row(sender).broadcasts, "broadcasts", sender, &judgement) {
-            policy.refusal(ofBroadcast: $0)
-        }
+        let listed = row(sender).broadcasts
+        var facts = ManifestFacts(.broadcast, policy, from: sender)
+        facts.isDeclared = listed.contains(name)
         let later = index.table.levels.dropFirst(sender.rank + 1)
-        judgement.add(
-            "level", .passed,
-            later.isEmpty
-                ? "\(sender.name) is in the last level, \(level(sender)): a broadcast from there reaches nobody"
-                : "\(sender.name) is in \(level(sender)): its broadcasts go to \(later.joined(separator: ", "))",
-            place(sender, "level"))
+        judgement.ask(facts) { check, verdict in
+            check == .declaration
+                ? declaration(verdict, facts, of: name, in: listed, "broadcasts", sender)
+                : .init(
+                    later.isEmpty
+                        ? "\(sender.name) is in the last level, \(level(sender)): a broadcast from there reaches nobody"
+                        : "\(sender.name) is in \(level(sender)): its broadcasts go to \(later.joined(separator: ", "))",
+                    place(sender, "level"))
+        }
         for name in index.names(ofBroadcast: name, by: sender) {
             judgement.recipients += observers(of: name, from: sender)
         }
@@ -30,40 +33,47 @@ extension Judge {
         var judgement = Judgement("\(module) reports \(name) to \(target)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
         let other = index.row(target)
+        var facts = ManifestFacts(.report, policy, from: sender)
         guard let rank = other?.rank ?? manifest.table.guests?.rank else {
-            judgement.refuse("existence", .unknownModule, "no row names \(target)\(hint(target, modules))")
+            facts.existence = .nobody
+            judgement.add(
+                .existence, facts.verdict(.existence), .init("no row names \(target)\(hint(target, modules))"))
             return judgement
         }
-        if let other {
-            judgement.add("existence", .passed, "\(target) is a row", place(other))
-        } else {
-            judgement.add("existence", .depends, "no row names \(target); a guest may\(hint(target, modules))")
-        }
-        let level = index.table.levels[rank]
-        let levels = "\(sender.name) is in \(self.level(sender)), \(target) in \(other.map(self.level) ?? level)"
         let listed = row(sender).reports.first { $0.module == target }?.names ?? []
-        var isRefused = false
-        if policy.refusal(ofReportFrom: sender.rank, to: rank, isDeclared: true) == .level {
-            judgement.refuse(
-                "level", .levelViolation, "reports go to the same or an earlier level; \(levels)",
-                place(sender, "level"),
-                changes: reportChanges(
-                    name, sender, to: target, level, isGuest: other == nil, isListed: listed.contains(name)))
-            isRefused = true
-        } else {
-            judgement.add(
-                "level", .passed, "reports go to the same or an earlier level; \(levels)", place(sender, "level"))
-        }
-        declaration(of: name, in: listed, "reports", sender, target: target, isRefused: isRefused, &judgement) {
-            policy.refusal(ofReportFrom: sender.rank, to: sender.rank, isDeclared: $0)
+        if other == nil { facts.existence = nil }
+        facts.targetRank = rank
+        facts.isDeclared = listed.contains(name)
+        facts.presence = other.flatMap(presence)
+        judgement.ask(facts) { check, verdict in
+            switch check {
+            case .existence:
+                other.map { .init("\(target) is a row", place($0)) }
+                    ?? .init("no row names \(target); a guest may\(hint(target, modules))")
+            case .level: reportLevel(verdict, facts, name, sender, to: target, other)
+            case .declaration: declaration(verdict, facts, of: name, in: listed, "reports", sender, target: target)
+            default: other.map(running)
+            }
         }
         guard let other else { return judgement }
-        running(other, &judgement)
         judgement.recipients = [recipient(name, other, judgement.isAllowed)]
         if judgement.isAllowed, judgement.recipients.allSatisfy({ !$0.gets }) {
             judgement.changes.append(["add \(name) to observes of \(target)"])
         }
         return judgement
+    }
+
+    private func reportLevel(
+        _ verdict: Verdict, _ facts: ManifestFacts, _ name: String, _ sender: AppTable.Row, to target: String,
+        _ other: AppTable.Row?
+    ) -> Judgement.Finding {
+        let level = index.table.levels[facts.targetRank]
+        let changes = reportChanges(
+            name, sender, to: target, level, isGuest: other == nil, isListed: facts.isDeclared)
+        return .init(
+            "reports go to the same or an earlier level; \(sender.name) is in \(self.level(sender)), \(target) in "
+                + (other.map(self.level) ?? level), place(sender, "level"),
+            changes: verdict == .passed ? [] : changes)
     }
 
     /// What makes a report to a later level arrive.
@@ -91,34 +101,27 @@ extension Judge {
         return [broadcast(name, from: module)] + reports
     }
 
-    /// The row as the manifest has it.
-    private func row(_ row: AppTable.Row) -> AppTable.Row {
-        manifest.table.modules.first { $0.name == row.name } ?? row
-    }
-
     private func declaration(
-        of name: String, in listed: [String], _ key: String, _ sender: AppTable.Row, target: String? = nil,
-        isRefused: Bool = false, _ judgement: inout Judgement,
-        _ refusal: (_ isDeclared: Bool) -> AppTable.PolicyRefusal?
-    ) {
+        _ verdict: Verdict, _ facts: ManifestFacts, of name: String, in listed: [String], _ key: String,
+        _ sender: AppTable.Row, target: String? = nil
+    ) -> Judgement.Finding {
         let found = listed.firstIndex(of: name)
         let steps: [ManifestPlaces.Step] =
             ["modules", .key(sender.name), .key(key)] + (target.map { [.key($0)] } ?? [])
             + (found.map { [.at($0)] } ?? [])
         let place = manifest.problem(steps, "")
         let whom = target.map { " to \($0)" } ?? ""
-        if refusal(found != nil) == .undeclared {
-            judgement.refuse(
-                "declaration", .undeclared,
+        switch verdict {
+        case .refused:
+            return .init(
                 "calls: declared wants \(name)\(whom) in \(key) of \(sender.name)'s row\(hint(name, listed))", place,
-                changes: isRefused ? [] : ["add \(name)\(whom) to \(key) of \(sender.name)"])
-        } else if policy == .declared {
-            judgement.add("declaration", .passed, "\(key) of \(sender.name) has \(name)\(whom)", place)
-        } else {
+                changes: facts.verdict(.level) == .refused(.level)
+                    ? [] : ["add \(name)\(whom) to \(key) of \(sender.name)"])
+        case .passed: return .init("\(key) of \(sender.name) has \(name)\(whom)", place)
+        case .free, .depends:
             let unlisted = found == nil ? "; its row doesn't list \(name)\(whom)" : ""
-            judgement.add(
-                "declaration", .free, "calls: \(policy.rawValue) wants none\(unlisted)",
-                found == nil ? policyPlace : place)
+            return .init(
+                "calls: \(policy.rawValue) wants none\(unlisted)", found == nil ? policyPlace : place)
         }
     }
 

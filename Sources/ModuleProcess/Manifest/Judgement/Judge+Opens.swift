@@ -13,31 +13,38 @@ extension Judge {
     public func open(_ url: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) opens \(url)")
         guard let caller = index.row(module) else { return unknownModule(module, judgement) }
+        var facts = ManifestFacts(.open, policy, from: caller)
         let mapping: Mapping
         do throws(BusURLError) {
             let bytes = try BusURL(url)
             mapping = try mappings.resolve(bytes, schemes: index.table.schemes).value
         } catch {
+            facts.existence = .url(error.code)
             let schemes = manifest.problem(["schemes"], "")
-            judgement.refuse(
-                "existence", ErrorCode(error.code.rawValue), error.message,
-                error.code == .unknownScheme && schemes.line != nil ? schemes : nil)
+            let place = error.code == .unknownScheme && schemes.line != nil ? schemes : nil
+            judgement.add(.existence, facts.verdict(.existence), .init(error.message, place))
             return judgement
         }
         let owner = mapping.owner
-        judgement.add(
-            "existence", .passed,
-            "it matches \(mapping.url.host)\(mapping.url.path) of \(owner.name), which leads to \(mapping.url.to)",
-            place(owner, "urls", mapping.place))
         guard let (interface, action) = mapping.url.target else {
-            judgement.refuse("existence", .unknownInterface, "\(mapping.url.to) is no Interface/action")
+            facts.existence = .nobody
+            judgement.add(
+                .existence, facts.verdict(.existence), .init("\(mapping.url.to) is no Interface/action"))
             return judgement
         }
-        judgement.add("level", .free, "opening a URL is free of levels: it names no module")
-        judgement.add("declaration", .free, "opening a URL needs none")
-        running(owner, &judgement)
-        if actions(interface, action, false, owner, &judgement) {
-            authorization(interface, action, owner, caller, isOpen: true, &judgement)
+        let way = Way(interface: interface, action: action)
+        facts.presence = presence(owner)
+        serve(way, owner, &facts)
+        judgement.ask(facts) { check, verdict in
+            switch check {
+            case .existence:
+                .init(
+                    "it matches \(mapping.url.host)\(mapping.url.path) of \(owner.name), which leads to \(mapping.url.to)",
+                    place(owner, "urls", mapping.place))
+            case .level: .init("opening a URL is free of levels: it names no module")
+            case .declaration: .init("opening a URL needs none")
+            default: serving(check, verdict, facts, way, owner, caller)
+            }
         }
         return judgement
     }

@@ -2,55 +2,54 @@ import StrataCore
 
 /// The level rule and the declarations that a call needs.
 extension Judge {
-    func permission(
-        _ caller: AppTable.Row, _ required: String, _ interface: String, _ owner: AppTable.Row,
-        _ judgement: inout Judgement
-    ) {
-        let row = manifest.table.modules.first { $0.name == caller.name } ?? caller
-        let listed = row.requires.firstIndex(of: required)
-        if owner.name == caller.name {
-            judgement.add("level", .free, "a module's own interfaces are always free")
-            judgement.add("declaration", .free, "a module's own interfaces need none")
-            return
-        }
+    func level(
+        _ verdict: Verdict, _ facts: ManifestFacts, _ caller: AppTable.Row, _ interface: String,
+        _ owner: AppTable.Row, required: String
+    ) -> Judgement.Finding {
+        guard !facts.isOwn else { return .init("a module's own interfaces are always free") }
         let levels = "\(caller.name) is in \(level(caller)), \(owner.name) in \(level(owner))"
-        // The second is asked apart, so that both are told at once.
-        let undeclared = policy.refusal(ofCallFrom: caller.rank, to: caller.rank, isDeclared: listed != nil)
-        let declaration = undeclared == .undeclared ? "add \(required) to requires of \(caller.name)" : nil
-        var isRefused = false
-        if policy.refusal(ofCallFrom: caller.rank, to: owner.rank, isDeclared: true) == .level {
-            judgement.refuse(
-                "level", .levelViolation,
+        switch verdict {
+        case .refused:
+            let isUndeclared = facts.verdict(.declaration) == .refused(.undeclared)
+            return .init(
                 "calls: \(policy.rawValue) keeps a module from calling a later level; \(levels)",
                 place(caller, "level"),
-                changes: levelChanges(caller, interface, owner, and: declaration))
-            isRefused = true
-        } else if policy == .any {
-            judgement.add(
-                "level", .free,
+                changes: levelChanges(
+                    caller, interface, owner, and: isUndeclared ? Self.declaring(required, by: caller) : nil))
+        case .free, .depends:
+            var layered = facts
+            layered.policy = .layered
+            return .init(
                 "calls: any lets each module call each interface; \(levels)"
-                    + (LevelRule.callMayGo(from: caller.rank, to: owner.rank)
+                    + (layered.verdict(.level) == .passed
                         ? "" : ", which calls: layered would refuse (\(ErrorCode.levelViolation))"),
                 policyPlace)
-        } else {
-            judgement.add("level", .passed, levels, place(caller, "level"))
+        case .passed: return .init(levels, place(caller, "level"))
         }
-        if let declaration {
+    }
+
+    func declaration(
+        _ verdict: Verdict, _ facts: ManifestFacts, _ caller: AppTable.Row, required: String
+    ) -> Judgement.Finding {
+        guard !facts.isOwn else { return .init("a module's own interfaces need none") }
+        let listed = row(caller).requires.firstIndex(of: required)
+        switch verdict {
+        case .refused:
             let said = descriptions[caller.name]?.requires.contains(required) == true
-            judgement.refuse(
-                "declaration", .undeclared,
+            return .init(
                 "calls: declared wants \(required) in requires of \(caller.name)'s row"
                     + (said ? "; that its module declares it doesn't count" : ""), place(caller, "requires", nil),
-                changes: isRefused ? [] : [declaration])
-        } else if policy == .declared {
-            judgement.add(
-                "declaration", .passed, "\(caller.name) requires \(required)", place(caller, "requires", listed))
-        } else {
-            judgement.add(
-                "declaration", .free,
+                changes: facts.verdict(.level) == .refused(.level) ? [] : [Self.declaring(required, by: caller)])
+        case .passed: return .init("\(caller.name) requires \(required)", place(caller, "requires", listed))
+        case .free, .depends:
+            return .init(
                 "calls: \(policy.rawValue) wants none" + (listed == nil ? "; its row doesn't require \(required)" : ""),
                 listed == nil ? policyPlace : place(caller, "requires", listed))
         }
+    }
+
+    private static func declaring(_ interface: String, by caller: AppTable.Row) -> String {
+        "add \(interface) to requires of \(caller.name)"
     }
 
     /// - Parameter declaration: what a call that the levels let pass needs besides.

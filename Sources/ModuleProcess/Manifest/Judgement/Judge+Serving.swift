@@ -1,90 +1,132 @@
 import StrataCore
 
-/// What is judged once it is known who serves a call: its list of actions, and
-/// authorization.
+/// What is judged once it is known who serves a call: whether its owner runs, its list of
+/// actions, its instances, and authorization.
 extension Judge {
-    /// Returns whether there may be such an action, under that name.
-    func actions(
-        _ name: String, _ action: String?, _ hasInstance: Bool, _ owner: AppTable.Row, _ judgement: inout Judgement
-    ) -> Bool {
-        guard let interface = descriptions[owner.name]?.interface(name) else {
-            judgement.add(
-                "actions", .depends,
-                "which actions \(name) has, \(owner.name)'s program alone knows, and it has not described itself")
-            return true
-        }
-        let listed = (interface.actions ?? []).map(\.name)
-        guard let action else {
-            judgement.add(
-                "actions", .depends,
-                listed.isEmpty ? "\(name) lists no actions: all pass" : "\(name) has \(listed.joined(separator: ", "))")
-            return true
-        }
-        guard interface.has(action) else {
-            let near = hint(action, listed)
-            judgement.refuse(
-                "actions", .unknownAction,
-                "\(owner.name)'s module has no action \(name)/\(action)"
-                    + (near.isEmpty ? "; it has \(listed.isEmpty ? "none" : listed.joined(separator: ", "))" : near))
-            return false
-        }
-        switch (interface.isMultiple, hasInstance) {
-        case (true, false):
-            judgement.refuse(
-                "actions", .unknownInstance, "\(name) has instances: multiple, and the call names none",
-                changes: ["create one (bus/create) and call \(name)#NUMBER/\(action)"])
-            return false
-        case (false, true):
-            judgement.refuse(
-                "actions", .unknownInstance, "\(name) has instances: single", changes: ["call \(name)/\(action)"])
-            return false
-        case (true, true):
-            judgement.add("actions", .depends, "an instance is its creator's alone, for as long as it lasts")
-            return true
-        case (false, false):
-            judgement.add(
-                "actions", .passed,
-                interface.actions == nil
-                    ? "\(name) lists no actions: all pass" : "\(owner.name)'s module lists \(action)")
-            return true
+    /// Where a call leads.
+    struct Way {
+        var interface: String
+        /// Nil for calls of the interface in general.
+        var action: String?
+    }
+
+    /// Adds what is known of who serves a call.
+    func serve(_ way: Way, _ owner: AppTable.Row, _ facts: inout ManifestFacts) {
+        let authorizer = manifest.table.authorizer
+        facts.take(descriptions[owner.name]?.interface(way.interface), way.action)
+        facts.isAuthorizers = way.interface == authorizer
+        // Some module may bring the one that the manifest names.
+        facts.hasAuthorizer = authorizer == nil ? false : nil
+    }
+
+    /// Nil of what isn't judged, since there is no such action or instance.
+    func serving(
+        _ check: Check, _ verdict: Verdict, _ facts: ManifestFacts, _ way: Way, _ owner: AppTable.Row,
+        _ caller: AppTable.Row
+    ) -> Judgement.Finding? {
+        switch check {
+        case .owner: return running(owner)
+        case .actions: return actions(verdict, way, owner)
+        case .instance where facts.refusal(.actions ... .actions) == nil: return instance(verdict, way, owner)
+        case .authorization where facts.refusal(.actions ... .instance) == nil:
+            return authorization(verdict, facts, way, owner, caller)
+        default: return nil
         }
     }
 
-    // MARK: Authorization
+    private func interface(_ way: Way, _ owner: AppTable.Row) -> ModuleDescription.Interface? {
+        descriptions[owner.name]?.interface(way.interface)
+    }
 
-    func authorization(
-        _ name: String, _ action: String?, _ owner: AppTable.Row, _ caller: AppTable.Row, isOpen: Bool,
-        _ judgement: inout Judgement
-    ) {
-        let authorizer = manifest.table.authorizer
-        if name == authorizer {
-            judgement.add("authorization", .free, "the authorizer's own interface is never checked", authorizerPlace)
-            return
+    private func actions(_ verdict: Verdict, _ way: Way, _ owner: AppTable.Row) -> Judgement.Finding {
+        let name = way.interface
+        guard let interface = interface(way, owner) else {
+            return .init(
+                "which actions \(name) has, \(owner.name)'s program alone knows, and it has not described itself")
         }
-        guard let interface = descriptions[owner.name]?.interface(name) else {
-            judgement.add(
-                "authorization", .depends, "\(owner.name)'s program alone knows which actions have auth: true")
-            return
+        let listed = (interface.actions ?? []).map(\.name)
+        guard let action = way.action else {
+            return .init(
+                listed.isEmpty ? "\(name) lists no actions: all pass" : "\(name) has \(listed.joined(separator: ", "))")
         }
-        let guarded = (interface.actions ?? []).filter(\.needsAuthorization).map(\.name)
-        guard action.map(guarded.contains) ?? !guarded.isEmpty else {
-            judgement.add(
-                "authorization", .free, action.map { "\(name)/\($0) is auth: false" } ?? "no action of it is auth: true"
-            )
-            return
+        guard verdict == .passed else {
+            let near = hint(action, listed)
+            return .init(
+                "\(owner.name)'s module has no action \(name)/\(action)"
+                    + (near.isEmpty ? "; it has \(listed.isEmpty ? "none" : listed.joined(separator: ", "))" : near))
         }
-        let what = action ?? guarded.joined(separator: ", ")
-        guard let authorizer else {
-            judgement.refuse(
-                "authorization", .unauthorized, "\(name)/\(what) has auth: true, and the app has no authorizer",
+        return .init(
+            interface.actions == nil
+                ? "\(name) lists no actions: all pass" : "\(owner.name)'s module lists \(action)")
+    }
+
+    private func instance(_ verdict: Verdict, _ way: Way, _ owner: AppTable.Row) -> Judgement.Finding {
+        let name = way.interface
+        switch verdict {
+        case .refused(.instanceMissing):
+            return .init(
+                "\(name) has instances: multiple, and the call names none",
+                changes: ["create one (bus/create) and call \(name)#NUMBER/\(way.action ?? "ACTION")"])
+        case .refused:
+            return .init(
+                "\(name) has instances: single", changes: ["call \(name)/\(way.action ?? "ACTION")"])
+        case .free, .passed: return .init("\(name) has instances: single")
+        case .depends where interface(way, owner) == nil:
+            return .init(
+                "whether \(name) has instances, \(owner.name)'s program alone knows, and it has not described itself")
+        case .depends: return .init("an instance is its creator's alone, for as long as it lasts")
+        }
+    }
+
+    private func authorization(
+        _ verdict: Verdict, _ facts: ManifestFacts, _ way: Way, _ owner: AppTable.Row, _ caller: AppTable.Row
+    ) -> Judgement.Finding {
+        let name = way.interface
+        if facts.isAuthorizers { return .init("the authorizer's own interface is never checked", authorizerPlace) }
+        guard let guarded = interface(way, owner)?.guarded else {
+            return .init("\(owner.name)'s program alone knows which actions have auth: true")
+        }
+        let what = way.action ?? guarded.joined(separator: ", ")
+        switch verdict {
+        case .free, .passed:
+            return .init(way.action.map { "\(name)/\($0) is auth: false" } ?? "no action of it is auth: true")
+        case .refused:
+            return .init(
+                "\(name)/\(what) has auth: true, and the app has no authorizer",
                 changes: ["name an interface that decides in authorizer"])
-            return
+        case .depends:
+            let authorizer = manifest.table.authorizer ?? ""
+            let asked =
+                "\(authorizer)/authorize, of \(index.providers[authorizer]?.name ?? "nobody"), is asked each time"
+            let skips =
+                caller.trusted && facts.kind == .call ? "; \(caller.name) is trusted, and may say auth: skip" : ""
+            return .init("\(name)/\(what) has auth: true: \(asked)\(skips)", authorizerPlace)
         }
-        let asked = "\(authorizer)/authorize, of \(index.providers[authorizer]?.name ?? "nobody"), is asked each time"
-        let skips = caller.trusted && !isOpen ? "; \(caller.name) is trusted, and may say auth: skip" : ""
-        judgement.add(
-            "authorization", .depends, "\(name)/\(what) has auth: true: \(asked)\(skips)", authorizerPlace)
     }
 
     private var authorizerPlace: ManifestError { manifest.problem(["authorizer"], "") }
+
+    // MARK: The owner
+
+    /// Whether a request finds a row's module, or waits for it.
+    func presence(_ owner: AppTable.Row) -> Presence? { owner.start == .manual ? nil : .expected }
+
+    /// What a module is that a request has to wait for.
+    func running(_ owner: AppTable.Row) -> Judgement.Finding {
+        let hasProgram =
+            manifest.processes.first { $0.name == owner.name }?.executable != nil
+        switch owner.start {
+        case .eager, .async:
+            return .init(
+                "\(owner.name) starts with the app (start: \(owner.start.rawValue)); while it isn't ready, it is waited for",
+                place(owner))
+        case .onDemand:
+            return .init(
+                "\(owner.name) is started by the request (start: on-demand), which waits for it", place(owner, "start"))
+        case .manual:
+            return .init(
+                "\(owner.name) is started by hand (\(hasProgram ? "strata start" : "it has no run")); until it is there, "
+                    + "the answer is \(ErrorCode.unavailable)", place(owner, "start"))
+        }
+    }
 }

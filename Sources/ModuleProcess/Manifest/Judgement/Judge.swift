@@ -55,26 +55,9 @@ public struct Judge {
         return found.line == nil ? nil : found
     }
 
-    /// What a module is that a request has to wait for.
-    func running(_ owner: AppTable.Row, _ judgement: inout Judgement) {
-        let hasProgram =
-            manifest.processes.first { $0.name == owner.name }?.executable != nil
-        switch owner.start {
-        case .eager, .async:
-            judgement.add(
-                "owner", .passed,
-                "\(owner.name) starts with the app (start: \(owner.start.rawValue)); while it isn't ready, it is waited for",
-                place(owner))
-        case .onDemand:
-            judgement.add(
-                "owner", .passed, "\(owner.name) is started by the request (start: on-demand), which waits for it",
-                place(owner, "start"))
-        case .manual:
-            judgement.add(
-                "owner", .depends,
-                "\(owner.name) is started by hand (\(hasProgram ? "strata start" : "it has no run")); until it is there, "
-                    + "the answer is \(ErrorCode.unavailable)", place(owner, "start"))
-        }
+    /// The row as the manifest has it.
+    func row(_ row: AppTable.Row) -> AppTable.Row {
+        manifest.table.modules.first { $0.name == row.name } ?? row
     }
 
     /// `; A, B may, whose programs have not described themselves`, of the rows

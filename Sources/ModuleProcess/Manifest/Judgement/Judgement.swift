@@ -48,17 +48,49 @@ public struct Judgement: Sendable, Equatable {
     /// Whether a check depends on what is only known while the app runs.
     public var depends: Bool { isAllowed && checks.contains { $0.result == .depends } }
 
-    mutating func add(_ name: String, _ result: Check.Result, _ reason: String, _ place: ManifestError? = nil) {
-        checks.append(Check(name: name, result: result, reason: reason, place: place))
+    /// What is found by a check.
+    struct Finding {
+        var reason: String
+        var place: ManifestError?
+        /// Of a refusal: each would mend it by itself.
+        var changes: [String] = []
+
+        init(_ reason: String, _ place: ManifestError? = nil, changes: [String] = []) {
+            self.reason = reason
+            self.place = place
+            self.changes = changes
+        }
     }
 
-    /// A check that fails; the first one is what the bus answers.
-    /// - Parameter changes: each would mend it by itself.
-    mutating func refuse(
-        _ name: String, _ code: ErrorCode, _ reason: String, _ place: ManifestError? = nil, changes: [String] = []
-    ) {
-        add(name, .refused, "\(code): \(reason)", place)
-        self.code = self.code ?? code
-        if !changes.isEmpty { self.changes.append(changes) }
+    /// Has the judge asked each check that can be foreseen; the first one that refuses is what
+    /// the bus answers.
+    /// - Parameter explain: nil where nothing can be said, since there is nothing to judge.
+    mutating func ask(_ facts: ManifestFacts, _ explain: (StrataCore.Check, Verdict) -> Finding?) {
+        for check in facts.kind.checks where check.isForeseeable {
+            let verdict = facts.verdict(check)
+            guard let finding = explain(check, verdict) else { continue }
+            add(check, verdict, finding)
+        }
+    }
+
+    /// One that a call passes on its way, before all checks.
+    mutating func add(adapter reason: String, _ place: ManifestError?) {
+        checks.append(Check(name: "adapter", result: .passed, reason: reason, place: place))
+    }
+
+    mutating func add(_ check: StrataCore.Check, _ verdict: Verdict, _ finding: Finding) {
+        let result: Check.Result
+        var reason = finding.reason
+        switch verdict {
+        case .passed: result = .passed
+        case .free: result = .free
+        case .depends: result = .depends
+        case .refused(let refusal):
+            result = .refused
+            reason = "\(refusal.code): \(reason)"
+            code = code ?? refusal.code
+            if !finding.changes.isEmpty { changes.append(finding.changes) }
+        }
+        checks.append(Check(name: check.name, result: result, reason: reason, place: finding.place))
     }
 }

@@ -19,7 +19,7 @@ public struct ManifestReview {
     public var errors: [ManifestError] {
         table.modules.flatMap { row in
             requirements(of: row) { name, owner in
-                table.calls.refusal(ofCallFrom: row.rank, to: owner.rank, isDeclared: true) == .level
+                refusesLevel(.call, table.calls, from: row, to: owner.rank)
                     ? "\(name) is of \(owner.name) in the later level \(index.level(owner)), which calls: "
                         + "\(table.calls.rawValue) keeps \(row.name) in \(index.level(row)) from calling; open a URL, "
                         + "or move one of them"
@@ -42,7 +42,7 @@ public struct ManifestReview {
         if table.calls == .any {
             advice += table.modules.flatMap { row in
                 requirements(of: row) { name, owner in
-                    LevelRule.callMayGo(from: row.rank, to: owner.rank)
+                    !refusesLevel(.call, .layered, from: row, to: owner.rank)
                         ? nil
                         : "\(name) is of \(owner.name) in the later level \(index.level(owner)), and \(row.name) in "
                             + "\(index.level(row)) depends on it; calls: any lets it, and layered would not: open a "
@@ -73,6 +73,12 @@ public struct ManifestReview {
         return advice
     }
 
+    private func refusesLevel(
+        _ kind: MessageKind, _ policy: AppTable.CallPolicy, from row: AppTable.Row, to rank: Int
+    ) -> Bool {
+        ManifestFacts(kind, policy, from: row, to: rank).verdict(.level) == .refused(.level)
+    }
+
     private func unprovided(_ reason: String) -> [ManifestError] {
         table.modules.flatMap { row in
             row.requires.enumerated().filter { index.provider(of: $0.element) == nil }.map { place, name in
@@ -96,7 +102,7 @@ public struct ManifestReview {
     /// One whose target is in a later level: a row, or a guest.
     private func report(_ target: String, by row: AppTable.Row) -> ManifestError? {
         guard let rank = index.row(target)?.rank ?? table.guests?.rank,
-            !LevelRule.reportMayGo(from: row.rank, to: rank)
+            refusesLevel(.report, table.calls, from: row, to: rank)
         else { return nil }
         let isGuest = index.row(target) == nil
         return manifest.problem(

@@ -140,7 +140,7 @@ struct NotificationReview {
 
     private func unheard(_ report: AppTable.Reported, of row: AppTable.Row) -> [Finding] {
         guard let target = index.row(report.module), descriptions[target.name] != nil,
-            LevelRule.reportMayGo(from: row.rank, to: target.rank)
+            ManifestFacts(.report, table.calls, from: row, to: target.rank).verdict(.level) == .passed
         else { return [] }
         return report.names.enumerated().compactMap { place, name in
             guard !target.observes.contains(where: { $0.name == name }) else { return nil }
