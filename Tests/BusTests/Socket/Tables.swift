@@ -17,9 +17,6 @@ let firstOfLevel = ["Ant", "Bee", "Cat"]
 let secondOfLevel = ["Ant2", "Bee2", "Cat2"]
 let levelNames = ["basic", "middle", "topout"]
 
-/// Every pair of ranks.
-let rankPairs: [(Int, Int)] = (0..<3).flatMap { one in (0..<3).map { (one, $0) } }
-
 extension TestBus {
     /// A module that provides one interface and is asked by hand.
     func provider(

@@ -13,18 +13,40 @@ struct CheckOrderTests {
         .manual("Late", rank: 2, provides: ["Later"]), .manual("Bee", rank: 1) { $0.requires = ["Here", "Wanted"] }
     ) { $0.calls = .declared }
 
+    private static let here: JSON = ["interfaces": ["Here": ["actions": ["act": [:], "guarded": ["auth": true]]]]]
+
     /// Each destination fails the check of its code and all that come later,
     /// as far as they go together.
-    @Test(arguments: [
-        ("Nowhere/act", "unknown-interface"), ("Later/act", "level-violation"), ("Gone/act", "undeclared"),
-        ("Wanted/act", "unavailable"), ("Here/nothing", "unknown-action"), ("Here/guarded", "unauthorized"),
-    ])
-    func theFirstCheckThatFailsIsTold(to: String, code: String) throws {
+    @Test func theFirstCheckThatFailsIsTold() throws {
         try TestBus.run(Self.table) { bus in
-            let owner = try bus.module("Ant", ["interfaces": ["Here": ["actions": ["guarded": ["auth": true]]]]])
-            let error = try bus.module("Bee").refused(to, with: code)
-            #expect(!error.message.isEmpty)
+            let owner = try bus.module("Ant", Self.here)
+            let caller = try bus.module("Bee")
+            for (to, code) in [
+                ("Nowhere/act", "unknown-interface"), ("Later/act", "level-violation"), ("Gone/act", "undeclared"),
+                ("Wanted/act", "unavailable"), ("Here/nothing", "unknown-action"), ("Here/guarded", "unauthorized"),
+            ] {
+                #expect(try !caller.refused(to, with: code).message.isEmpty)
+            }
             try owner.expectNothing()
+        }
+    }
+
+    /// The checks that the bus makes where it takes a place stand in the judge's order too:
+    /// behind the action the request, then its parent, then the authorizer.
+    @Test func placesAreTakenInTheJudgesOrder() throws {
+        var table = Self.table
+        table.limits.calls = 1
+        try TestBus.run(table) { bus in
+            let owner = try bus.module("Ant", Self.here)
+            let caller = try bus.module("Bee")
+            let parent: JSON = ["parent": 99]
+            try caller.refused("Here/guarded", nil, parent, with: "cancelled")
+            let open = try caller.call("Here/act")
+            let call = try owner.expectCall("Here/act")
+            try caller.refused("Here/nothing", nil, parent, with: "unknown-action")
+            try caller.refused("Here/guarded", nil, parent, with: "overloaded")
+            try owner.reply(to: call)
+            try caller.expectReply(to: open)
         }
     }
 
