@@ -28,9 +28,7 @@ extension BusCore {
         try checkFree(part.offer, of: module)
         if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
         if let successor, let all {
-            successor.offer = all
-            successor.events += part.events
-            successor.requires += part.requires
+            successor.add(part, offering: all)
         } else {
             add(part.offer, to: module)
             module.session.add(events: part.events, requires: part.requires)

@@ -98,25 +98,11 @@ struct Resumption {
             outbox: Outbox(pool: bus.pool, state.output, payloads))
         state.kept.withPieces { pieces in for piece in pieces { peer.assembler.keep(piece) } }
         peer.resume(state)
-        peer.role = state.role
-        peer.module = modules[state.module]
-        peer.rank = state.rank
-        peer.vouched = state.vouched
-        switch state.role {
-        case .none: break
-        case .operator: peer.setFrom("operator")
-        case .launcher: peer.setFrom("launcher")
-        case .module: peer.setFrom(peer.module?.name ?? "")
-        }
-        peer.owesCredit = state.owesCredit
+        if state.role != .none { peer.identify(as: state.role, modules[state.module], rank: state.rank) }
         peer.assemblyDeadline = state.assemblyDeadline
-        peer.lastRequest = state.lastRequest
-        peer.stopAttempts = state.stopAttempts
         if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
             peer.waits(for: row, helloID: state.helloID)
         }
-        peer.offering = state.offering
-        peer.wantsRetiring = state.wantsRetiring
         broker.admit(resumed: peer)
         if peer.number == self.state.seat.peer {
             bus.seat.take(peer)
@@ -145,11 +131,8 @@ struct Resumption {
         module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
         if module.peer != nil { bus.add(try state.offer.offer(), to: module) }
         if let successor = state.successor {
-            module.successor = Successor(
-                try peer(successor.peer), offer: try successor.offer.offer(), events: successor.events,
-                requires: successor.requires)
-            module.successor?.step = successor.step
-            module.successor?.times = successor.times
+            let own = Successor(try peer(successor.peer), successor, offer: try successor.offer.offer())
+            module.isJoined(by: own)
         }
     }
 

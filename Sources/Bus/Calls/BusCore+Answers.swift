@@ -226,7 +226,7 @@ extension BusCore {
         guard call.pointee.stream.owed == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
             // It goes out, added up, when there is room.
             call.pointee.stream.owed += added
-            callee.owesCredit = true
+            callee.owesCredit(true)
             return
         }
         queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
@@ -250,13 +250,13 @@ extension BusCore {
 
     /// Sends a callee the credit that found no room in its queue.
     func sendOwedCredit(_ callee: Peer) {
-        callee.owesCredit = false
+        callee.owesCredit(false)
         var next = callee.firstServed
         while let call = next {
             next = call.pointee.served.next
             guard call.pointee.stream.owed > 0 else { continue }
             guard fits(HeaderWriter.overhead / 4, callee) else {
-                callee.owesCredit = true
+                callee.owesCredit(true)
                 return
             }
             let owed = call.pointee.stream.owed

@@ -80,7 +80,7 @@ extension BusCore {
         }
         call.pointee.callee?._withUnsafeGuaranteedRef { callee in
             callee.removeServed(call)
-            if call.pointee.kind != .own { callee.lastRequest = now }
+            if call.pointee.kind != .own { callee.wasUsed(at: now) }
         }
         if call.pointee.held != nil { dropHeld(call) }
         if let adaptation = call.pointee.adaptation {
@@ -112,13 +112,13 @@ extension BusCore {
         call.pointee.waitsFor = nil
         call.pointee.life.take(.released)
         calls.letsGo(of: held.cost)
-        call.pointee.caller?.takeUnretainedValue().heldBytes -= held.cost
+        call.pointee.caller?.takeUnretainedValue().holds(-held.cost)
         return held
     }
 
     private func dropHeld(_ call: CallPointer) {
         if let module = call.pointee.waitsFor?.takeUnretainedValue() {
-            module.waiting.removeAll { $0 == call }
+            module.waitsNoMore(call)
         }
         _ = unhold(call)
     }

@@ -38,22 +38,20 @@ extension BusCore {
     func wait(_ call: CallPointer, for owner: ModuleRecord) {
         call.pointee.life.take(.held)
         call.pointee.waitsFor = .passUnretained(owner)
-        owner.waiting.append(call)
+        owner.waits(call)
         want(owner)
     }
 
     /// Keeps a request's copy while it waits.
     func keep(_ held: HeldRequest, for call: CallPointer, of peer: Peer) {
         call.pointee.held = .passRetained(held)
-        peer.heldBytes += held.cost
+        peer.holds(held.cost)
         calls.keeps(held.cost)
     }
 
     /// Lets go on what waited for a module that is ready now, in order.
     func releaseWaiting(_ module: ModuleRecord) {
-        let waiting = module.waiting
-        module.waiting = []
-        for call in waiting {
+        for call in module.takeWaiting() {
             guard let caller = call.pointee.caller?.takeUnretainedValue() else { continue }
             let held = unhold(call)
             guard let callee = module.peer else {

@@ -1,6 +1,6 @@
 /// The app's start: whose turn it is, and when it began and ended.
 struct AppStart {
-    var order: StartOrder
+    private(set) var order: StartOrder
     /// `spawned` and `ready`.
     private(set) var times = StartTimes()
     /// The turn whose time runs.
@@ -9,6 +9,15 @@ struct AppStart {
     init(_ order: StartOrder) { self.order = order }
 
     mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
+
+    // MARK: The order, which rows change
+
+    mutating func begin() { order.begin() }
+    mutating func didSetUp(_ member: Int) { order.didSetUp(member) }
+    mutating func didInitialize(_ member: Int) { order.didInitialize(member) }
+    mutating func begins(again member: Int) { order.begins(again: member) }
+    mutating func leave(_ member: Int) { order.leave(member) }
+    mutating func turnTimedOut() { _ = order.turnTimedOut() }
 
     /// The turn, where it is another one than when this was asked last.
     mutating func takeTurnChange() -> StartOrder.Turn? {

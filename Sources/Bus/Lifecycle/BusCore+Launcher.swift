@@ -152,7 +152,7 @@ extension BusCore {
             if process != .starting { noteEnd(of: module) }
             change(module, .processIs(process), module.withDeath(reason))
             if process == .failed || process == .absent {
-                start.order.leave(module.number)
+                start.leave(module.number)
                 launcherGaveUp(module)
             }
             turnMayHaveChanged()

@@ -39,7 +39,7 @@ extension BusCore {
 
     func launcherArrived() {
         cancelAlarm(.launcher)
-        start.order.begin()
+        start.begin()
         noteAppStart(begun: true)
         turnMayHaveChanged()
         // Where there is nobody to wait for.
@@ -62,7 +62,7 @@ extension BusCore {
         module.said.forgetVerdict()
         change(module, .joined(resumed: resumed))
         if resumed {
-            start.order.didInitialize(module.number)
+            start.didInitialize(module.number)
             becomeReady(module)
         } else {
             advance(module)
@@ -122,10 +122,10 @@ extension BusCore {
             return
         }
         if let successor = module.successor, successor.peer === peer {
-            successor.step = reached
+            successor.take(.reached(reached))
             switch reached {
-            case .setUp: successor.times.note(.setUpEnded, at: moment)
-            case .initialized: successor.times.note(.initializeEnded, at: moment)
+            case .setUp: successor.note(.setUpEnded, at: moment)
+            case .initialized: successor.note(.initializeEnded, at: moment)
             case .joined, .settingUp, .initializing, .started: break
             }
             advance(successor, module)
@@ -160,10 +160,10 @@ extension BusCore {
         switch step {
         case .setUp:
             note(.setUpEnded, of: module)
-            start.order.didSetUp(module.number)
+            start.didSetUp(module.number)
         case .initialized:
             note(.initializeEnded, of: module)
-            start.order.didInitialize(module.number)
+            start.didInitialize(module.number)
             if module.isReady { becomeReady(module) }
         case .joined, .settingUp, .initializing, .started: break
         }
@@ -191,7 +191,7 @@ extension BusCore {
     }
 
     func startTurnPassed() {
-        _ = start.order.turnTimedOut()
+        start.turnTimedOut()
         turnMayHaveChanged()
     }
 
@@ -207,7 +207,7 @@ extension BusCore {
             turnMayHaveChanged()
             return
         }
-        start.order.begins(again: module.number)
+        start.begins(again: module.number)
         let isForGood = module.row?.restart == .never && !wasRetired
         module.take(.sessionEnded(.absent, isForGood: isForGood))
         let process: ModuleLife.Absence.Process =
@@ -225,7 +225,7 @@ extension BusCore {
             failWaiting(module, unavailable(module))
         }
         if module.said.verdict == .failed || module.said.verdict == .absent {
-            start.order.leave(module.number)
+            start.leave(module.number)
             launcherGaveUp(module)
         }
         turnMayHaveChanged()

@@ -12,16 +12,12 @@ extension BusCore {
     }
 
     func joinBeside(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
-        register(peer, as: .module, from: module.name)
-        peer.module = module
-        peer.rank = module.row?.rank ?? module.rank
-        let successor = Successor(peer, hello)
-        if let spawnedAt = module.said.vouch?.spawnedAt {
-            successor.times = StartTimes(spawnedAt: spawnedAt, now: moment)
-        }
-        successor.times.note(.connected, at: moment)
-        module.successor = successor
-        peer.wantsRetiring = hello.retiring
+        register(peer, as: .module, module, rank: module.row?.rank ?? module.rank)
+        let times = module.said.vouch?.spawnedAt.map { StartTimes(spawnedAt: $0, now: moment) } ?? StartTimes()
+        let successor = Successor(peer, hello, times)
+        successor.note(.connected, at: moment)
+        module.isJoined(by: successor)
+        peer.wantsRetiring(hello.retiring)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         if hello.resumed, !hello.more {
@@ -36,12 +32,12 @@ extension BusCore {
         guard stage == .running, successor.peer.isOpen, successor.peer.offering == .over else { return }
         switch successor.step {
         case .joined:
-            successor.step = .settingUp
-            successor.times.note(.setUpBegun, at: moment)
+            successor.take(.began(.settingUp))
+            successor.note(.setUpBegun, at: moment)
             callStep(module, successor.peer, setUpBody(), to: .setUp)
         case .setUp:
-            successor.step = .initializing
-            successor.times.note(.initializeBegun, at: moment)
+            successor.take(.began(.initializing))
+            successor.note(.initializeBegun, at: moment)
             callStep(module, successor.peer, to: .initialized)
         case .initialized: takeOver(successor, module, step: .initialized)
         case .settingUp, .initializing, .started: break
@@ -52,14 +48,14 @@ extension BusCore {
     func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleLife.Step) {
         // What came before is the old one's to get.
         finishFanOut()
-        module.successor = nil
+        module.isJoined(by: nil)
         let old = module.peer
         if let old {
             endSupervision(of: old)
             observations.removeAll(of: old)
         }
         serve(module, by: successor, step: step)
-        start.order.didInitialize(module.number)
+        start.didInitialize(module.number)
         becomeReady(module)
         advance(module)
         turnMayHaveChanged()

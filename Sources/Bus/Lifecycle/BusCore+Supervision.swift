@@ -7,7 +7,7 @@ extension BusCore {
     func supervise(_ module: ModuleRecord) {
         guard let peer = module.peer, let row = module.row else { return }
         if let idle = row.idle, row.start == .onDemand {
-            peer.lastRequest = now
+            peer.wasUsed(at: now)
             setAlarm(.idle, of: peer, after: idle)
         }
         if let interval = row.ping { setAlarm(.ping, of: peer, after: interval) }
@@ -45,8 +45,7 @@ extension BusCore {
     /// session is ended, at which a process of the runtime ends by itself.
     func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
         guard module.peer === peer, peer.isOpen else { return }
-        let attempt = peer.stopAttempts
-        peer.stopAttempts += 1
+        let attempt = peer.countStop()
         guard attempt < Self.mostStopAttempts else {
             end(peer, BusError(.shuttingDown, "\(module.name) idled, and nobody stopped its process: it is to end"))
             return

@@ -26,14 +26,14 @@ final class ModuleRecord {
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     private(set) var unretainedPeer: Unmanaged<Peer>?
     /// Under `replace: overlap`: a second session, which takes over when it is ready.
-    var successor: Successor?
+    private(set) var successor: Successor?
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     private(set) var life = ModuleLife.away(.init())
     var session = ModuleSession()
     var said = LauncherWord()
     var history = ModuleHistory()
     /// Requests that wait until it is ready, in the order in which they came.
-    var waiting: [CallPointer] = []
+    private(set) var waiting: [CallPointer] = []
     /// What goes on when it is ready, or known not to become so: the bus's own
     /// needs, such as asking the authorizer.
     private(set) var readyWaiters: [ReadyWaiter] = []
@@ -139,6 +139,19 @@ final class ModuleRecord {
     var isRetired: Bool { life.isRetired }
 
     var start: AppTable.Start { row?.start ?? .manual }
+
+    /// A second session starts beside the one that serves, or none does any more.
+    func isJoined(by successor: Successor?) { self.successor = successor }
+
+    // MARK: What waits for it
+
+    func waits(_ call: CallPointer) { waiting.append(call) }
+    func waitsNoMore(_ call: CallPointer) { waiting.removeAll { $0 == call } }
+
+    func takeWaiting() -> [CallPointer] {
+        defer { waiting = [] }
+        return waiting
+    }
 
     func awaitsVouch(_ peer: UInt64) { awaitingVouch.append(peer) }
     func awaitsVouchNoMore(_ peer: UInt64) { awaitingVouch.removeAll { $0 == peer } }

@@ -41,11 +41,11 @@ extension BusCore {
         switch hello.role {
         case .operator:
             try admitOperator(peer)
-            register(peer, as: .operator, from: "operator")
+            register(peer, as: .operator)
             answerHello(peer, id, module: nil, subscriptions: [])
         case .launcher:
             let process = try admitLauncher(peer)
-            register(peer, as: .launcher, from: "launcher")
+            register(peer, as: .launcher)
             seat.take(peer)
             seat.expect(process)
             answerHello(peer, id, module: nil, subscriptions: [])
@@ -166,7 +166,7 @@ extension BusCore {
         if let vouch = row.said.vouch, host.isAlive(vouch.process) {
             let isVouched = isOf(peer, vouch.process)
             if isVouched && token == vouch.token {
-                peer.vouched = vouch.process
+                peer.isVouched(vouch.process)
                 return true
             }
             guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(row, id, of: peer) }

@@ -2,25 +2,22 @@ import StrataCore
 
 /// How a peer that was admitted joins: its role, its observations, hello's answer.
 extension BusCore {
-    func register(_ peer: Peer, as role: Peer.Role, from: String) {
+    func register(_ peer: Peer, as role: Peer.Role, _ module: ModuleRecord? = nil, rank: Int = 0) {
         // Modules' sessions are counted by their role.
-        peer.role = role
+        peer.identify(as: role, module, rank: rank)
         move(peer, .admitted)
-        peer.setFrom(from)
         cancelAlarm(.hello, of: peer)
     }
 
     func join(_ peer: Peer, _ module: ModuleRecord, _ hello: Hello, _ id: UInt64) {
-        register(peer, as: .module, from: module.name)
-        peer.module = module
-        peer.rank = module.rank
+        register(peer, as: .module, module, rank: module.rank)
         module.serve(by: peer)
         module.session.begin(peer.credentials, events: hello.events, requires: hello.requires)
         beginAnew(module, resumed: hello.resumed)
         noteHello(of: module, resumed: hello.resumed)
         module.history.began(isByItself: peer.vouched == nil)
         add(hello.offer, to: module)
-        peer.wantsRetiring = hello.retiring
+        peer.wantsRetiring(hello.retiring)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         joined(module, resumed: hello.resumed && !hello.more)

@@ -6,7 +6,7 @@ extension BusCore {
     /// A hello was taken.
     func beginOffering(_ peer: Peer, _ hello: Hello) {
         guard hello.more else { return }
-        peer.offering = hello.resumed ? .resuming : .starting
+        peer.offers(hello.resumed ? .resuming : .starting)
         setAlarm(.offering, of: peer, after: table.startup)
     }
 
@@ -22,7 +22,7 @@ extension BusCore {
     /// All is said, or it is too late to say more.
     func endOffering(_ peer: Peer) {
         guard peer.offering != .over else { return }
-        peer.offering = .over
+        peer.offers(.over)
         cancelAlarm(.offering, of: peer)
     }
 

@@ -35,7 +35,7 @@ extension BusCore {
     /// meanwhile, it ends as any that is closed.
     func end(_ peer: Peer, onceHeardOut farewell: BusError) {
         guard peer.isOpen, peer.farewell == nil else { return }
-        peer.farewell = farewell
+        peer.say(farewell)
         event.add(.hearOut(peer))
     }
 
@@ -151,7 +151,7 @@ extension BusCore {
 
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
         guard module.peer === peer else {
-            if module.successor?.peer === peer { module.successor = nil }
+            if module.successor?.peer === peer { module.isJoined(by: nil) }
             modules.hasLeft(peer)
             if stage == .running { emitModuleLost(module, reason: reason) }
             return
@@ -166,8 +166,8 @@ extension BusCore {
             failWaiting(module, unavailable(module))
             modules.remove(module)
         } else if let successor = module.successor, stage == .running, !module.isRemoved {
-            start.order.begins(again: module.number)
-            module.successor = nil
+            start.begins(again: module.number)
+            module.isJoined(by: nil)
             goOn(successor, as: module)
         } else {
             // The launcher may have told of the process's end before its connection did.

@@ -15,48 +15,48 @@ class Peer {
     @exclusivity(unchecked)  // the same
     final var requests = RequestIDs()
     @exclusivity(unchecked)  // the same
-    final var firstMade: CallPointer?
+    final private(set) var firstMade: CallPointer?
     @exclusivity(unchecked)  // the same
-    final var firstServed: CallPointer?
+    final private(set) var firstServed: CallPointer?
     /// How many calls it serves.
     @exclusivity(unchecked)  // the same
-    final var servedCount = 0
+    final private(set) var servedCount = 0
     @exclusivity(unchecked)  // the same
     final private(set) var life = PeerLife.greeting
     /// When a request of somebody's was sent to it last.
     @exclusivity(unchecked)  // the same
-    final var lastRequest: UInt64 = 0
-    final var role = Role.none
+    final private(set) var lastRequest: UInt64 = 0
+    final private(set) var role = Role.none
     /// Set where the role is `module`.
-    final var module: ModuleRecord?
+    final private(set) var module: ModuleRecord?
     /// The process that the launcher had vouched for when its hello was taken; nil where
     /// nobody had.
-    final var vouched: ProcessIdentity?
+    final private(set) var vouched: ProcessIdentity?
     /// A module's; an operator and the launcher have none.
-    final var rank = 0
+    final private(set) var rank = 0
     /// What `from` says of it; empty before hello.
     final private(set) var from = UnsafeRawBufferPointer.none
     final var observations = PeerObservations()
     final var instances = InstanceCounts()
     /// Bytes of its requests that wait for a module.
-    final var heldBytes = 0
+    final private(set) var heldBytes = 0
 
     /// Is in the broker's list of those with something to write.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     final var isDirty = false
     /// It has a monitor open.
     @exclusivity(unchecked)  // the same
-    final var isMonitoring = false
+    final private(set) var isMonitoring = false
     /// What it has sent is still handled, and then it is closed or, with this, ended.
-    final var farewell: BusError?
+    final private(set) var farewell: BusError?
     final var greeting = PeerGreeting()
     /// Credit for calls that it serves waits for room in its outbox.
-    final var owesCredit = false
+    final private(set) var owesCredit = false
     /// How often the launcher was asked to stop it, as it idled.
-    final var stopAttempts = 0
-    final var offering = Offering.over
+    final private(set) var stopAttempts = 0
+    final private(set) var offering = Offering.over
     /// It wants to be told when another process takes over from it.
-    final var wantsRetiring = false
+    final private(set) var wantsRetiring = false
 
     init(number: UInt64, credentials: PeerCredentials, outbox: consuming Outbox) {
         self.number = number
@@ -66,12 +66,30 @@ class Peer {
 
     deinit { from.deallocate() }
 
+    // MARK: Who it is
+
     /// Says who it is, once.
-    final func setFrom(_ name: String) {
+    /// - Parameters:
+    ///   - module: where the role is `module`.
+    ///   - rank: its session's.
+    final func identify(as role: Role, _ module: ModuleRecord?, rank: Int) {
+        self.role = role
+        self.module = module
+        self.rank = rank
+        let name: String =
+            switch role {
+            case .none: ""
+            case .operator: "operator"
+            case .launcher: "launcher"
+            case .module: module?.name ?? ""
+            }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 8)
         memory.copyBytes(from: name.utf8)
         from = UnsafeRawBufferPointer(memory)
     }
+
+    /// The launcher has vouched for its process.
+    final func isVouched(_ process: ProcessIdentity) { vouched = process }
 
     /// How messages name it.
     final var displayName: String {
@@ -100,11 +118,78 @@ class Peer {
         row.awaitsVouch(number)
     }
 
+    /// Its session says what it brings in parts.
+    final func offers(_ offering: Offering) { self.offering = offering }
+
+    /// It is to be told when another process takes over.
+    final func wantsRetiring(_ wants: Bool) { wantsRetiring = wants }
+
+    /// What it has sent is handled, and then it is ended with this.
+    final func say(_ farewell: BusError) { self.farewell = farewell }
+
+    /// It has a monitor open, or none any more.
+    final func monitors(_ isMonitoring: Bool) { self.isMonitoring = isMonitoring }
+
+    // MARK: Its requests, and those that it serves
+
+    // The lists are doubly linked through the calls themselves, newest first.
+
+    final func addMade(_ call: CallPointer) {
+        call.pointee.made = Call.Link(previous: nil, next: firstMade)
+        firstMade?.pointee.made.previous = call
+        firstMade = call
+    }
+
+    final func removeMade(_ call: CallPointer) {
+        let link = call.pointee.made
+        if let previous = link.previous { previous.pointee.made.next = link.next } else { firstMade = link.next }
+        link.next?.pointee.made.previous = link.previous
+    }
+
+    final func addServed(_ call: CallPointer) {
+        call.pointee.served = Call.Link(previous: nil, next: firstServed)
+        firstServed?.pointee.served.previous = call
+        firstServed = call
+        servedCount &+= 1
+    }
+
+    final func removeServed(_ call: CallPointer) {
+        servedCount &-= 1
+        let link = call.pointee.served
+        if let previous = link.previous {
+            previous.pointee.served.next = link.next
+        } else {
+            firstServed = link.next
+        }
+        link.next?.pointee.served.previous = link.previous
+    }
+
+    /// Bytes of its requests wait, or wait no more.
+    final func holds(_ change: Int) { heldBytes += change }
+
+    /// A request of somebody's was sent to it, or has ended.
+    @inline(__always)
+    final func wasUsed(at now: UInt64) { lastRequest = now }
+
+    final func owesCredit(_ owes: Bool) { owesCredit = owes }
+
+    /// - Returns: how often the launcher was asked to stop it before.
+    final func countStop() -> Int {
+        defer { stopAttempts += 1 }
+        return stopAttempts
+    }
+
     /// Goes on where another program was.
     final func resume(_ state: PeerState) {
         life = state.life
         observations = PeerObservations(next: state.nextSubscription)
         instances = InstanceCounts(openReleases: state.openReleases)
         greeting.wait(for: nil, helloID: state.helloID)
+        vouched = state.vouched
+        offering = state.offering
+        wantsRetiring = state.wantsRetiring
+        lastRequest = state.lastRequest
+        owesCredit = state.owesCredit
+        stopAttempts = state.stopAttempts
     }
 }

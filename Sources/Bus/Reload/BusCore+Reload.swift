@@ -87,7 +87,7 @@ extension BusCore {
 
     /// Puts a row that came or stayed in force.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
-        if module.start != .eager { start.order.leave(module.number) }
+        if module.start != .eager { start.leave(module.number) }
         if let successor = module.successor { observeAnew(module, successor.peer) }
         if let peer = module.peer, let row = module.row {
             observeAnew(module, peer)
@@ -115,7 +115,7 @@ extension BusCore {
     /// Takes a module away whose row is gone. The launcher ends what it started;
     /// what was started by hand is ended here.
     private func remove(_ module: ModuleRecord) {
-        start.order.leave(module.number)
+        start.leave(module.number)
         guard let peer = module.peer else {
             forget(module)
             return

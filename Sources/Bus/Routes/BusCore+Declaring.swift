@@ -36,15 +36,17 @@ extension BusCore {
     func takeAwayFromSuccessors() {
         for module in modules.rows {
             guard let successor = module.successor else { continue }
-            successor.offer.interfaces.removeAll { own in
+            var offer = successor.offer
+            offer.interfaces.removeAll { own in
                 routes.interface(own.name).map { $0.isDeclared && $0.owner !== module } ?? false
             }
-            let kept = Set(successor.offer.interfaces.map(\.name))
-            successor.offer.urls.removeAll { url in
+            let kept = Set(offer.interfaces.map(\.name))
+            offer.urls.removeAll { url in
                 guard kept.contains(url.interface) else { return true }
                 let owned = routes.urls.value(of: url.pattern, host: url.host)
                 return owned.map { $0.isDeclared && $0.owner !== module } ?? false
             }
+            successor.take(offer)
         }
     }
 

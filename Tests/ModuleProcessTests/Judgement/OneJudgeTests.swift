@@ -50,7 +50,7 @@ struct OneJudgeTests {
                 let peer = Peer(
                     number: UInt64(number + 1), credentials: PeerCredentials(pid: 1, uid: 0, gid: 0, seenAt: 0),
                     outbox: Outbox(pool: core.pool))
-                (peer.role, peer.module, peer.rank) = (.module, module, module.rank)
+                peer.identify(as: .module, module, rank: module.rank)
                 module.serve(by: peer)
                 module.take(.joined(resumed: true))
                 peers[module.name] = peer

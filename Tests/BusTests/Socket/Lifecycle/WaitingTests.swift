@@ -279,6 +279,31 @@ struct WaitingTests {
         }
     }
 
+    /// Its start's last answer comes when it is stopped already: it tears down all the same.
+    @Test func anInitializeThatIsAnsweredInTearDownMakesNothingReady() throws {
+        try TestBus.run(table()) { bus in
+            let launcher = try bus.launcher()
+            let caller = try bus.module("Hand")
+            let token = try bus.vouch(for: "Login")
+            let login = try bus.connect("Login")
+            try login.hello("Login", ["token": .string(token), "interfaces": ["Login": [:]]])
+            try login.reply(to: try login.expectCall("module/setUp"))
+            let initialize = try login.expectCall("module/initialize")
+            let waiting = try caller.call("Login/act")
+            let retire = try launcher.call("bus/retire", ["module": "Login"])
+            let tearDown = try login.expectCall("module/tearDown")
+            try login.reply(to: initialize)
+            try login.expectNothing()
+            #expect(try bus.state(of: "Login") == "stopping")
+            try login.reply(to: tearDown)
+            try launcher.expectReply(to: retire)
+            login.close()
+            let next = try arrive(bus)
+            try next.reply(to: try next.expectCall("Login/act"))
+            try caller.expectReply(to: waiting)
+        }
+    }
+
     /// An interface that no row provides goes with the session that registered it.
     @Test func whatWaitsForAnUndeclaredInterfaceGoesToTheNextSessionsOwn() throws {
         try TestBus.run(table()) { bus in
