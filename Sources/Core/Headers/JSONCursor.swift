@@ -62,7 +62,7 @@ struct JSONCursor {
     /// character or not ASCII; above the first such byte there may be others
     /// set by a borrow. (Lamport's and Mycroft's word tricks.)
     @inline(__always)
-    private static func specialBytes(_ word: UInt64) -> UInt64 {
+    static func specialBytes(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         let quote = word ^ (ones &* 0x22)

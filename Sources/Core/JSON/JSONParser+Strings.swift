@@ -5,7 +5,9 @@ extension JSONParser {
         position += 1
         var start = position
         var unescaped: [UInt8] = []
-        while let byte = current {
+        while true {
+            passPlainWords()
+            guard let byte = current else { break }
             switch byte {
             case UInt8(ascii: "\""):
                 let run = bytes[start..<position]
@@ -26,6 +28,15 @@ extension JSONParser {
             }
         }
         throw error("the string does not end", at: opening)
+    }
+
+    /// Passes bytes that need no look, eight at a time.
+    private mutating func passPlainWords() {
+        while position + 8 <= bytes.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+            guard JSONCursor.specialBytes(word) == 0 else { return }
+            position += 8
+        }
     }
 
     /// Passes one well-formed sequence of several bytes (Unicode, table 3-7).

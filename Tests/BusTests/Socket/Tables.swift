@@ -29,7 +29,9 @@ extension TestBus {
 
 extension JSON {
     /// A string of so many bytes.
-    static func filler(_ count: Int) -> JSON { .string(String(repeating: "x", count: count)) }
+    static func filler(_ count: Int) -> JSON {
+        .string(String(decoding: [UInt8](repeating: UInt8(ascii: "x"), count: count), as: UTF8.self))
+    }
 
     /// An object with these members behind its own.
     func with(_ members: JSON) -> JSON { .object((object ?? []) + (members.object ?? [])) }

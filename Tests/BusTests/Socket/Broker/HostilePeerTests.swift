@@ -40,7 +40,7 @@ struct HostilePeerTests {
             let callee = try bus.module("Ant", ["interfaces": ["Own": [:]]])
             let caller = try bus.module("Cat")
             callee.isPaused = true
-            let large = JSON.string(String(repeating: "x", count: 4 << 20))
+            let large = JSON.filler(4 << 20)
             let open = try caller.call("Own/large", large)
             try caller.settle()
             try callee.send(bytes: FrameBytes.lengths(frame: 2, header: 0))

@@ -84,7 +84,7 @@ struct MetricsTests {
             // The queue is not empty where answers wait in it that the kernel doesn't take.
             let first = try asking.call("bus/metrics", ant)
             let second = try asking.call("bus/metrics", ant)
-            let large = JSON.string(String(repeating: "x", count: 4 << 20))
+            let large = JSON.filler(4 << 20)
             for _ in 0..<2 { try module.reply(to: try module.expectCall("module/metrics"), large) }
             try module.settle()
             asking.isPaused = false
