@@ -15,10 +15,11 @@ public final class TestBus {
     /// A folder of this bus's own, for whatever a test needs.
     public var folder: String { temporary.path }
 
-    let group = PeerGroup()
+    let group: PeerGroup
     private let temporary: TemporaryFolder
     private var thread: BrokerThread?
     private var program: BrokerProgram?
+    private var memory: (any BusInMemory)?
     private(set) var programs: [ChildProgram] = []
     private var knownLauncher: RawPeer?
     private var knownOperator: RawPeer?
@@ -32,6 +33,7 @@ public final class TestBus {
     ///     as one does that a launcher has started.
     public init(_ table: AppTable, executable: String? = nil, isLaunched: Bool = false) throws {
         self.table = table
+        group = PeerGroup()
         temporary = try TemporaryFolder()
         path = "\(temporary.path)/bus"
         do {
@@ -45,6 +47,15 @@ public final class TestBus {
             temporary.remove()
             throw error
         }
+    }
+
+    /// A bus that nobody can reach but by `connect`: nothing listens at its path.
+    package init(_ table: AppTable, _ memory: any BusInMemory) throws {
+        self.table = table
+        self.memory = memory
+        group = PeerGroup(memory)
+        temporary = try TemporaryFolder()
+        path = "\(temporary.path)/bus"
     }
 
     deinit { try? stop() }
@@ -67,39 +78,47 @@ public final class TestBus {
     public static func run<Result>(
         _ table: AppTable, executable: String? = nil, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
     ) throws -> Result {
-        let bus = try TestBus(table, executable: executable, isLaunched: isLaunched)
+        try TestBus(table, executable: executable, isLaunched: isLaunched).run(test)
+    }
+
+    /// Runs a test on this bus, and ends the bus.
+    package func run<Result>(_ test: (TestBus) throws -> Result) throws -> Result {
         let result: Result
         do {
-            result = try test(bus)
-            try bus.finishScripts()
+            result = try test(self)
+            try finishScripts()
         } catch {
-            try? bus.stop()
+            try? stop()
             throw error
         }
-        try bus.stop()
+        try stop()
         return result
     }
 
     /// Waits until every played module's script is at its end.
     public func finishScripts(within time: Duration = TestBus.patience) throws {
-        let deadline = Deadline(time)
+        let deadline = group.deadline(time)
         while true {
             try group.pumpWhatIsThere()
             try group.throwScriptFailure()
             let unfinished = group.unfinishedScripts
             if unfinished.isEmpty { return }
             try group.pump(until: deadline)
-            guard !deadline.hasPassed else {
+            guard !group.hasPassed(deadline) else {
                 throw TestFailure("\(unfinished.joined(separator: "; "))\(group.outputText)")
             }
         }
     }
 
+    /// The time by the clock that this bus goes by.
+    package var now: ContinuousClock.Instant { group.now }
+
     // MARK: peers
 
     /// A connection that has said nothing yet.
     public func connect(_ label: String = "a connection", answersLifecycle: Bool = false) throws -> RawPeer {
-        RawPeer(try PeerSocket(path: path), label: label, answersLifecycle: answersLifecycle, group: group)
+        let link: any PeerLink = if let memory { try memory.connect() } else { try PeerSocket(path: path) }
+        return RawPeer(link, label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
     /// A connection that is made already: by another process, say.
@@ -207,6 +226,7 @@ public final class TestBus {
     /// Begins the broker's orderly end, as SIGTERM does.
     public func beginShutDown() {
         thread?.beginShutDown()
+        memory?.beginShutDown()
         program?.child.send(signal: SIGTERM)
     }
 
@@ -222,6 +242,10 @@ public final class TestBus {
         if let running = thread {
             guard running.join(within: time) else { throw TestFailure("the broker did not end within \(time)") }
             thread = nil
+        }
+        if let running = memory {
+            guard running.join(within: time) else { throw TestFailure("the bus did not end within \(time)") }
+            memory = nil
         }
     }
 
@@ -249,9 +273,10 @@ public final class TestBus {
         group.closeAll()
         for program in programs { program.kill() }
         defer { temporary.remove() }
-        guard thread != nil || program != nil else { return }
+        guard thread != nil || program != nil || memory != nil else { return }
         defer {
             thread = nil
+            memory = nil
             program?.child.kill()
             program = nil
         }

@@ -22,6 +22,6 @@ public enum FrameBytes {
     }
 
     static func integer(_ bytes: [UInt8], at offset: Int) -> Int {
-        bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) }
+        Int(bytes[offset]) << 24 | Int(bytes[offset + 1]) << 16 | Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
     }
 }

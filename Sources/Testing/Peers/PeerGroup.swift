@@ -6,19 +6,35 @@ internal import Glibc
 final class PeerGroup {
     private var peers: [RawPeer] = []
     private var outputs: [ProcessOutput] = []
+    /// The bus where its peers have no sockets; nil where they have.
+    private let bus: (any BusInMemory)?
+
+    init(_ bus: (any BusInMemory)? = nil) { self.bus = bus }
 
     func add(_ peer: RawPeer) { peers.append(peer) }
     func add(_ output: ProcessOutput) { outputs.append(output) }
+
+    /// A moment that is so far away, by the clock that the bus goes by.
+    func deadline(_ duration: Duration) -> Deadline { Deadline(duration, from: now) }
+
+    func hasPassed(_ deadline: Deadline) -> Bool { deadline.hasPassed(at: now) }
+
+    /// The time by that clock.
+    var now: ContinuousClock.Instant { bus?.now ?? .now }
 
     /// Waits until something has come for somebody, and takes it in. Returns
     /// false where nothing came before the deadline.
     @discardableResult
     func pump(until deadline: Deadline, for waiting: RawPeer? = nil) throws -> Bool {
-        let readable = peers.filter {
-            $0.socket.descriptor >= 0 && !$0.socket.isAtEnd && ($0 === waiting || !$0.isPaused)
+        let readable = peers.filter { !$0.link.isAtEnd && ($0 === waiting || !$0.isPaused) }
+        if let bus {
+            let ready = bus.awaitInput(of: readable.map(\.link), until: deadline)
+            for index in ready { try readable[index].readAll() }
+            return !ready.isEmpty
         }
+        let sockets = readable.compactMap { $0.link as? PeerSocket }
         let open = outputs.filter { !$0.isAtEnd }
-        var polled = readable.map { pollfd(fd: $0.socket.descriptor, events: Int16(POLLIN), revents: 0) }
+        var polled = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         polled += open.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         guard poll(&polled, nfds_t(polled.count), deadline.milliseconds) > 0 else { return false }
         for (index, descriptor) in polled.enumerated() where descriptor.revents != 0 {
@@ -33,7 +49,7 @@ final class PeerGroup {
 
     /// Takes in what has come already.
     func pumpWhatIsThere() throws {
-        while try pump(until: Deadline(.zero)) {}
+        while try pump(until: deadline(.zero)) {}
     }
 
     /// The first failure of a played module's script, once.
@@ -59,7 +75,7 @@ final class PeerGroup {
     }
 
     func closeAll() {
-        for peer in peers { peer.socket.close() }
+        for peer in peers { peer.link.close() }
         for output in outputs { output.close() }
     }
 }

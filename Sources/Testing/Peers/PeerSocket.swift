@@ -2,12 +2,11 @@ internal import Glibc
 
 /// A connected Unix socket with poll's timeouts, and the frames that arrive on
 /// it. Never blocks longer than it is told to.
-package final class PeerSocket {
+package final class PeerSocket: PeerLink {
     package private(set) var descriptor: Int32
     /// The other side has ended, or this side has closed.
     package private(set) var isAtEnd = false
-    private var input: [UInt8] = []
-    private var consumed = 0
+    private var input = FrameInput()
 
     package init(path: String) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
@@ -37,7 +36,7 @@ package final class PeerSocket {
 
     /// Sends all of it, or says how much went before the deadline passed or the
     /// broker closed.
-    func send(_ bytes: [UInt8], until deadline: Deadline) -> Int {
+    package func send(_ bytes: [UInt8], until deadline: Deadline) -> Int {
         var sent = 0
         while sent < bytes.count, descriptor >= 0 {
             let count = bytes.withUnsafeBytes {
@@ -61,7 +60,7 @@ package final class PeerSocket {
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
             let count = recv(descriptor, space.baseAddress, space.count, 0)
             if count > 0 {
-                input.append(contentsOf: UnsafeRawBufferPointer(rebasing: space[..<count]))
+                input.append(UnsafeRawBufferPointer(rebasing: space[..<count]))
             } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
                 isAtEnd = true
             }
@@ -69,27 +68,11 @@ package final class PeerSocket {
     }
 
     /// The next whole frame of what was read.
-    package func nextFrame() throws -> ReceivedFrame? {
-        guard input.count - consumed >= 8 else { return nil }
-        let length = FrameBytes.integer(input, at: consumed)
-        let header = FrameBytes.integer(input, at: consumed + 4)
-        guard length >= 4, header <= length - 4 else {
-            throw TestFailure("the broker sent a frame of \(length) bytes with a header of \(header)")
-        }
-        guard input.count - consumed >= 4 + length else { return nil }
-        let start = consumed + 8
-        let frame = try ReceivedFrame(
-            header: Array(input[start..<(start + header)]), body: Array(input[(start + header)..<(start + length - 4)]))
-        consumed += 4 + length
-        if consumed == input.count || consumed > 1 << 20 {
-            input.removeFirst(consumed)
-            consumed = 0
-        }
-        return frame
-    }
+    package func nextFrame() throws -> ReceivedFrame? { try input.nextFrame() }
 
-    /// Bytes of a frame that is not whole yet.
-    var unfinished: Int { input.count - consumed }
+    package var unfinished: Int { input.unfinished }
+
+    package var isClosed: Bool { descriptor < 0 }
 
     package func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 

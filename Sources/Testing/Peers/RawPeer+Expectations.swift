@@ -8,10 +8,9 @@ extension RawPeer {
         _ header: JSON, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
     ) throws -> ReceivedFrame {
-        let what = describe(header, body)
-        let frame = try nextFrame(what, time, file, line)
+        let frame = try nextFrame(describe(header, body), time, file, line)
         guard frame.matches(header, body: body) else {
-            throw failure("expected \(what), and came\n    \(frame)", file, line)
+            throw failure("expected \(describe(header, body)), and came\n    \(frame)", file, line)
         }
         return frame
     }
@@ -26,12 +25,12 @@ extension RawPeer {
     /// The next frame; nil where none has come in time, or the connection has
     /// ended: `hasEnded` says which.
     public func nextIfAny(within time: Duration) throws -> ReceivedFrame? {
-        if inbox.isEmpty, !socket.isAtEnd { _ = try group.pump(until: Deadline(time), for: self) }
+        if inbox.isEmpty, !link.isAtEnd { _ = try group.pump(until: group.deadline(time), for: self) }
         return inbox.isEmpty ? nil : inbox.removeFirst()
     }
 
     /// Whether the connection has ended, and all that came before has been taken.
-    public var hasEnded: Bool { socket.isAtEnd && inbox.isEmpty }
+    public var hasEnded: Bool { link.isAtEnd && inbox.isEmpty }
 
     /// The first frame that matches; those before it stay in the inbox.
     @discardableResult
@@ -156,40 +155,41 @@ extension RawPeer {
     // MARK: waiting
 
     private func nextFrame(
-        _ what: String, _ time: Duration, _ file: StaticString, _ line: UInt
+        _ what: @autoclosure () -> String, _ time: Duration, _ file: StaticString, _ line: UInt
     ) throws -> ReceivedFrame {
-        _ = try wait(what, time, file, line) { self.inbox.isEmpty ? nil : 0 }
+        _ = try wait(what(), time, file, line) { self.inbox.isEmpty ? nil : 0 }
         return inbox.removeFirst()
     }
 
     /// Reads until `found` says where in the inbox it is.
     /// - Parameter pause: after how long it is looked again where nothing has come.
     func wait<Found>(
-        _ what: String, _ time: Duration, _ file: StaticString, _ line: UInt, looking pause: Duration? = nil,
+        _ what: @autoclosure () -> String, _ time: Duration, _ file: StaticString, _ line: UInt,
+        looking pause: Duration? = nil,
         _ found: () throws -> Found?
     ) throws -> Found {
-        let deadline = Deadline(time)
+        let deadline = group.deadline(time)
         while true {
             try group.throwScriptFailure()
             if let found = try found() { return found }
-            guard !socket.isAtEnd else { throw failure("expected \(what), and \(whatCame)", file, line) }
-            let pause = pause.map { Deadline(min($0, time)) } ?? deadline
-            guard try group.pump(until: pause, for: self) || !deadline.hasPassed else {
-                throw failure("expected \(what) within \(time), and \(whatCame)", file, line)
+            guard !link.isAtEnd else { throw failure("expected \(what()), and \(whatCame)", file, line) }
+            let pause = pause.map { group.deadline(min($0, time)) } ?? deadline
+            guard try group.pump(until: pause, for: self) || !group.hasPassed(deadline) else {
+                throw failure("expected \(what()) within \(time), and \(whatCame)", file, line)
             }
         }
     }
 
     private func waitForEnd(_ time: Duration, _ file: StaticString, _ line: UInt) throws {
-        let deadline = Deadline(time)
-        while !socket.isAtEnd {
+        let deadline = group.deadline(time)
+        while !link.isAtEnd {
             try group.throwScriptFailure()
-            guard try group.pump(until: deadline, for: self) || !deadline.hasPassed else {
+            guard try group.pump(until: deadline, for: self) || !group.hasPassed(deadline) else {
                 throw failure("expected the connection's end within \(time), and \(whatCame)", file, line)
             }
         }
-        guard socket.unfinished == 0 else {
-            throw failure("the connection ended within a frame: \(socket.unfinished) bytes of it had come", file, line)
+        guard link.unfinished == 0 else {
+            throw failure("the connection ended within a frame: \(link.unfinished) bytes of it had come", file, line)
         }
     }
 

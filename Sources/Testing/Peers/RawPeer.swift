@@ -21,7 +21,7 @@ public final class RawPeer {
     /// Frames that came and that nobody has taken yet.
     public internal(set) var inbox: [ReceivedFrame] = []
 
-    let socket: PeerSocket
+    let link: any PeerLink
     let group: PeerGroup
     var script: ModuleScript?
     var scriptFailure: TestFailure?
@@ -29,8 +29,8 @@ public final class RawPeer {
     /// Far from the numbers that tests choose by hand.
     private var nextSettling: UInt64 = 1 << 50
 
-    init(_ socket: PeerSocket, label: String, answersLifecycle: Bool, group: PeerGroup) {
-        self.socket = socket
+    init(_ link: any PeerLink, label: String, answersLifecycle: Bool, group: PeerGroup) {
+        self.link = link
         self.label = label
         self.answersLifecycle = answersLifecycle
         self.group = group
@@ -62,9 +62,9 @@ public final class RawPeer {
     public func send(
         bytes: [UInt8], within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws {
-        let deadline = Deadline(time)
-        let sent = socket.send(bytes, until: deadline)
-        guard sent == bytes.count || !deadline.hasPassed else {
+        let deadline = group.deadline(time)
+        let sent = link.send(bytes, until: deadline)
+        guard sent == bytes.count || !group.hasPassed(deadline) else {
             throw failure("the broker took \(sent) of \(bytes.count) bytes within \(time)", file, line)
         }
     }
@@ -89,20 +89,20 @@ public final class RawPeer {
     }
 
     /// Says that nothing more comes; reading goes on.
-    public func endWriting() { socket.endWriting() }
+    public func endWriting() { link.endWriting() }
 
     /// Closes the connection.
-    public func close() { socket.close() }
+    public func close() { link.close() }
 
     /// Whether this side has closed.
-    public var isClosed: Bool { socket.descriptor < 0 }
+    public var isClosed: Bool { link.isClosed }
 
     // MARK: taking in
 
     /// Takes in what is there to be read.
     func readAll() throws {
-        socket.read()
-        while let frame = try socket.nextFrame() { try take(frame) }
+        link.read()
+        while let frame = try link.nextFrame() { try take(frame) }
     }
 
     private static let lifecycleActions: Set<String> = [
@@ -125,10 +125,10 @@ public final class RawPeer {
 
     /// What stands in the inbox, for a failure's message.
     var whatCame: String {
-        if inbox.isEmpty { return socket.isAtEnd ? "the connection ended" : "nothing came" }
+        if inbox.isEmpty { return link.isAtEnd ? "the connection ended" : "nothing came" }
         // What came last says most about what did not come.
         let shown = inbox.suffix(8).map { "\n    \($0)" }.joined()
         let earlier = inbox.count > 8 ? "\n    … \(inbox.count - 8) frames before these" : ""
-        return "came\(earlier)\(shown)\(socket.isAtEnd ? "\n    and the connection ended" : "")"
+        return "came\(earlier)\(shown)\(link.isAtEnd ? "\n    and the connection ended" : "")"
     }
 }
