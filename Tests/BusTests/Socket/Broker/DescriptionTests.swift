@@ -27,7 +27,7 @@ struct DescriptionTests {
             .manual("D", rank: 2) { row in
                 row.reports = ["A", "C", "D"].map { .init(module: $0, names: ["x"]) }
             }, .manual("E", rank: 2), .manual("F", rank: 2))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let tool = try bus.operator()
             func reporters() throws -> [JSON?] {
                 try tool.asked("bus/levels")["levels"]?.array?.map { $0["reporters"] } ?? []
@@ -48,7 +48,7 @@ struct DescriptionTests {
 
     @Test func onlySoManyReportedToAreKeptApart() throws {
         let rows = (0..<18).map { AppTable.Row.manual("M\($0)") }
-        try TestBus.run(AppTable.testing(rows)) { bus in
+        try MemoryBus.run(AppTable.testing(rows)) { bus in
             let sender = try bus.module("M0")
             for number in 1..<18 {
                 try sender.expectError(to: try sender.report("x", to: "M\(number)"), "unavailable")
@@ -60,7 +60,7 @@ struct DescriptionTests {
     }
 
     @Test func modulesSaysWhoIsThereAndWhatIsOpen() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             try caller.call("Test/act")
@@ -77,7 +77,7 @@ struct DescriptionTests {
     }
 
     @Test func restartsAreCounted() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             for _ in 0..<2 {
                 try bus.module("Ant").close()
                 try bus.waitUntil("Ant", is: "absent")
@@ -91,7 +91,7 @@ struct DescriptionTests {
     /// Of its own processes the launcher knows it over all brokers' lives.
     @Test func restartsAndStartsAreTheLaunchersWord() throws {
         let table = AppTable.testing(.eager("Login", rank: 1))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             func login() throws -> JSON? { try bus.operator().asked("bus/modules")["modules"]?.array?.first }
             let launcher = try bus.launcher()
             func vouch(_ token: String, restarts: Int64, startedAt: Int64) throws {
@@ -118,7 +118,7 @@ struct DescriptionTests {
 
     /// Also where none of its processes came as far as to say hello.
     @Test func aModuleThatFailsSaysHowOftenItWasStarted() throws {
-        try TestBus.run(.testing(.eager("Login", rank: 1))) { bus in
+        try MemoryBus.run(.testing(.eager("Login", rank: 1))) { bus in
             try bus.launcher().asked(
                 "bus/moduleState", ["module": "Login", "state": "failed", "reason": "no", "restarts": 9])
             let login = try bus.operator().asked("bus/modules")["modules"]?.array?.first
@@ -131,7 +131,7 @@ struct DescriptionTests {
             $0.modules[0].provides = ["Stored"]
             $0.modules[2].requires = ["Shop"]
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             _ = try bus.module(
                 "Cat",
                 [
@@ -161,7 +161,7 @@ struct DescriptionTests {
     @Test func namesListsEventsAndNotificationsOnce() throws {
         let table = AppTable.testing(
             .manual("Ant") { $0.broadcasts = ["item.gone", "item.added"] }, .manual("Bee"), .manual("Cat"))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             _ = try bus.module("Bee", ["events": ["b.event", "a.event"], "observes": ["item.added", "z"]])
             let cat = try bus.module("Cat", ["events": ["a.event"], "observes": ["z"]])
             let names = try bus.operator().asked("bus/names")
@@ -174,14 +174,14 @@ struct DescriptionTests {
 
     @Test func namesEndAtTheirBound() throws {
         let many = (0..<1_100).map { JSON.string("event\($0)") }
-        try TestBus.run(.testing(.manual("Ant"))) { bus in
+        try MemoryBus.run(.testing(.manual("Ant"))) { bus in
             _ = try bus.module("Ant", ["events": .array(many)])
             #expect(try bus.operator().asked("bus/names")["events"]?.array?.count == 1_024)
         }
     }
 
     @Test func statsCountsWhatPassed() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             func counters() throws -> [String: Int64] {
                 let members = try tool.asked("bus/stats")["counters"]?.object ?? []
@@ -217,7 +217,7 @@ struct DescriptionTests {
     }
 
     @Test func errorsAreCountedByCodeAndAllOfModulesOwnAsOne() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let tool = try bus.operator()

@@ -9,7 +9,7 @@ struct MetricsTests {
     private let ant: JSON = ["module": "Ant"]
 
     @Test func aModulesAnswerComesAsItIs() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/metrics", ant, ["trace": "00-1-2-01", "deadline": 700])
             let asked = try module.expectCall("module/metrics", nil, ["from": "bus", "trace": "00-1-2-01"])
@@ -23,7 +23,7 @@ struct MetricsTests {
     }
 
     @Test func aModulesErrorComesToo() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/metrics", ant)
             try module.fail(try module.expectCall("module/metrics"), "unknown-action")
@@ -32,7 +32,7 @@ struct MetricsTests {
     }
 
     @Test func onlyOperatorsAskAndOnlyOfModulesThatAreReady() throws {
-        try TestBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
+        try MemoryBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             let module = try bus.module("Ant")
             for peer in [module, try bus.launcher()] { try peer.refused("bus/metrics", ant, with: "forbidden") }
             let asking = try bus.operator()
@@ -48,7 +48,7 @@ struct MetricsTests {
     }
 
     @Test func whoGivesUpTakesTheQuestionBack() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()
             for deadline in [0, 50] as [Int64] {
@@ -65,7 +65,7 @@ struct MetricsTests {
     }
 
     @Test func aModulesEndEndsTheQuestion() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/metrics", ant)
             try module.expectCall("module/metrics")
@@ -98,20 +98,23 @@ struct MetricsTests {
             .manual("Login", rank: 1, provides: ["Login"]) { row in
                 row.start = .onDemand
                 row.idle = 1_000
-            })
-        try TestBus.run(table) { bus in
+            }, .manual("Clock", provides: ["Clock"]))
+        try MemoryBus.run(table) { bus in
+            _ = try bus.provider("Clock", "Clock")
             let launcher = try bus.launcher()
             let token = try bus.vouch(for: "Login")
             let module = try bus.provider("Login", "Login", ["token": .string(token)])
             module.answersLifecycle = false
             // Asked all the time, and stopped all the same.
             var isStopped = false
-            for _ in 0..<1_000_000 where !isStopped {
+            for _ in 0..<20 where !isStopped {
+                let time = try bus.operator().call("Clock/never", nil, ["deadline": 100])
                 let id = try bus.operator().call("bus/metrics", ["module": "Login"])
                 let frame = try module.next()
                 try module.reply(to: frame)
                 isStopped = frame.to == "module/tearDown"
                 if !isStopped { try bus.operator().expectReply(to: id) }
+                try bus.operator().expectError(to: time, "deadline-exceeded")
             }
             #expect(isStopped)
             try launcher.expectCall("launcher/stop", ["module": "Login"])

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct ShutDownTests {
     @Test func tearDownGoesInReverseOrderEqualsAtOnce() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peers = try ["Ant", "Ant2", "Bee", "Cat"].map { try bus.module($0) }
             for peer in peers { peer.answersLifecycle = false }
             bus.beginShutDown()
@@ -28,7 +28,7 @@ struct ShutDownTests {
     }
 
     @Test func openRequestsAreAnsweredBeforeTheFarewell() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let tool = try bus.operator()
@@ -47,7 +47,7 @@ struct ShutDownTests {
     }
 
     @Test func callsStillPassWhileModulesAreTornDown() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let storage = try bus.provider("Ant", "Storage")
             let shop = try bus.module("Cat")
             shop.answersLifecycle = false
@@ -62,7 +62,7 @@ struct ShutDownTests {
     }
 
     @Test func aTearDownThatHangsHoldsNobodyUpForever() throws {
-        try TestBus.run(.sixModules { $0.modules[4].stop = 30 }) { bus in
+        try MemoryBus.run(.sixModules { $0.modules[4].stop = 30 }) { bus in
             let hanging = try bus.module("Cat")
             hanging.answersLifecycle = false
             bus.beginShutDown()
@@ -73,13 +73,14 @@ struct ShutDownTests {
     }
 
     @Test func aPeerThatReadsNothingHoldsNobodyUpForever() throws {
-        try TestBus.run(.sixModules()) { bus in
+        let table = AppTable.sixModules { for row in $0.modules.indices { $0.modules[row].stop = 300 } }
+        try TestBus.run(table) { bus in
             let slow = try bus.module("Cat", ["observes": ["news"]])
             slow.isPaused = true
             let sender = try bus.module("Ant")
             for _ in 0..<10 { #expect(try sender.recipients(ofBroadcast: "news", .filler(100_000)) == 1) }
             slow.answersLifecycle = false
-            // It never reads its tearDown; its row gives it 5 s.
+            // It never reads its tearDown; its row gives it 300 ms.
             slow.close()
             bus.beginShutDown()
             try bus.waitUntilEnded()

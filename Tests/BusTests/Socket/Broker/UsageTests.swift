@@ -15,7 +15,7 @@ struct UsageTests {
     ]
 
     @Test func aModuleThatAsksForNothingUsesNothingAndAnAbsentOneHasNone() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.module("Ant")
             #expect(try usage(of: "Ant", bus) == Self.none)
             #expect(try usage(of: "Bee", bus) == .null)
@@ -23,7 +23,7 @@ struct UsageTests {
     }
 
     @Test func whatItBroughtAndAskedForIsCountedUntilItEnds() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module(
                 "Ant",
                 [
@@ -48,7 +48,7 @@ struct UsageTests {
     }
 
     @Test func bytesOfRequestsThatWaitAreTheirSendersAndTheirNumberTheirOwners() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let caller = try bus.module("Bee")
             let starting = try bus.connect("Ant")
             try starting.hello("Ant", ["interfaces": ["Test": [:]]])

@@ -33,7 +33,7 @@ struct WatchTests {
     }
 
     @Test func statesThatWaitForCreditAreMergedPerModule() throws {
-        try TestBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
+        try MemoryBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             let tool = try bus.operator()
             let id = try tool.call("bus/watch", nil, ["credit": 2])
             try tool.expect(["kind": "reply"], body: change("Ant", "absent"))
@@ -53,7 +53,7 @@ struct WatchTests {
     }
 
     @Test func aWatchHasNoDeadline() throws {
-        try TestBus.run(.testing(.manual("Ant"))) { bus in
+        try MemoryBus.run(.testing(.manual("Ant"))) { bus in
             let tool = try bus.operator()
             let clock = try bus.provider("Ant", "Test")
             let watch = try tool.call("bus/watch", nil, ["deadline": 20])

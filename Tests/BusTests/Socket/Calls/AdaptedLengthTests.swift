@@ -26,7 +26,7 @@ struct AdaptedLengthTests {
     }
 
     private func run(_ test: (_ owner: RawPeer, _ caller: RawPeer) throws -> Void) throws {
-        try TestBus.run(Self.table) { bus in
+        try MemoryBus.run(Self.table) { bus in
             let urls: JSON = [["host": "show", "path": "/:tip", "to": "Login/show"]]
             try test(try bus.provider("Owner", "Login", ["urls": urls]), try bus.module("Hand"))
         }

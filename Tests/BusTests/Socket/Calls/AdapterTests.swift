@@ -27,7 +27,7 @@ struct AdapterTests {
 
     @Test(arguments: ["NoteLogin/show", "NoteLoginRouter/show", "Plain/show"])
     func actionAndMembersAreRenamedBothWays(to: String) throws {
-        try TestBus.run(Self.table()) { bus in
+        try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
             let id = try caller.call(to, ["message": "hi", "inner": ["message": 1]])
@@ -53,7 +53,7 @@ struct AdapterTests {
     }
 
     @Test func valuesAreCopiedAsBytesAndTheNewNameReplaces() throws {
-        try TestBus.run(Self.table()) { bus in
+        try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
             let body = #"{ "message" : 1.500 , "notifyString":"old", "x": [ "}" ] }"#
@@ -65,7 +65,7 @@ struct AdapterTests {
 
     @Test(arguments: ["[1]", "5", "null", ""])
     func bodyThatIsNoObjectPassesUnchanged(body: String) throws {
-        try TestBus.run(Self.table()) { bus in
+        try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
             try caller.send(header: #"{"kind":"call","id":900,"to":"NoteLogin/show"}"#, body: body)
@@ -74,7 +74,7 @@ struct AdapterTests {
     }
 
     @Test func bodiesThatCannotBeRenamedAreRefusedAndTheConnectionStays() throws {
-        try TestBus.run(Self.table()) { bus in
+        try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
             for (number, body) in ["{", #"{"a":1,"a":2}"#, "x"].enumerated() {
@@ -96,7 +96,7 @@ struct AdapterTests {
     }
 
     @Test func providersBroadcastReachesObserversOfTheNewNames() throws {
-        try TestBus.run(Self.table()) { bus in
+        try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let observer = try bus.module(
                 "Notes", ["observes": ["plain.finished", "note.loginFinished", "login.done"]])
@@ -113,7 +113,7 @@ struct AdapterTests {
     }
 
     @Test func providedInterfaceBeatsAnAdapter() throws {
-        try TestBus.run(Self.table()) { bus in
+        try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let direct = try bus.module("Other", ["interfaces": ["NoteLogin": [:]]])
             let caller = try bus.module("Notes")
@@ -132,7 +132,7 @@ struct AdapterTests {
             $0.modules[1].requires = ["NoteLogin"]
             $0.modules[2].requires = ["Login"]
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let notes = try bus.module("Notes")
             let other = try bus.module("Other")
@@ -150,7 +150,7 @@ struct AdapterTests {
             $0.modules[1].requires = ["NoteLogin"]
             $0.modules[2].requires = ["Shop"]
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": ["instances": "multiple"]]])
             let (notes, other) = (try bus.module("Notes"), try bus.module("Other"))
             let name = try notes.asked("bus/create", ["interface": "NoteLogin"])["instance"]?.string ?? ""
@@ -165,7 +165,7 @@ struct AdapterTests {
     }
 
     @Test func adaptedCallWaitsForItsProvider() throws {
-        try TestBus.run(Self.table { $0.modules[0].start = .eager }) { bus in
+        try MemoryBus.run(Self.table { $0.modules[0].start = .eager }) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Notes")
             let id = try caller.call("NoteLogin/show", ["message": 1])

@@ -103,7 +103,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         _ body: JSON? = nil,
         _ test: (_ bus: TestBus, _ gate: RawPeer, _ hand: RawPeer, _ id: UInt64, _ asked: ReceivedFrame) throws -> Void
     ) throws {
-        try TestBus.run(table { $0.modules[1].start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.modules[1].start = .onDemand }) { bus in
             _ = try bus.launcher()
             let gate = try bus.provider("Gate", "Guard")
             let hand = try bus.module("Hand")

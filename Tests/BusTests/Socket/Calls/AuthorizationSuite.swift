@@ -32,7 +32,7 @@ extension AuthorizationSuite {
     func run(
         _ change: (inout AppTable) -> Void = { _ in }, _ test: (TestBus, AuthorizationCast) throws -> Void
     ) throws {
-        try TestBus.run(table(change)) { bus in
+        try MemoryBus.run(table(change)) { bus in
             try test(
                 bus,
                 AuthorizationCast(

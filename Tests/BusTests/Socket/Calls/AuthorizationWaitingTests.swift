@@ -48,7 +48,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
     }
 
     @Test func anAuthorizerOnDemandIsStartedAndThenAsked() throws {
-        try TestBus.run(table { $0.modules[0].start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let shop = try bus.module("Shop", Self.offer)
             let hand = try bus.module("Hand")
@@ -66,7 +66,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
     }
 
     @Test func anAuthorizerThatCannotBeStartedRefuses() throws {
-        try TestBus.run(table { $0.modules[0].start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let shop = try bus.module("Shop", Self.offer)
             let hand = try bus.module("Hand")
@@ -79,7 +79,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
 
     /// Section 11: else the start would wait for itself.
     @Test func theAuthorizersOwnSetUpCannotWaitForIt() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let shop = try bus.module("Shop", Self.offer)
             let gate = try bus.connect("Gate")
             try gate.hello("Gate", ["interfaces": ["Guard": [:]]])

@@ -20,7 +20,7 @@ struct CallTests {
 
     @Test(arguments: [(nil, 30_000), (2_000, 2_000), (0, 1), (-5, 1), (100_000_000, 86_400_000)] as [(Int64?, Int64)])
     func theDeadlineIsForwardedAsWhatIsLeft(given: Int64?, most: Int64) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             try caller.call("Test/act", nil, given.map { ["deadline": .integer($0)] } ?? [:])
@@ -30,7 +30,7 @@ struct CallTests {
     }
 
     @Test func noDeadlineIsForwardedAsNoneWhereCreditIsGiven() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             try bus.module("Bee").call("Test/act", nil, ["deadline": 0, "credit": 3])
             try callee.expectCall("Test/act", nil, ["deadline": 0, "credit": 3])
@@ -38,7 +38,7 @@ struct CallTests {
     }
 
     @Test func atTheDeadlineTheCallerIsToldAndTheCalleeCancelled() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/act", nil, ["deadline": 30])
@@ -52,7 +52,7 @@ struct CallTests {
     }
 
     @Test func deadlinesPassInTheirOrder() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             // All at once, so that none has some of its time behind it.
@@ -67,7 +67,7 @@ struct CallTests {
     }
 
     @Test func aCancelEndsTheRequestAtOnceAndItsAnswerIsDropped() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/act")
@@ -82,7 +82,7 @@ struct CallTests {
     }
 
     @Test func theCalleesDeathEndsItsOpenCalls() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let ids = try (0..<3).map { _ in try caller.call("Test/act") }
@@ -155,7 +155,7 @@ struct CallTests {
     }
 
     @Test func framesOfOneSenderKeepTheirOrder() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Cat", "Test", ["observes": ["news"]])
             let caller = try bus.module("Bee")
             for number in 0..<50 as Range<Int64> {
@@ -179,7 +179,7 @@ struct CallTests {
             (nil, nil, "failed", "yes"),
         ] as [(String?, String?, String, String)])
     func aCalleesErrorIsMapped(code: String?, ran: String?, mapped: String, verdict: String) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/act")
@@ -197,7 +197,7 @@ struct CallTests {
     }
 
     @Test func anActionThatIsNotListedIsUnknownWhereAnyAre() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.module(
                 "Ant", ["interfaces": ["Test": ["actions": ["act": ["auth": false]]], "Open": [:]]])
             let caller = try bus.module("Bee")
@@ -210,7 +210,7 @@ struct CallTests {
     }
 
     @Test func tooManyOpenRequestsAreOverloaded() throws {
-        try TestBus.run(.sixModules { $0.limits.calls = 3 }) { bus in
+        try MemoryBus.run(.sixModules { $0.limits.calls = 3 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let ids = try (0..<3).map { _ in try caller.call("Test/act") }
@@ -236,7 +236,7 @@ struct CallTests {
     }
 
     @Test func aModuleMayCallItself() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.provider("Ant", "Test")
             let id = try module.call("Test/act")
             try module.reply(to: try module.expectCall("Test/act", nil, ["from": "Ant"]), ["n": 1])
@@ -245,7 +245,7 @@ struct CallTests {
     }
 
     @Test func layeredCallsGoToTheSameOrAnEarlierLevel() throws {
-        try TestBus.run(.sixModules { $0.calls = .layered }) { bus in
+        try MemoryBus.run(.sixModules { $0.calls = .layered }) { bus in
             let from = try bus.module("Bee")
             let tool = try bus.operator()
             for (rank, name) in secondOfLevel.enumerated() {
@@ -270,7 +270,7 @@ struct CallTests {
             $0.calls = .declared
             $0.modules[2].requires = ["Test"]
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let callee = try bus.provider("Ant", "Test", ["observes": ["news"]])
             try bus.module("Bee").call("Test/act")
             try callee.expectCall("Test/act")
@@ -285,7 +285,7 @@ struct CallTests {
     }
 
     @Test func authSkipIsForTrustedRowsAlone() throws {
-        try TestBus.run(.sixModules { $0.modules[2].trusted = true }) { bus in
+        try MemoryBus.run(.sixModules { $0.modules[2].trusted = true }) { bus in
             let callee = try bus.provider("Ant", "Test")
             try bus.module("Cat").refused("Test/act", nil, ["auth": "skip"], with: "forbidden")
             try bus.operator().refused("Test/act", nil, ["auth": "skip"], with: "forbidden")

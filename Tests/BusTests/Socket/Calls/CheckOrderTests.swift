@@ -36,7 +36,7 @@ struct CheckOrderTests {
     @Test func placesAreTakenInTheJudgesOrder() throws {
         var table = Self.table
         table.limits.calls = 1
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.module("Ant", Self.here)
             let caller = try bus.module("Bee")
             let parent: JSON = ["parent": 99]
@@ -51,7 +51,7 @@ struct CheckOrderTests {
     }
 
     @Test func aRefusalOfThePolicyNamesBothLevelsAndWhatToDo() throws {
-        try TestBus.run(Self.table) { bus in
+        try MemoryBus.run(Self.table) { bus in
             let caller = try bus.module("Bee")
             let violation = try caller.refused("Later/act", with: "level-violation").message
             for word in ["middle", "topout", "broadcast"] { #expect(violation.contains(word), "\(violation)") }
@@ -64,7 +64,7 @@ struct CheckOrderTests {
 
     /// Its own interfaces need no declaration, and operators none at all.
     @Test func ownInterfacesAndOperatorsAreFreeOfTheDeclaration() throws {
-        try TestBus.run(Self.table) { bus in
+        try MemoryBus.run(Self.table) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Here": [:], "More": [:]]])
             try owner.call("More/act")
             try owner.expectCall("More/act", nil, ["from": "Ant"])

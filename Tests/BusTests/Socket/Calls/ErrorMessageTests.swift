@@ -12,7 +12,7 @@ struct ErrorMessageTests {
 
     @Test(arguments: errors, ["call", "report"])
     func anErrorWithoutMessageGetsOne(sent: JSON, request: String) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test", ["observes": ["news"]])
             let caller = try bus.module("Bee")
             let id = try request == "call" ? caller.call("Test/act") : caller.report("news", to: "Ant")
@@ -26,7 +26,7 @@ struct ErrorMessageTests {
     /// A header of the broker's has at most 1 KiB more than one that it takes, escapes counted.
     @Test(arguments: [1_024, 16 << 10] as [UInt32])
     func aMessageOfTheBrokersFitsIntoAHeader(limit: UInt32) throws {
-        try TestBus.run(.sixModules { $0.limits.header = limit }) { bus in
+        try MemoryBus.run(.sixModules { $0.limits.header = limit }) { bus in
             let caller = try bus.module("Bee")
             for text in ["\u{1}", "\"", "x", "é"] {
                 let name = String(repeating: text, count: 8_000)

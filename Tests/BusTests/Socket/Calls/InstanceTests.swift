@@ -20,7 +20,7 @@ struct InstanceTests {
     private func run(
         _ change: (inout AppTable) -> Void = { _ in }, _ test: (TestBus, RawPeer, RawPeer) throws -> Void
     ) throws {
-        try TestBus.run(table(change)) { bus in
+        try MemoryBus.run(table(change)) { bus in
             try test(bus, try bus.module("Store", Self.offer), try bus.module("Hand"))
         }
     }
@@ -236,7 +236,7 @@ struct InstanceTests {
     @Test func aURLCannotLeadToOne() throws {
         let urls: JSON = [["host": "shop", "path": "/", "to": "Cart/add"]]
         let interfaces: JSON = ["Cart": ["instances": "multiple"]]
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let peer = try bus.connect("Store")
             let id = try peer.sendHello("Store", ["interfaces": interfaces, "urls": urls])
             try peer.expectRefusal(of: id, "bad-params")
@@ -250,7 +250,7 @@ struct InstanceTests {
             try store.refused("bus/register", ["interfaces": ["Bag": ["instances": "multiple"]]], with: "bad-params")
         }
         let mapped = table { $0.modules[0].urls = [.init(host: "shop", path: "/", to: "Cart/add")] }
-        try TestBus.run(mapped) { bus in
+        try MemoryBus.run(mapped) { bus in
             let peer = try bus.connect("Store")
             try peer.expectRefusal(of: try peer.sendHello("Store", ["interfaces": interfaces]), "bad-params")
         }
@@ -299,7 +299,7 @@ struct InstanceTests {
     // MARK: waiting for the owner
 
     @Test func createWaitsForAnOwnerOnDemand() throws {
-        try TestBus.run(table { $0.modules[0].start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let hand = try bus.module("Hand")
             let other = try bus.module("Hand2")
@@ -328,7 +328,7 @@ struct InstanceTests {
     }
 
     @Test func createWaitsForAnOwnerThatStarts() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let hand = try bus.module("Hand")
             let store = try bus.connect("Store")
             try store.hello("Store", Self.offer)
@@ -344,7 +344,7 @@ struct InstanceTests {
 
     @Test(arguments: ["failed start", "launcher's word", "launcher's end"])
     func createIsUnavailableWhereTheOwnerDoesNotCome(why: String) throws {
-        try TestBus.run(table { $0.modules[0].start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let hand = try bus.module("Hand")
             let id = try hand.call("bus/create", ["interface": "Cart"])
@@ -361,7 +361,7 @@ struct InstanceTests {
 
     /// Section 11: else the start would wait for itself.
     @Test func createInSetUpCannotWaitForAModuleThatIsNotReady() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let store = try bus.connect("Store")
             try store.hello("Store", Self.offer)
             try store.expectCall("module/setUp")
@@ -377,7 +377,7 @@ struct InstanceTests {
     /// What a session registered is gone with it; the next one's is meant then.
     @Test func aCreateThatWaitsIsAnsweredByTheNextSession() throws {
         let rows = AppTable.testing(.eager("Store"), .manual("Hand", rank: 2))
-        try TestBus.run(rows) { bus in
+        try MemoryBus.run(rows) { bus in
             let hand = try bus.module("Hand")
             let token = try bus.vouch(for: "Store")
             let hello = JSON.object([.init("token", .string(token))] + (Self.offer.object ?? []))

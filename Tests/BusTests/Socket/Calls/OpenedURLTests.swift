@@ -20,7 +20,7 @@ struct OpenedURLTests {
     }
 
     @Test func modulesMayShareAHostAndALiteralBeatsABoundSegmentAcrossThem() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let bound = try bus.provider("Cat", "Shop", ["urls": [Self.shop("/:kind/:id"), Self.shop("/:kind/new")]])
             let literal = try bus.provider(
                 "Bee", "Other", ["urls": [["host": "SHOP", "path": "/item/:id", "to": "Other/item"]]])
@@ -36,7 +36,7 @@ struct OpenedURLTests {
 
     @Test(arguments: ["/:a/:a", "a", "/a//b", "/a?b", "/%4", "/:1"])
     func aPatternThatIsNoneIsBadParams(path: String) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.provider("Ant", "Shop")
             try peer.refused("bus/register", ["urls": [Self.shop(path)]], with: "bad-params")
             let other = try bus.connect()
@@ -51,7 +51,7 @@ struct OpenedURLTests {
             .manual("Bee", provides: ["Row"]) { row in
                 row.urls = [.init(host: "row", path: "/a/:b", to: "Row/act")]
             })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let peer = try bus.provider("Ant", "Shop")
             // What a row maps is its module's, live or not.
             let rows: JSON = ["urls": [["host": "row", "path": "/%61/:other", "to": "Shop/show"]]]
@@ -83,7 +83,7 @@ struct OpenedURLTests {
             .manual("Bee", provides: ["Row"]) { row in
                 row.urls = [.init(host: "row", path: "/", to: "Row/act")]
             })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.provider("Ant", "Shop", ["urls": [Self.shop("/:a")]])
             let rows: JSON = ["host": "row", "path": "/", "to": "Row/act"]
             let other = try bus.provider("Bee", "Row", ["urls": [rows]])
@@ -104,7 +104,7 @@ struct OpenedURLTests {
                 row.start = .onDemand
                 row.urls = [.init(host: "shop", path: "/:id", to: "Shop/show")]
             })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Ant")
             let can = try caller.asked("bus/canOpen", ["url": "test://shop/7"])

@@ -7,7 +7,7 @@ import Testing
 struct ParentTests {
     /// Cat calls Bee, which calls Ant for it.
     private func chain(_ test: (TestBus, Chain) throws -> Void) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let chain = Chain(
                 first: try bus.module("Cat"), middle: try bus.provider("Bee", "Outer"),
                 last: try bus.provider("Ant", "Inner"))

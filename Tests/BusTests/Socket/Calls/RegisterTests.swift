@@ -25,7 +25,7 @@ struct RegisterTests {
     }
 
     @Test func registeringIsAllOrNothing() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Taken")
             let owner = try bus.module("Bee")
             try owner.refused("bus/register", ["interfaces": ["Free": [:], "Taken": [:]]], with: "name-taken")
@@ -35,7 +35,7 @@ struct RegisterTests {
     }
 
     @Test func actionsAreAdded() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Own": ["actions": ["a": [:], "b": [:]]], "Any": [:]]])
             try owner.asked(
                 "bus/register",
@@ -55,7 +55,7 @@ struct RegisterTests {
 
     @Test(arguments: [["observes": ["x"]], ["events": ["e"]], ["requires": ["Own"]]] as [JSON])
     func whatIsSaidBeforeTheStartAloneComesTooLate(_ part: JSON) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant")
             let error = try owner.refused("bus/register", part, with: "bad-params")
             #expect(error.message.contains("bus/observe"), "\(error)")
@@ -68,7 +68,7 @@ struct RegisterTests {
 
     @Test func whatTheRowProvidesStays() throws {
         let table = AppTable.testing(.manual("Ant", provides: ["Owned"]), .manual("Bee"))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.provider("Ant", "Owned")
             let other = try bus.module("Bee")
             try owner.refused("bus/unregister", ["interfaces": ["Owned": [:]]], with: "forbidden")
@@ -80,7 +80,7 @@ struct RegisterTests {
     @Test func whatTheRowMapsHasOneInstance() throws {
         let table = AppTable.testing(
             .manual("Ant", provides: ["Owned"]) { $0.urls = [.init(host: "h", path: "/p", to: "Owned/act")] })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.provider("Ant", "Owned")
             let multiple: JSON = ["interfaces": ["Owned": ["instances": "multiple"]]]
             try owner.refused("bus/register", multiple, with: "bad-params")
@@ -89,7 +89,7 @@ struct RegisterTests {
     }
 
     @Test func quotasHoldForWhatIsRegisteredLater() throws {
-        try TestBus.run(
+        try MemoryBus.run(
             .sixModules {
                 $0.limits.interfaces = 2
                 $0.limits.urls = 1

@@ -28,7 +28,7 @@ struct StepDeadlineTests {
 
     /// It isn't slow: it has answered, and has no more to say.
     @Test func aStreamThatIsQuietIsSaidToBeSo() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let stream = try caller.call("Test/list", nil, ["deadline": 50])
@@ -45,7 +45,7 @@ struct StepDeadlineTests {
     }
 
     @Test func creditBeginsAStepAnew() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let clock = try bus.provider("Cat", "Clock")
             let caller = try bus.module("Bee")
@@ -62,7 +62,7 @@ struct StepDeadlineTests {
     }
 
     @Test func noStepLastsLongerThanItsParent() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let inner = try bus.provider("Ant", "Inner")
             let outer = try bus.provider("Bee", "Outer")
             let caller = try bus.module("Cat")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct StreamTests {
     @Test func partialRepliesReachTheCallerInOrderBeforeTheFinalOne() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/list", nil, ["credit": 3])
@@ -23,7 +23,7 @@ struct StreamTests {
     }
 
     @Test func creditIsForwardedAndLetsMoreThrough() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/list", nil, ["credit": 0])
@@ -40,7 +40,7 @@ struct StreamTests {
     }
 
     @Test func onePartialReplyBeyondTheCreditEndsTheCall() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/list", nil, ["credit": 1])
@@ -57,7 +57,7 @@ struct StreamTests {
     }
 
     @Test func aSumOfCreditsStopsAtTheLargestInteger() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let id = try caller.call("Test/list", nil, ["credit": 9_007_199_254_740_991])
@@ -71,7 +71,7 @@ struct StreamTests {
     }
 
     @Test func theDeadlineOfAStreamIsForEachStep() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             let stream = try caller.call("Test/list", nil, ["deadline": 2_000])

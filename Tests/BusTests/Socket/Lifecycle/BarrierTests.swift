@@ -61,7 +61,7 @@ struct BarrierTests {
     }
 
     @Test func aFailedStartLeavesTheBarrierOnceTheLauncherSaysSo() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let one = try arrive(bus, "One")
             let first = try arrive(bus, "First")
             try first.fail(try first.expectCall("module/setUp"), "First.broken")
@@ -75,7 +75,7 @@ struct BarrierTests {
     }
 
     @Test func aModuleThatDiedBeforeItWasReadyIsWaitedForAgain() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let one = try arrive(bus, "One")
             let first = try arrive(bus, "First")
             try first.expectCall("module/setUp")
@@ -88,7 +88,7 @@ struct BarrierTests {
     }
 
     @Test func aStartThatTakesLongerThanStartupLeavesTheBarrier() throws {
-        try TestBus.run(table { $0.startup = 1_500 }) { bus in
+        try MemoryBus.run(table { $0.startup = 1_500 }) { bus in
             let one = try arrive(bus, "One")
             // First, Two and Late never come.
             let setUp = try one.expectCall("module/setUp")
@@ -99,7 +99,7 @@ struct BarrierTests {
     }
 
     @Test func initializeThatAsksItsOwnModuleIsToldAtOnce() throws {
-        try TestBus.run(.testing(.manual("Self", provides: ["Self"]))) { bus in
+        try MemoryBus.run(.testing(.manual("Self", provides: ["Self"]))) { bus in
             let peer = try bus.connect("Self")
             try peer.hello("Self", ["interfaces": ["Self": [:]]])
             for step in ["setUp", "initialize"] {
@@ -119,7 +119,7 @@ struct BarrierTests {
     @Test func manualAndAsynchronousModulesAreWaitedForByNobodyAndWaitForNobody() throws {
         let table = AppTable.testing(
             .eager("First"), .manual("Hand"), .eager("Async") { $0.start = .async })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             _ = try bus.launcher()
             for name in ["Hand", "Async"] {
                 let peer = try arrive(bus, name)
@@ -134,7 +134,7 @@ struct BarrierTests {
 
     @Test func aModuleThatJoinsLateGetsAllThreeAtOnce() throws {
         let table = AppTable.testing(.eager("First"), .eager("Second"))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let first = try arrive(bus, "First")
             let second = try arrive(bus, "Second")
             for step in ["setUp", "initialize", "didStart"] {
@@ -151,7 +151,7 @@ struct BarrierTests {
 
     @Test func aResumedModuleCountsAsStartedForTheOthers() throws {
         let table = AppTable.testing(.eager("First", priority: 1), .eager("Second"))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let first = try arrive(bus, "First", ["resumed": true])
             let second = try arrive(bus, "Second")
             for step in ["setUp", "initialize", "didStart"] { try done(second, step) }
@@ -161,7 +161,7 @@ struct BarrierTests {
 
     @Test func aRequestMadeInInitializeToALaterOneIsUnavailableAtOnce() throws {
         let table = AppTable.testing(.eager("First", priority: 1), .eager("Second", provides: ["Test"]))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let first = try arrive(bus, "First")
             let second = try arrive(bus, "Second", ["interfaces": ["Test": [:]]])
             try done(first, "setUp")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct EmitTests {
     private func three(_ test: (RawPeer, [RawPeer]) throws -> Void) throws {
-        try TestBus.run(.sixModules { $0.modules[0].emits = ["feed.full"] }) { bus in
+        try MemoryBus.run(.sixModules { $0.modules[0].emits = ["feed.full"] }) { bus in
             let listeners = try ["Cat", "Ant", "Bee"].map {
                 try bus.module($0, ["events": ["feed.full", "app.reload"]])
             }
@@ -112,7 +112,7 @@ struct EmitTests {
     }
 
     @Test func theLauncherEmitsEventsOfTheAppAlone() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let launcher = try bus.launcher()
             try launcher.asked("bus/emit", nil, ["name": "app.reload"])
             try launcher.refused("bus/emit", nil, ["name": "feed.full"], with: "forbidden")
@@ -121,7 +121,7 @@ struct EmitTests {
 
     /// All have handled the event by then.
     @Test func answersThatNoFrameHoldsAreOverloadedAndHaveRun() throws {
-        try TestBus.run(
+        try MemoryBus.run(
             .sixModules {
                 $0.limits.frame = 2_048
                 $0.limits.header = 1_024
@@ -145,7 +145,7 @@ struct EmitTests {
     }
 
     @Test func anotherPolicyOrNoNameIsBadParams() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             try tool.expectError(to: try emit(tool, "most"), "bad-params", ran: "no")
             try tool.refused("bus/emit", nil, [:], with: "bad-params")
@@ -155,7 +155,7 @@ struct EmitTests {
     /// Of a call, of another event, of a report's notice.
     @Test(arguments: ["call", "event", "notice"])
     func anEventHasAtMostWhatAParentHasLeft(parent: String) throws {
-        try TestBus.run(
+        try MemoryBus.run(
             .sixModules {
                 $0.modules[0].emits = ["feed.full"]
                 $0.modules[0].provides = ["Feed"]

@@ -7,7 +7,7 @@ import Testing
 struct EventTests {
     @Test(arguments: [(nil, 5_000), (0, 5_000), (700, 700)] as [(Int64?, Int64)])
     func eachListenerHasTheEmitsDeadlineForItself(given: Int64?, most: Int64) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let listeners = try ["Ant", "Bee"].map { try bus.module($0, ["events": ["e"]]) }
             let tool = try bus.operator()
             var header: [JSON.Member] = [.init("name", "e"), .init("meta", ["policy": "any"])]
@@ -48,7 +48,7 @@ struct EventTests {
 
     @Test func noticesReachARetiredModule() throws {
         let table = AppTable.testing(.eager("Login", rank: 1), .manual("Ant"))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let launcher = try bus.launcher()
             let token = try bus.vouch(for: "Login")
             let retired = try bus.module("Login", ["token": .string(token), "observes": ["news"]])

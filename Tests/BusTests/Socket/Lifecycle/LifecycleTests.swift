@@ -32,7 +32,7 @@ struct LifecycleTests {
     }
 
     @Test func aModuleThatLacksAStepHasDoneIt() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
             for step in ["setUp", "initialize", "didStart"] {
@@ -45,7 +45,7 @@ struct LifecycleTests {
 
     @Test(arguments: ["setUp", "initialize", "didStart"])
     func anErrorInAStepEndsTheConnectionAsFailed(step: String) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
             for earlier in ["setUp", "initialize", "didStart"].prefix(while: { $0 != step }) {
@@ -60,7 +60,7 @@ struct LifecycleTests {
     }
 
     @Test func aStepThatHangsEndsTheConnectionAsFailed() throws {
-        try TestBus.run(.sixModules { $0.startup = 50 }) { bus in
+        try MemoryBus.run(.sixModules { $0.startup = 50 }) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
             try module.expectCall("module/setUp")
@@ -70,7 +70,7 @@ struct LifecycleTests {
     }
 
     @Test func aResumedModuleIsReadyAtOnceAndCalledWithNothing() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant", ["resumed": true, "interfaces": ["Test": [:]]])
             try module.expectNothing()
@@ -81,7 +81,7 @@ struct LifecycleTests {
     }
 
     @Test func callsOfItsOwnItMayMakeFromHelloOn() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let module = try bus.connect("Bee")
             try module.hello("Bee")
@@ -97,7 +97,7 @@ struct LifecycleTests {
     }
 
     @Test func aRequestMadeInSetUpToAModuleThatIsNotReadyIsUnavailableAtOnce() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let waiting = try bus.connect("Cat")
             try waiting.hello("Cat", ["interfaces": ["Late": [:]]])
             let module = try bus.connect("Bee")
@@ -111,7 +111,7 @@ struct LifecycleTests {
     }
 
     @Test func nobodyButTheBrokerCallsAModulesSteps() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.module("Ant"), try bus.operator()] {
                 try peer.refused("module/tearDown", with: "forbidden")
             }
@@ -119,7 +119,7 @@ struct LifecycleTests {
     }
 
     @Test func aLostModuleIsToldToThoseThatListen() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let listener = try bus.module("Ant", ["events": ["app.moduleLost"]])
             let lost = try bus.module("Bee")
             lost.close()

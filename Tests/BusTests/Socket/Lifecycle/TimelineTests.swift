@@ -60,7 +60,7 @@ struct TimelineTests {
     }
 
     @Test func theAppsStartBeginsWithTheLauncherAndEndsWhenAllAreReady() throws {
-        try TestBus.run(.testing(.eager("Shop"), .manual("Cat"))) { bus in
+        try MemoryBus.run(.testing(.eager("Shop"), .manual("Cat"))) { bus in
             #expect(try timeline(bus)["app"] == ["name": "test"])
             let token = try bus.vouch(for: "Shop")
             let begun = try timeline(bus)["app"]
@@ -76,7 +76,7 @@ struct TimelineTests {
     }
 
     @Test func anAppThatWaitsForNobodyIsReadyAtOnce() throws {
-        try TestBus.run(.testing(.manual("Cat"))) { bus in
+        try MemoryBus.run(.testing(.manual("Cat"))) { bus in
             _ = try bus.module("Cat")
             _ = try bus.launcher()
             #expect(try timeline(bus)["app"]?["ready"]?.integer != nil)
@@ -96,7 +96,7 @@ struct TimelineTests {
     }
 
     @Test func aStartThatFailedEndsWithItsStep() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
             try module.fail(try module.expectCall("module/setUp"), "Ant.broken", "no disk")
@@ -107,7 +107,7 @@ struct TimelineTests {
     }
 
     @Test func theLastStartIsTold() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").close()
             try bus.waitUntil("Ant", is: "absent")
             // It was ready: its start hasn't ended otherwise.
@@ -121,7 +121,7 @@ struct TimelineTests {
     }
 
     @Test func aSessionThatResumesKeepsItsProcessesStart() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").close()
             try bus.waitUntil("Ant", is: "absent")
             let first = try row("Ant", bus)
@@ -175,7 +175,7 @@ struct TimelineTests {
     }
 
     @Test func onlyOperatorsAreTold() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.module("Ant"), try bus.launcher()] {
                 try peer.refused("bus/timeline", with: "forbidden")
             }

@@ -32,7 +32,7 @@ struct WaitingTests {
     }
 
     @Test func withoutLauncherNobodyCanStartIt() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let error = try caller.refused("Login/act", with: "unavailable")
             #expect(error.message.contains("Login"))
@@ -40,7 +40,7 @@ struct WaitingTests {
     }
 
     @Test func theLaunchersEndEndsWhatWaits() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
             let id = try caller.call("Login/act")
@@ -52,7 +52,7 @@ struct WaitingTests {
 
     @Test(arguments: ["failed", "absent"])
     func whatTheLauncherSaysEndsWhatWaits(state: String) throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
             let id = try caller.call("Login/act")
@@ -67,7 +67,7 @@ struct WaitingTests {
     }
 
     @Test func aWaitingRequestsDeadlineAndCancelMeanThatItDidNotRun() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
             let late = try caller.call("Login/act", nil, ["deadline": 20])
@@ -82,7 +82,7 @@ struct WaitingTests {
 
     @Test func checksOnActionsAreMadeWhenItIsReady() throws {
         let table = AppTable.testing(.eager("Login", provides: ["Login"]), .manual("Hand", rank: 2))
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
             let good = try caller.call("Login/act")
@@ -98,7 +98,7 @@ struct WaitingTests {
     }
 
     @Test func requestsWaitAgainAfterADeathThatTheLauncherMends() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let first = try arrive(bus)
             let open = try caller.call("Login/act")
@@ -114,7 +114,7 @@ struct WaitingTests {
     }
 
     @Test func afterADeathUnderRestartNeverNobodyWaits() throws {
-        try TestBus.run(table { $0.restart = .never }) { bus in
+        try MemoryBus.run(table { $0.restart = .never }) { bus in
             let caller = try bus.module("Hand")
             try arrive(bus).close()
             try bus.waitUntil("Login", is: "absent")
@@ -123,7 +123,7 @@ struct WaitingTests {
     }
 
     @Test func aFailedStartLetsRequestsWaitOn() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let token = try bus.vouch(for: "Login")
             let first = try bus.connect("Login")
@@ -143,7 +143,7 @@ struct WaitingTests {
         var table = table()
         table.limits.waiting = 2
         table.limits.held = 100_000
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
             let other = try bus.module("Hand2")
@@ -163,7 +163,7 @@ struct WaitingTests {
     }
 
     @Test func onDemandIsStartedByTheFirstRequest() throws {
-        try TestBus.run(table { $0.start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
             let first = try caller.call("Login/act", 1)
@@ -181,7 +181,7 @@ struct WaitingTests {
     }
 
     @Test func whereTheLauncherCannotStartItTheRequestIsUnavailable() throws {
-        try TestBus.run(table { $0.start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
             let id = try caller.call("Login/act")
@@ -191,7 +191,7 @@ struct WaitingTests {
     }
 
     @Test func whatAProcessWroteIsForOperatorsAlone() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let (caller, tool) = (try bus.module("Hand"), try bus.operator())
             let watches = try [tool, caller].map { try $0.call("bus/watch", nil, ["credit": 100]) }
@@ -220,7 +220,7 @@ struct WaitingTests {
     }
 
     @Test func aRetiredModuleFinishesWhatItHasAndGetsNothingNew() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
             let token = try bus.vouch(for: "Login")
@@ -251,7 +251,7 @@ struct WaitingTests {
     /// its start does not.
     @Test(arguments: [true, false])
     func aRequestToWhatIsBeingStoppedStartsItAgain(isReady: Bool) throws {
-        try TestBus.run(table { $0.start = .onDemand }) { bus in
+        try MemoryBus.run(table { $0.start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
             let token = try bus.vouch(for: "Login")
@@ -306,7 +306,7 @@ struct WaitingTests {
 
     /// An interface that no row provides goes with the session that registered it.
     @Test func whatWaitsForAnUndeclaredInterfaceGoesToTheNextSessionsOwn() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let more: JSON = ["interfaces": ["Login": [:], "Extra": [:]]]
             let token = try bus.vouch(for: "Login")
@@ -324,7 +324,7 @@ struct WaitingTests {
     }
 
     @Test func aTearDownThatHangsEndsAtStop() throws {
-        try TestBus.run(table { $0.stop = 40 }) { bus in
+        try MemoryBus.run(table { $0.stop = 40 }) { bus in
             let launcher = try bus.launcher()
             let login = try arrive(bus)
             login.answersLifecycle = false
@@ -335,7 +335,7 @@ struct WaitingTests {
     }
 
     @Test func whatIsNotThereCannotBeRetiredOrSpokenOf() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             try launcher.refused("bus/retire", ["module": "Login"], with: "unavailable")
             try launcher.refused("bus/retire", ["module": "Nobody"], with: "unknown-module")
@@ -351,7 +351,7 @@ struct WaitingTests {
         let table = AppTable.testing(
             .eager("Shop", provides: ["Shop"]), .manual("Ant"),
             .eager("Late", provides: ["Late"]) { $0.start = .onDemand }, with: { $0.hello = hello })
-        try TestBus.run(table, isLaunched: true, test)
+        try MemoryBus.run(table, isLaunched: true, test)
     }
 
     @Test func requestsWaitForALauncherThatIsToCome() throws {

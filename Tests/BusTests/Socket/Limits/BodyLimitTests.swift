@@ -25,7 +25,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     @Test(arguments: [-1, 0, 1])
     func aFrameBeforeHelloIsJudgedByItsLength(beyond: Int) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let header = Array(#"{"kind":"call","id":1,"to":"bus/hello"}"#.utf8)
             let hello = body(["protocol": 1, "module": "Ant"], bytes: Self.bytes + beyond - 4 - header.count)
             let frame = FrameBytes.frame(header, body: hello.encoded())
@@ -48,7 +48,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     @Test(arguments: [-1, 0, 1])
     func helloReadsSoManyValues(beyond: Int) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect("Ant", answersLifecycle: true)
             let hello = body(["protocol": 1, "module": "Ant"], values: Self.values + beyond)
             let id = try peer.call("bus/hello", hello)
@@ -78,7 +78,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     /// What has `module` in a wrong type is refused once it is read.
     private func ask(_ action: String, _ body: JSON, isRead: Bool) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try asker(bus, of: action)
             let answer = try peer.ask("bus/\(action)", body)
             #expect((answer.code == "too-large") == !isRead, "\(action): \(answer)")
@@ -110,7 +110,7 @@ struct BodyLimitTests: AuthorizationSuite {
     }
 
     @Test func theLongestObjectIsObserved() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             try peer.asked("bus/observe", ["name": "n", "object": .filler(16 << 10)])
             try peer.refused("bus/observe", ["name": "n", "object": .filler((16 << 10) + 1)], with: "bad-params")
@@ -141,7 +141,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     @Test(arguments: [-1, 0, 1])
     func anAnswerToAnEventHasABound(beyond: Int) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let listeners = try ["Ant", "Bee", "Cat"].map { try bus.module($0, ["events": ["e"]]) }
             let tool = try bus.operator()
             let id = try tool.call("bus/emit", nil, ["name": "e", "meta": ["policy": "all"]])
@@ -160,7 +160,7 @@ struct BodyLimitTests: AuthorizationSuite {
     }
 
     @Test func allAnswersToAnEventHaveABound() throws {
-        try TestBus.run(.sixModules { $0.guests = .init(rank: 2, most: 20) }) { bus in
+        try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 20) }) { bus in
             // Sixteen fill it to the last byte.
             let guests = try (10..<28).map { try bus.module("Guest\($0)", ["events": ["e"]]) }
             let tool = try bus.operator()
@@ -182,7 +182,7 @@ struct BodyLimitTests: AuthorizationSuite {
         .disabled(if: TestBus.isHandedOverEachRound, "4 MiB would be written down in each round"),
         arguments: [-1, 0, 1])
     func theLaunchersTableHasABound(beyond: Int) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             func table(_ settings: JSON) -> AppTable { .sixModules { $0.settings = settings } }
             let rest = table(["x": ""]).json().encoded().count
             let answer = try bus.reload(table(["x": .filler((4 << 20) + beyond - rest)]))

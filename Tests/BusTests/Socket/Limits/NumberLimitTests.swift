@@ -15,7 +15,7 @@ struct NumberLimitTests {
     }
 
     @Test func openRequests() throws {
-        try TestBus.run(.sixModules { $0.limits.calls = 2 }) { bus in
+        try MemoryBus.run(.sixModules { $0.limits.calls = 2 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee", ["observes": ["news"]])
             for _ in 0..<2 { try caller.call("Test/act") }
@@ -34,7 +34,7 @@ struct NumberLimitTests {
         let table = AppTable.testing(
             .eager("Login", provides: ["Login"]), .eager("Other", provides: ["Other"]), .manual("Hand", rank: 2)
         ) { $0.limits.waiting = 2 }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
             try caller.call("Login/act")
@@ -52,7 +52,7 @@ struct NumberLimitTests {
     }
 
     @Test func observations() throws {
-        try TestBus.run(.sixModules { $0.limits.observations = 1 }) { bus in
+        try MemoryBus.run(.sixModules { $0.limits.observations = 1 }) { bus in
             let peer = try bus.module("Ant", ["observes": ["a"]])
             expect(try peer.ask("bus/observe", ["name": "b"]), names: "limits.observations", of: "Ant")
             let second = try bus.connect()
@@ -74,7 +74,7 @@ struct NumberLimitTests {
             $0.limits.observations = 1
             $0.limits.urls = 1
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let same: JSON = ["host": "test", "path": "/:other", "to": "Test/act"]
             let peer = try bus.provider("Ant", "Test", ["observes": ["a"], "urls": [same]])
             peer.close()
@@ -87,7 +87,7 @@ struct NumberLimitTests {
     }
 
     @Test func interfacesAndURLs() throws {
-        try TestBus.run(
+        try MemoryBus.run(
             .sixModules {
                 $0.limits.interfaces = 1
                 $0.limits.urls = 1
@@ -123,7 +123,7 @@ struct NumberLimitTests {
     }
 
     @Test func instances() throws {
-        try TestBus.run(.sixModules { $0.limits.instances = 2 }) { bus in
+        try MemoryBus.run(.sixModules { $0.limits.instances = 2 }) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Cart": ["instances": "multiple"]]])
             let peer = try bus.module("Bee")
             let mine = try (0..<2).map { _ in try peer.asked("bus/create", ["interface": "Cart"])["instance"] }
@@ -161,7 +161,7 @@ struct NumberLimitTests {
             $0.guests = .init(rank: 2, most: 100)
             $0.limits.connections = 16 + places
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             for number in 0..<guests { _ = try bus.module("Visitor\(number)") }
             let another = try bus.connect()
             let refusal = try another.expectRefusal(of: try another.sendHello("Other"), "overloaded")
@@ -174,11 +174,16 @@ struct NumberLimitTests {
     @Test func endedConnectionsThatNobodyReadsGiveWay() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 18 }) { bus in
             let tool = try bus.operator()
+            let calls = (1_000..<1_400).map { id in
+                FrameBytes.frame([
+                    "kind": "call", "id": .integer(id), "to": "bus/interfaces", "meta": ["x": .filler(3_000)],
+                ])
+            }
             for _ in 0..<40 {
                 let deaf = try bus.module("Ant")
                 deaf.isPaused = true
                 // More than its socket takes; then a frame that is none.
-                for _ in 0..<400 { try deaf.call("bus/interfaces", nil, ["meta": ["x": .filler(3_000)]]) }
+                for call in calls { try deaf.send(bytes: call) }
                 try deaf.send(bytes: [0, 0, 0, 0])
                 try bus.waitUntil("Ant", is: "absent")
             }
@@ -188,7 +193,7 @@ struct NumberLimitTests {
     }
 
     @Test func guests() throws {
-        try TestBus.run(.sixModules { $0.guests = .init(rank: 2, most: 1) }) { bus in
+        try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 1) }) { bus in
             _ = try bus.module("Visitor")
             let second = try bus.connect()
             let refusal = try second.expectRefusal(of: try second.sendHello("Other"), "overloaded")

@@ -32,7 +32,7 @@ struct TextLimitTests {
             .manual("Ant") { row in
                 row.observes = (0..<63).map { .init(name: "\($0)", object: String(repeating: "x", count: 16_000)) }
             })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Ant", ["observes": .array((0..<3).map(observation))])
             let error = try peer.expectRefusal(of: hello, "overloaded")
@@ -43,7 +43,7 @@ struct TextLimitTests {
     }
 
     @Test func namesOfEventsThatAreSaidInParts() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant", answersLifecycle: true)
             try module.hello("Ant", ["more": true])
             // 61,440 bytes of names in each part.
@@ -61,7 +61,7 @@ struct TextLimitTests {
     }
 
     @Test func patternsOfURLs() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Test")
             // 61,500 bytes in each request.
             func urls(_ part: Int) -> JSON {

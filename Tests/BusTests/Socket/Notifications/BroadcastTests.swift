@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct BroadcastTests {
     @Test func anObjectFiltersWhereTheObservationGaveOne() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": ["item", ["name": "item", "object": "a"]]])
             let subscriptions = observer.welcome["subscriptions"]?.array ?? []
@@ -23,7 +23,7 @@ struct BroadcastTests {
     }
 
     @Test func twoObservationsOfOneNameDeliverTwice() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat")
             let one = try observer.asked("bus/observe", ["name": "news"])["subscription"]
             let other = try observer.asked("bus/observe", ["name": "news"])["subscription"]
@@ -42,7 +42,7 @@ struct BroadcastTests {
         let table = AppTable.sixModules {
             $0.modules[4].observes = [.init(name: "news"), .init(name: "item", object: "a")]
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let observer = try bus.module("Cat", ["observes": ["news"]])
             #expect(observer.welcome["subscriptions"]?.array?.count == 2)
             let sender = try bus.module("Ant")
@@ -52,7 +52,7 @@ struct BroadcastTests {
     }
 
     @Test func namesAreComparedByteByByteWithoutWildcards() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat", ["observes": ["news.*", "*", "News", "caf\u{E9}"]])
             let sender = try bus.module("Ant")
             for name in ["news.a", "news", "NEWS", "cafe\u{301}"] {
@@ -65,7 +65,7 @@ struct BroadcastTests {
     }
 
     @Test func aBroadcastWithoutIDIsNotAnswered() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat", ["observes": ["news"]])
             let sender = try bus.module("Ant")
             try sender.send(["kind": "broadcast", "name": "news"], body: ["n": 1])
@@ -75,7 +75,7 @@ struct BroadcastTests {
     }
 
     @Test func allObserversSeeAllBroadcastsInOneOrder() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let observers = try ["Cat", "Cat2"].map { try bus.module($0, ["observes": ["a", "b"]]) }
             let senders = try ["Ant", "Ant2", "Bee"].map { try bus.module($0) }
             for round in 0..<40 as Range<Int64> {
@@ -91,7 +91,7 @@ struct BroadcastTests {
     }
 
     @Test func observationsEndWithTheirPeer() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": ["news"]])
             observer.close()
@@ -101,7 +101,7 @@ struct BroadcastTests {
     }
 
     @Test func noticesFlowFromHelloOn() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.connect("Cat")
             try observer.hello("Cat", ["observes": ["news"]])
@@ -191,7 +191,7 @@ struct BroadcastTests {
     }
 
     @Test func aLargeBroadcastReachesAllWhole() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observers = try ["Bee", "Bee2", "Cat", "Cat2"].map { try bus.module($0, ["observes": ["news"]]) }
             let body: JSON = .filler(3_000_000)
@@ -205,7 +205,7 @@ struct BroadcastTests {
             ["name": ""], [:], ["name": 5], ["name": "a", "keep": "some"], "news",
         ] as [JSON])
     func anObservationThatIsNoneIsBadParams(body: JSON) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             try peer.refused("bus/observe", body, with: "bad-params")
             try peer.refused("bus/unobserve", ["subscription": 99], with: "bad-params")
@@ -213,7 +213,7 @@ struct BroadcastTests {
     }
 
     @Test func moreObservationsThanAllowedAreOverloaded() throws {
-        try TestBus.run(.sixModules { $0.limits.observations = 2 }) { bus in
+        try MemoryBus.run(.sixModules { $0.limits.observations = 2 }) { bus in
             let peer = try bus.module("Cat", ["observes": ["a"]])
             let second = try peer.asked("bus/observe", ["name": "b"])["subscription"]
             try peer.refused("bus/observe", ["name": "c"], with: "overloaded")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct LevelMatrixTests {
     @Test func broadcastReachesLaterLevelsOnly() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let from = try bus.module("Bee")
             let observers = try secondOfLevel.map { try bus.module($0, ["observes": ["news"]]) }
             #expect(try from.recipients(ofBroadcast: "news", ["n": 1]) == 1)
@@ -19,7 +19,7 @@ struct LevelMatrixTests {
     }
 
     @Test func reportGoesToItsOwnAndEarlierLevelsOnly() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let from = try bus.module("Bee")
             let observers = try secondOfLevel.map { try bus.module($0, ["observes": ["news"]]) }
             for (name, to) in zip(secondOfLevel, observers).prefix(2) {
@@ -37,7 +37,7 @@ struct LevelMatrixTests {
     }
 
     @Test func aModuleReportsToItselfAndHearsNoBroadcastOfItsOwn() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Bee", ["observes": ["news"]])
             #expect(try module.recipients(ofBroadcast: "news") == 0)
             let report = try module.report("news", to: "Bee")
@@ -48,7 +48,7 @@ struct LevelMatrixTests {
     }
 
     @Test func anOperatorBroadcastsAsTheLevelThatItSays() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let observers = try secondOfLevel.map { try bus.module($0, ["observes": ["news"]]) }
             let tool = try bus.operator()
             for (rank, level) in levelNames.enumerated() {
@@ -62,7 +62,7 @@ struct LevelMatrixTests {
     }
 
     @Test func anOperatorReportsToAnyLevel() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             for name in firstOfLevel {
                 let target = try bus.module(name, ["observes": ["news"]])
@@ -75,7 +75,7 @@ struct LevelMatrixTests {
 
     @Test(arguments: [["level": "cellar"], [:]] as [JSON])
     func anOperatorsBroadcastWithoutAKnownLevelEndsItsConnection(members: JSON) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             try tool.broadcast("news", nil, members)
             try tool.expectEnd("bad-header")

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct ObserveTests {
     @Test func observeIsAnsweredBeforeItsFirstNotice() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat")
             for _ in 0..<20 {
@@ -23,7 +23,7 @@ struct ObserveTests {
     }
 
     @Test func afterTheAnswerToUnobserveNoNoticeComes() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": ["news"]])
             let subscription = observer.welcome["subscriptions"]?.array?[0] ?? .null

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct ReportTests {
     private func reporting(_ observes: JSON, _ test: (TestBus, RawPeer, RawPeer) throws -> Void) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let target = try bus.module("Ant", ["observes": observes])
             try test(bus, try bus.module("Cat"), target)
         }
@@ -83,7 +83,7 @@ struct ReportTests {
     }
 
     @Test func aTargetThatIsNotThereIsUnavailable() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Cat")
             try sender.expectError(to: try sender.report("news", to: "Ant"), "unavailable", ran: "no")
         }
@@ -115,7 +115,7 @@ struct ReportTests {
     }
 
     @Test func reportsWaitForAModuleThatStarts() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Cat")
             let target = try bus.connect("Ant")
             try target.hello("Ant", ["observes": ["news"]])

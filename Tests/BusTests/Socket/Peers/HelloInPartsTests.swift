@@ -16,7 +16,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func theStartBeginsAfterTheLastPart() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let caller = try bus.module("Bee")
             let peer = try begun(
                 bus, "Ant", ["interfaces": ["One": ["actions": ["a": [:]]]], "observes": ["x"], "events": ["e"]],
@@ -51,7 +51,7 @@ struct HelloInPartsTests: AuthorizationSuite {
 
     @Test func aSessionThatResumesIsReadyAfterTheLastPart() throws {
         let named = table()
-        try TestBus.run(named) { bus in
+        try MemoryBus.run(named) { bus in
             let gate = try bus.provider("Gate", "Guard")
             let hand = try bus.module("Hand")
             let shop = try begun(
@@ -71,7 +71,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func theLastPartComesInTime() throws {
-        try TestBus.run(.sixModules { $0.startup = 1_500 }) { bus in
+        try MemoryBus.run(.sixModules { $0.startup = 1_500 }) { bus in
             let error = try begun(bus, "Ant").expectEnd("failed")
             #expect(error.message.contains("startup"), "\(error)")
             let peer = try begun(bus, "Bee")
@@ -81,7 +81,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func aRefusedPartChangesNothing() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Bee", "Taken")
             let peer = try begun(bus, "Ant", ["interfaces": ["Any": [:], "Some": ["actions": ["a": [:]]]]])
             let refusals: [(JSON, String)] = [
@@ -101,7 +101,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func helloItselfAddsNothing() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Ant", ["interfaces": ["A": ["add": true]], "more": true])
             try peer.expectRefusal(of: hello, "bad-params")
@@ -119,7 +119,7 @@ struct HelloInPartsTests: AuthorizationSuite {
             $0.limits.urls = 2
             $0.limits.observations = 3
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let (one, two): (JSON, JSON) = (
                 ["host": "a", "path": "/1", "to": "A/a"], ["host": "a", "path": "/2", "to": "A/a"]
             )
@@ -140,7 +140,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func theRowsInterfacesAreJudgedAtTheLastPart() throws {
-        try TestBus.run(.testing(.manual("Ant", provides: ["A", "B"]))) { bus in
+        try MemoryBus.run(.testing(.manual("Ant", provides: ["A", "B"]))) { bus in
             let peer = try begun(bus, "Ant", ["interfaces": ["A": [:]]])
             try peer.asked("bus/register", ["interfaces": ["Other": [:]], "more": true])
             let error = try peer.refused("bus/register", ["events": ["e"]], with: "bad-params")
@@ -153,7 +153,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     @Test func theRowsObservationsComeWithTheLastPart() throws {
         let table = AppTable.testing(
             .manual("Ant"), .manual("Bee", rank: 1) { $0.observes = [.init(name: "a"), .init(name: "b")] })
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let ant = try bus.module("Ant")
             let peer = try begun(bus, "Bee", ["observes": ["x"]])
             #expect(peer.welcome["subscriptions"] == [1])
@@ -221,7 +221,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     }
 
     @Test func aHelloThatWaitsForItsVouchGoesOnInParts() throws {
-        try TestBus.run(.testing(.eager("Login", provides: ["Login"]))) { bus in
+        try MemoryBus.run(.testing(.eager("Login", provides: ["Login"]))) { bus in
             let launcher = try bus.launcher()
             let peer = try bus.connect("Login", answersLifecycle: true)
             let hello = try peer.sendHello("Login", ["token": "right", "more": true])
@@ -305,7 +305,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         let events = named("e", 16_384, in: 800) { ["events": .array($0)] }
         let requires = named("R", 16_384, in: 800) { ["requires": .array($0)] }
         let parts = large + small + urls + longObjects + observes + events + requires
-        try TestBus.run(.sixModules { $0.startup = 600_000 }) { bus in
+        try MemoryBus.run(.sixModules { $0.startup = 600_000 }) { bus in
             let peer = try begun(bus, "Ant")
             var count = 0
             for part in parts {

@@ -32,7 +32,7 @@ struct HelloTests {
             ["kind": "open", "id": 5, "url": "test://a"], ["kind": "nonsense", "id": 5],
         ] as [JSON])
     func anyOtherFirstFrameIsNotRegistered(header: JSON) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             try peer.send(header)
             try peer.expectEnd("not-registered")
@@ -40,13 +40,13 @@ struct HelloTests {
     }
 
     @Test func noHelloInTimeIsNotRegistered() throws {
-        try TestBus.run(.sixModules { $0.hello = 50 }) { bus in
+        try MemoryBus.run(.sixModules { $0.hello = 50 }) { bus in
             try bus.connect().expectEnd("not-registered")
         }
     }
 
     @Test func aSecondHelloIsForbiddenAndTheSessionStays() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             try peer.refused("bus/hello", ["protocol": 1, "module": "Bee"], with: "forbidden")
             try peer.expectNothing()
@@ -55,7 +55,7 @@ struct HelloTests {
     }
 
     @Test func whatFollowsHelloIsReadAfterItsAnswer() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect("Ant")
             let hello: JSON = ["protocol": 1, "module": "Ant"]
             try peer.send(
@@ -131,7 +131,7 @@ struct HelloTests {
             $0.modules.append(.manual("Owner", provides: ["Owned"]))
             $0.limits.observations = 2
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let live = try bus.module(
                 "Bee",
                 [
@@ -147,7 +147,7 @@ struct HelloTests {
 
     @Test(arguments: [[:], ["actions": [:]]] as [JSON])
     func whereNoActionsAreListedAllPass(interface: JSON) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Shop": interface]])
             let caller = try bus.module("Bee")
             let id = try caller.call("Shop/buy")
@@ -166,14 +166,14 @@ struct HelloTests {
             ["broadcasts": [.string(String(repeating: "x", count: 257))]],
         ] as [JSON])
     func namesThatAreNoneAreBadParams(members: JSON) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             try peer.expectRefusal(of: try peer.sendHello("Ant", members), "bad-params")
         }
     }
 
     @Test func helloWithoutUsableIDIsABadID() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             try peer.send(["kind": "call", "id": 0, "to": "bus/hello"], body: ["protocol": 7])
             try peer.expectEnd("bad-id")
@@ -181,7 +181,7 @@ struct HelloTests {
     }
 
     @Test func aGuestGetsTheGuestsLevelAndNoMoreThanAllowedCome() throws {
-        try TestBus.run(.sixModules { $0.guests = .init(rank: 2, most: 1) }) { bus in
+        try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 1) }) { bus in
             let guest = try bus.provider("Visitor", "Test")
             #expect(guest.welcome.matches(["module": "Visitor", "level": "topout", "rank": 2]))
             let second = try bus.connect()
@@ -197,7 +197,7 @@ struct HelloTests {
     }
 
     @Test func whatNoRowNamesGoesWithItsSession() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let first = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
             first.close()
@@ -210,7 +210,7 @@ struct HelloTests {
     }
 
     @Test func thereIsOneLauncherAtATime() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let first = try bus.launcher()
             let second = try bus.connect()
             try second.expectRefusal(
@@ -221,7 +221,7 @@ struct HelloTests {
     }
 
     @Test func operatorsAndTheLauncherOfferAndObserveNothing() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.operator(), try bus.launcher()] {
                 try peer.refused("bus/observe", ["name": "a"], with: "forbidden")
                 try peer.refused("bus/register", ["interfaces": ["Test": [:]]], with: "forbidden")

@@ -20,7 +20,7 @@ struct RoleTests {
     }
 
     @Test func theInterfaceLauncherIsForOperators() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("launcher/stop", ["module": "Bee"], with: "forbidden")
             let tool = try bus.operator()
             try tool.refused("launcher/stop", ["module": "Bee"], with: "unavailable")
@@ -43,7 +43,7 @@ struct RoleTests {
         ("operator", "bus#1/observe", "forbidden"), ("launcher", "bus#9007199254740993/retire", "unknown-instance"),
     ])
     func instancesOfTheBussInterfacesAreUnknown(asker: String, to: String, code: String) throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let launcher = try bus.launcher()
             let peer =
                 switch asker {
@@ -58,7 +58,7 @@ struct RoleTests {
 
     /// Before its parent is looked at, and its params.
     @Test func whoMayAskTheBusIsJudgedFirst() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("bus/vouch", 5, ["parent": 99], with: "forbidden")
             try bus.operator().refused("bus/observe", 5, ["parent": 99], with: "forbidden")
             try bus.operator().refused("bus/metrics", 5, ["parent": 99], with: "cancelled")
@@ -66,7 +66,7 @@ struct RoleTests {
     }
 
     @Test func aGuestIsAModuleOfItsLevel() throws {
-        try TestBus.run(.sixModules { $0.guests = .init(rank: 1, most: 4) }) { bus in
+        try MemoryBus.run(.sixModules { $0.guests = .init(rank: 1, most: 4) }) { bus in
             let (earlier, later) = (
                 try bus.module("Ant", ["observes": ["news"]]), try bus.module("Cat", ["observes": ["news"]])
             )
@@ -91,7 +91,7 @@ struct RoleTests {
             $0.guests = .init(rank: 2, most: 4)
             $0.calls = .declared
         }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let owner = try bus.provider("Ant", "Test")
             let guest = try bus.provider("Visitor", "Own", ["requires": ["Test"], "broadcasts": ["news"]])
             try guest.refused("Test/act", with: "undeclared")
@@ -108,7 +108,7 @@ struct RoleTests {
                 row.urls = [.init(host: "test", path: "/", to: "Test/act")]
             }
         ) { $0.guests = .init(rank: 2, most: 4) }
-        try TestBus.run(table) { bus in
+        try MemoryBus.run(table) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Visitor", ["interfaces": ["Test": [:]]])
             try peer.expectRefusal(of: hello, "forbidden")
@@ -119,7 +119,7 @@ struct RoleTests {
     }
 
     @Test func withoutGuestsAndWithoutARowNobodyIsLetIn() throws {
-        try TestBus.run(.sixModules()) { bus in
+        try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             let error = try peer.expectRefusal(of: try peer.sendHello("Annt"), "unknown-module")
             #expect(error.message.contains("Ant"))

@@ -12,7 +12,7 @@ struct VouchTests {
     }
 
     @Test func theTokenOfAVouchedProcessLetsItIn() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let token = try bus.vouch(for: "Login")
             let peer = try bus.module("Login", ["token": .string(token)])
             #expect(peer.welcome.matches(["module": "Login", "level": "middle"]))
@@ -21,7 +21,7 @@ struct VouchTests {
     }
 
     @Test func aWrongTokenIsForbiddenAtOnce() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             try bus.vouch(for: "Login", token: "right")
             let peer = try bus.connect()
             try peer.expectRefusal(of: try peer.sendHello("Login", ["token": "wrong"]), "forbidden")
@@ -31,7 +31,7 @@ struct VouchTests {
     @Test func anotherProcessThanTheVouchedOneIsForbiddenAtOnce() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             try bus.vouch(for: "Login", pid: other.pid, token: "right")
             let peer = try bus.connect()
             try peer.expectRefusal(of: try peer.sendHello("Login", ["token": "right"]), "forbidden")
@@ -39,7 +39,7 @@ struct VouchTests {
     }
 
     @Test func aTokenWithoutVouchWaitsForIt() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let peer = try bus.connect("Login", answersLifecycle: true)
             let hello = try peer.sendHello("Login", ["token": "right"])
@@ -55,7 +55,7 @@ struct VouchTests {
     }
 
     @Test func aVouchForAnotherTokenRefusesTheWaitingOne() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Login", ["token": "wrong"])
             try bus.vouch(for: "Login", token: "right")
@@ -66,7 +66,7 @@ struct VouchTests {
     @Test func aVouchForAnotherProcessRefusesTheWaitingOne() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Login", ["token": "right"])
             try bus.vouch(for: "Login", pid: other.pid, token: "right")
@@ -75,7 +75,7 @@ struct VouchTests {
     }
 
     @Test func nobodyVouchingInTimeIsForbidden() throws {
-        try TestBus.run(table { $0.hello = 50 }) { bus in
+        try MemoryBus.run(table { $0.hello = 50 }) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Login", ["token": "right"])
             try peer.expectRefusal(of: hello, "forbidden")
@@ -83,7 +83,7 @@ struct VouchTests {
     }
 
     @Test func aSecondWaitingHelloOfTheSameProcessIsTaken() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let first = try bus.connect("first", answersLifecycle: true)
             let hello = try first.sendHello("Login", ["token": "right"])
             let second = try bus.connect("second")
@@ -153,7 +153,7 @@ struct VouchTests {
     @Test func aVouchForANewProcessEndsTheOldSession() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let token = try bus.vouch(for: "Login")
             let peer = try bus.module("Login", ["token": .string(token)])
             try bus.vouch(for: "Login", pid: other.pid)
@@ -162,7 +162,7 @@ struct VouchTests {
     }
 
     @Test func aPlaceThatIsTakenBackIsNobodys() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let token = try bus.vouch(for: "Login")
             let peer = try bus.module("Login", ["token": .string(token)])
             let launcher = try bus.launcher()
@@ -185,7 +185,7 @@ struct VouchTests {
     @Test func theVouchOfADeadProcessIsWorthNothing() throws {
         let dead = try ChildProgram("/bin/true")
         try dead.wait()
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             try bus.vouch(for: "Login", pid: dead.pid, token: "old")
             let peer = try bus.connect("Login", answersLifecycle: true)
             let hello = try peer.sendHello("Login", ["token": "new"])

@@ -17,7 +17,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func theLauncherAsksItsOwnReload() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let id = try launcher.call("bus/reload")
             let question = try launcher.expect(["kind": "call", "to": "launcher/reload", "from": "bus"])
@@ -28,7 +28,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func aBadManifestChangesNothing() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())
             let id = try tool.call("bus/reload")
             let question = try launcher.expectCall("launcher/reload")
@@ -41,7 +41,7 @@ struct ReloadTests: ReloadSuite {
 
     @Test(arguments: ["app", "levels", "group", "limits.frame", "limits.header"])
     func whatCanNotChangeIsNamed(_ key: String) throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let answer = try bus.reload(
                 table {
                     $0.env = "other"
@@ -60,7 +60,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func aTableThatCanNotBeReadChangesNothing() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())
             let id = try tool.call("bus/reload")
             try launcher.reply(to: try launcher.expectCall("launcher/reload"), ["app": 7])
@@ -70,7 +70,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func whoAsksMeanwhileGetsTheNextReading() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())
             let first = try tool.call("bus/reload")
             let question = try launcher.expectCall("launcher/reload")
@@ -90,7 +90,7 @@ struct ReloadTests: ReloadSuite {
 
     /// The launcher puts the new manifest in force whoever still waits, and so does the broker.
     @Test func aReloadThatNobodyWaitsForAnyMoreTakesEffect() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())
             let id = try tool.call("bus/reload")
             let question = try launcher.expectCall("launcher/reload")
@@ -103,7 +103,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func theLaunchersDeathEndsIt() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())
             let first = try tool.call("bus/reload")
             try launcher.expectCall("launcher/reload")
@@ -118,7 +118,7 @@ struct ReloadTests: ReloadSuite {
     // MARK: what takes effect at once
 
     @Test func theCallPolicyHoldsAtOnce() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat"))
             try cat.asked("bus/ping")
             _ = try bus.reload(table { $0.calls = .declared })
@@ -135,7 +135,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func schemesURLsAndAdaptersHoldAtOnce() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat"))
             try cat.expectError(to: try cat.open("new://store/dump"), "unknown-scheme")
             try cat.refused("Need/read", with: "unknown-interface")
@@ -160,7 +160,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func limitsHoldAtOnce() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat"))
             _ = try bus.reload(table { $0.limits.calls = 1 })
             try cat.call("Store/get")
@@ -173,7 +173,7 @@ struct ReloadTests: ReloadSuite {
     }
 
     @Test func aRowsNewObservationsComeAndItsOldOnesGo() throws {
-        try TestBus.run(table { $0.modules[2].observes = [.init(name: "old")] }) { bus in
+        try MemoryBus.run(table { $0.modules[2].observes = [.init(name: "old")] }) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat", ["observes": ["own"]]))
             #expect(try ant.recipients(ofBroadcast: "old") == 1)
             _ = try bus.reload(table { $0.modules[2].observes = [.init(name: "new"), .init(name: "own")] })
@@ -188,7 +188,7 @@ struct ReloadTests: ReloadSuite {
 
     @Test func trustAndEventsHoldAtOnce() throws {
         let authorized = table { $0.authorizer = "Nobody" }
-        try TestBus.run(authorized) { bus in
+        try MemoryBus.run(authorized) { bus in
             let ant = try bus.module(
                 "Ant", ["interfaces": ["Store": ["actions": ["get": ["auth": true]]]]])
             let bee = try bus.module("Bee")

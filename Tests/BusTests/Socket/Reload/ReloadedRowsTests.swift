@@ -25,7 +25,7 @@ struct ReloadedRowsTests: ReloadSuite {
 
     @Test func aRemovedRowThatTheLauncherStartedIsLeftToIt() throws {
         let full = AppTable.testing(.eager("Old", rank: 0, provides: ["Past"]), .manual("Cat", rank: 2))
-        try TestBus.run(full) { bus in
+        try MemoryBus.run(full) { bus in
             let token = try bus.vouch(for: "Old")
             let old = try bus.module("Old", ["token": .string(token), "interfaces": ["Past": [:]]])
             let cat = try bus.module("Cat")
@@ -45,7 +45,7 @@ struct ReloadedRowsTests: ReloadSuite {
     }
 
     @Test func aRemovedRowThatWasStartedByHandIsTornDownAndEnded() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let bee = try bus.module("Bee")
             _ = try bus.reload(.testing(.manual("Ant", provides: ["Store"]), .manual("Cat", rank: 2)))
             try bee.expectEnd("shutting-down")
@@ -56,7 +56,7 @@ struct ReloadedRowsTests: ReloadSuite {
     }
 
     @Test func aSecondReloadTearsDownNothingTwice() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let bee = try bus.module("Bee")
             bee.answersLifecycle = false
             let rest = AppTable.testing(.manual("Ant", provides: ["Store"]), .manual("Cat", rank: 2))
@@ -72,7 +72,7 @@ struct ReloadedRowsTests: ReloadSuite {
 
     @Test func whatWaitsForARemovedRowIsUnavailable() throws {
         let full = AppTable.testing(.eager("Old", rank: 0, provides: ["Past"]), .manual("Cat", rank: 2))
-        try TestBus.run(full) { bus in
+        try MemoryBus.run(full) { bus in
             _ = try bus.launcher()
             let cat = try bus.module("Cat")
             let id = try cat.call("Past/get")
@@ -86,7 +86,7 @@ struct ReloadedRowsTests: ReloadSuite {
     // MARK: what takes effect later
 
     @Test func aChangedLevelIsPendingUntilTheNextStart() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let bee = try bus.module("Bee", ["observes": ["x"]])
             let cat = try bus.module("Cat")
             _ = try bus.reload(table { $0.modules[1].rank = 2 })
@@ -107,7 +107,7 @@ struct ReloadedRowsTests: ReloadSuite {
     }
 
     @Test func whatTheLauncherSaysIsPendingIsShownUntilTheNextProcess() throws {
-        try TestBus.run(.testing(.eager("Old"))) { bus in
+        try MemoryBus.run(.testing(.eager("Old"))) { bus in
             let pid = JSON.integer(Int64(getpid()))
             let vouch: JSON = ["module": "Old", "token": "t", "pid": pid]
             try bus.launcher().asked(
@@ -127,7 +127,7 @@ struct ReloadedRowsTests: ReloadSuite {
 
     @Test func anInterfaceThatBecomesARowsLeavesWhoHadIt() throws {
         let guests = table { $0.guests = .init(rank: 2, most: 2) }
-        try TestBus.run(guests) { bus in
+        try MemoryBus.run(guests) { bus in
             let guest = try bus.provider("Visitor", "News")
             let cat = try bus.module("Cat")
             let open = try cat.call("News/get")
@@ -150,7 +150,7 @@ struct ReloadedRowsTests: ReloadSuite {
 
     @Test func whoWaitsForWhatIsAnothersNowIsToldWhose() throws {
         let rows = AppTable.testing(.eager("Old", provides: ["Past"]), .manual("Cat", rank: 2))
-        try TestBus.run(rows) { bus in
+        try MemoryBus.run(rows) { bus in
             _ = try bus.launcher()
             let cat = try bus.module("Cat")
             let (call, creation) = (try cat.call("Past/get"), try cat.call("bus/create", ["interface": "Past"]))
@@ -167,7 +167,7 @@ struct ReloadedRowsTests: ReloadSuite {
 
     /// Its process may still bring it with `bus/register`.
     @Test func aLiveRowThatLacksWhatItNowProvidesIsNamed() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (bee, cat) = (try bus.module("Bee"), try bus.module("Cat"))
             _ = try bus.reload(table { $0.modules[1].provides = ["News"] })
             let error = try cat.refused("News/get", with: "unavailable")
@@ -180,7 +180,7 @@ struct ReloadedRowsTests: ReloadSuite {
     }
 
     @Test func anInterfaceThatIsNoRowsAnyMoreStaysItsSessions() throws {
-        try TestBus.run(table()) { bus in
+        try MemoryBus.run(table()) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat"))
             _ = try bus.reload(table { $0.modules[0].provides = [] })
             let id = try cat.call("Store/get")
@@ -193,7 +193,7 @@ struct ReloadedRowsTests: ReloadSuite {
     }
 
     @Test func guestsThatHaveNoPlaceAnyMoreAreEnded() throws {
-        try TestBus.run(table { $0.guests = .init(rank: 2, most: 3) }) { bus in
+        try MemoryBus.run(table { $0.guests = .init(rank: 2, most: 3) }) { bus in
             let first = try bus.module("One")
             let second = try bus.module("Two")
             let namesake = try bus.module("Dog")
