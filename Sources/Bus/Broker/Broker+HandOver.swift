@@ -75,6 +75,7 @@ extension Broker {
         // What waits may have become more since the trial.
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
         bus.finishIdleWork()
+        settle()
         do throws(StateError) {
             let files = try writeState()
             var descriptors =

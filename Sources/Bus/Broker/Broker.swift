@@ -289,6 +289,8 @@ extension Broker: BusHost {
         peer.connection.socket.lookAtPeer(peer.credentials) { Ancestors.descent(of: $0, from: process) }
     }
 
+    func process(_ pid: Int32) -> ProcessIdentity? { ProcessIdentity(pid: pid) }
+
     func isAlive(_ process: ProcessIdentity) -> Bool { process.isAlive }
 
     var wallMicroseconds: UInt64 { Loop.wallMicroseconds }

@@ -23,7 +23,7 @@ extension Resumption {
         for state in state.peers { try link(state) }
         for state in state.modules {
             let module = try module(state.number)
-            for slot in state.waiting { module.waits(try call(slot)) }
+            for slot in state.waiting { module.addWaiting(try call(slot)) }
             for waiter in state.readyWaiters {
                 let (call, interface) = (try reference(waiter.call), try interface(waiter.interface))
                 module.whenReady(waiter.isCreation ? .creation(call, interface) : .authorization(call, interface))

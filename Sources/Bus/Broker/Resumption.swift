@@ -132,7 +132,7 @@ struct Resumption {
         if module.peer != nil { bus.add(try state.offer.offer(), to: module) }
         if let successor = state.successor {
             let own = Successor(try peer(successor.peer), successor, offer: try successor.offer.offer())
-            module.isJoined(by: own)
+            module.setSuccessor(own)
         }
     }
 

@@ -226,7 +226,7 @@ extension BusCore {
         guard call.pointee.stream.owed == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
             // It goes out, added up, when there is room.
             call.pointee.stream.owed += added
-            callee.owesCredit(true)
+            callee.setOwesCredit(true)
             return
         }
         queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
@@ -250,13 +250,13 @@ extension BusCore {
 
     /// Sends a callee the credit that found no room in its queue.
     func sendOwedCredit(_ callee: Peer) {
-        callee.owesCredit(false)
+        callee.setOwesCredit(false)
         var next = callee.firstServed
         while let call = next {
             next = call.pointee.served.next
             guard call.pointee.stream.owed > 0 else { continue }
             guard fits(HeaderWriter.overhead / 4, callee) else {
-                callee.owesCredit(true)
+                callee.setOwesCredit(true)
                 return
             }
             let owed = call.pointee.stream.owed
@@ -284,11 +284,6 @@ extension BusCore {
             // blamed for the broker's own absence.
             call.pointee.deadline.expiry = now + Self.ownLateness
             arm(call)
-            return
-        }
-        if call.pointee.kind == .notice {
-            // The report that it belongs to has a deadline of its own.
-            noticeAnswered(call, BusError(.deadlineExceeded, "an observer did not answer in time", ran: .maybe))
             return
         }
         let who = call.pointee.callee?.takeUnretainedValue().displayName

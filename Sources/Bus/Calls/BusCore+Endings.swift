@@ -112,13 +112,13 @@ extension BusCore {
         call.pointee.waitsFor = nil
         call.pointee.life.take(.released)
         calls.letsGo(of: held.cost)
-        call.pointee.caller?.takeUnretainedValue().holds(-held.cost)
+        call.pointee.caller?.takeUnretainedValue().countHeld(-held.cost)
         return held
     }
 
     private func dropHeld(_ call: CallPointer) {
         if let module = call.pointee.waitsFor?.takeUnretainedValue() {
-            module.waitsNoMore(call)
+            module.removeWaiting(call)
         }
         _ = unhold(call)
     }

@@ -38,14 +38,14 @@ extension BusCore {
     func wait(_ call: CallPointer, for owner: ModuleRecord) {
         call.pointee.life.take(.held)
         call.pointee.waitsFor = .passUnretained(owner)
-        owner.waits(call)
+        owner.addWaiting(call)
         want(owner)
     }
 
     /// Keeps a request's copy while it waits.
     func keep(_ held: HeldRequest, for call: CallPointer, of peer: Peer) {
         call.pointee.held = .passRetained(held)
-        peer.holds(held.cost)
+        peer.countHeld(held.cost)
         calls.keeps(held.cost)
     }
 

@@ -47,13 +47,13 @@ struct RequestLife: Equatable {
         switch (state, event, kind) {
         case (.free, .opened(let kind), _): RequestLife(kind: kind, state: .inside)
         case (.inside, .held, .call), (.inside, .held, .report): RequestLife(kind: kind, state: .held)
-        // Of one that is inside, the authorizer was asked.
-        case (.held, .released, _), (.inside, .released, .call), (.inside, .released, .report):
-            RequestLife(kind: kind, state: .inside)
+        // A call that is inside and has a copy waits for the authorizer.
+        case (.held, .released, _), (.inside, .released, .call): RequestLife(kind: kind, state: .inside)
         case (.inside, .sent, .call), (.inside, .sent, .notice), (.inside, .sent, .own):
             RequestLife(kind: kind, state: .sent)
-        case (.held, .ended, _), (.sent, .ended, _), (.inside, .ended, _): RequestLife(kind: kind, state: .free)
-        case (.free, _, _), (.held, .opened, _), (.held, .held, _), (.held, .sent, _), (.sent, .opened, _),
+        case (.sent, .ended, _), (.inside, .ended, _): RequestLife(kind: kind, state: .free)
+        case (.free, _, _), (.held, .opened, _), (.held, .held, _), (.held, .sent, _), (.held, .ended, _),
+            (.sent, .opened, _),
             (.sent, .held, _), (.sent, .released, _), (.sent, .sent, _), (.inside, .opened, _), (.inside, .held, _),
             (.inside, .released, _), (.inside, .sent, _):
             nil

@@ -4,6 +4,7 @@ import StrataCore
 extension BusCore {
     func shutDown() {
         ending.begin(Self.reverseGroups(modules.inStartOrder))
+        for module in modules.rows { endSuccessor(of: module, "the app is ending") }
         tearDownNext()
     }
 

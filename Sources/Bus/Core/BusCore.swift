@@ -185,7 +185,9 @@ protocol BusHost: AnyObject {
     func write(to peer: Peer)
     /// The process that connected; nil where it has ended.
     func process(of peer: Peer) -> ProcessIdentity?
-    /// How that process is related to another one; nil where it has ended, or can't be looked at.
+    /// The process that has a number now; nil where there is none.
+    func process(_ pid: Int32) -> ProcessIdentity?
+    /// How the process that connected is related to another one; nil where it has ended, or can't be looked at.
     func descent(of peer: Peer, from process: ProcessIdentity) -> Ancestors.Descent?
     func isAlive(_ process: ProcessIdentity) -> Bool
     /// Microseconds since 1970.

@@ -19,7 +19,7 @@ extension BusCore {
         }
         let token = try reader.required("token")
         try takeRestarts(of: module, &reader)
-        let process = try Self.process(pid, &reader)
+        let process = try process(pid, &reader)
         module.said.take(pending: try reader.strings("pending"))
         let old = module.said.vouch
         let isByHand = try reader.bool("byHand") ?? false
@@ -62,8 +62,8 @@ extension BusCore {
 
     /// The process that a vouch is for. Without its start it is the one that has the
     /// number now.
-    private static func process(_ pid: Int32, _ reader: inout MemberReader) throws(BusError) -> ProcessIdentity {
-        guard let ticks = try reader.integer("startTicks") else { return ProcessIdentity(pid: pid) ?? .ended(pid) }
+    private func process(_ pid: Int32, _ reader: inout MemberReader) throws(BusError) -> ProcessIdentity {
+        guard let ticks = try reader.integer("startTicks") else { return host.process(pid) ?? .ended(pid) }
         guard ticks >= 0 else {
             throw BusError(.badParams, "bus/vouch has \"startTicks\" \(ticks): say field 22 of /proc/\(pid)/stat")
         }
@@ -102,9 +102,9 @@ extension BusCore {
     /// `stop` gives it.
     func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         let isIdle = if case .idle = retirement { true } else { false }
-        if let successor = module.successor {
-            end(successor.peer, BusError(.shuttingDown, "\(module.name) is stopped before it took over"))
-        }
+        endSuccessor(of: module, "\(module.name) is stopped before it took over")
+        // The end of one session may be that of another.
+        guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
         callOwn(
             peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,

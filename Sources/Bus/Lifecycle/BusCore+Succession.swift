@@ -16,15 +16,12 @@ extension BusCore {
         let times = module.said.vouch?.spawnedAt.map { StartTimes(spawnedAt: $0, now: moment) } ?? StartTimes()
         let successor = Successor(peer, hello, times)
         successor.note(.connected, at: moment)
-        module.isJoined(by: successor)
-        peer.wantsRetiring(hello.retiring)
+        module.setSuccessor(successor)
+        peer.setWantsRetiring(hello.retiring)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
-        if hello.resumed, !hello.more {
-            takeOver(successor, module, step: .started)
-        } else {
-            advance(successor, module)
-        }
+        if hello.more { return }
+        beginStart(of: module, peer, resumed: hello.resumed)
     }
 
     /// Takes a successor's next step: it joins late, so it waits for nobody.
@@ -39,38 +36,40 @@ extension BusCore {
             successor.take(.began(.initializing))
             successor.note(.initializeBegun, at: moment)
             callStep(module, successor.peer, to: .initialized)
-        case .initialized: takeOver(successor, module, step: .initialized)
-        case .settingUp, .initializing, .started: break
+        case .initialized, .started: takeOver(successor, module)
+        case .settingUp, .initializing: break
         }
     }
 
     /// It is ready: names, observations, reports and events pass to it together.
-    func takeOver(_ successor: Successor, _ module: ModuleRecord, step: ModuleLife.Step) {
-        // What came before is the old one's to get.
+    func takeOver(_ successor: Successor, _ module: ModuleRecord) {
+        // What came before is the old one's to get. It may end for that, and the successor be
+        // the only session by now.
         finishFanOut()
-        module.isJoined(by: nil)
+        guard module.successor === successor else { return }
+        module.setSuccessor(nil)
         let old = module.peer
         if let old {
             endSupervision(of: old)
             observations.removeAll(of: old)
         }
-        serve(module, by: successor, step: step)
-        start.didInitialize(module.number)
-        becomeReady(module)
-        advance(module)
-        turnMayHaveChanged()
+        goOn(successor, as: module)
         if let old { leave(old, module) }
     }
 
-    /// The serving session has ended before its successor was ready: that one
-    /// goes on as the only one.
+    /// A successor serves from now on, however far its start is: it is ready, or the session
+    /// that served has ended before.
     func goOn(_ successor: Successor, as module: ModuleRecord) {
-        serve(module, by: successor, step: successor.step)
+        serve(module, by: successor)
+        if module.isReady {
+            start.didInitialize(module.number)
+            becomeReady(module)
+        }
         advance(module)
         turnMayHaveChanged()
     }
 
-    private func serve(_ module: ModuleRecord, by successor: Successor, step: ModuleLife.Step) {
+    private func serve(_ module: ModuleRecord, by successor: Successor) {
         let peer = successor.peer
         for url in module.session.takeURLs() { remove(url) }
         let kept = Set(successor.offer.interfaces.map(\.name))
@@ -81,11 +80,16 @@ extension BusCore {
         module.takeLevel(of: peer)
         module.said.forgetVerdict()
         beginAnew(module, resumed: false)
-        change(module, .wasSucceeded(at: step))
+        change(module, .wasSucceeded(at: successor.step))
         module.history.take(successor.times)
         module.history.began(isByItself: peer.vouched == nil)
         add(successor.offer, to: module)
         for observation in peer.observations.all { observations.add(observation) }
+    }
+
+    /// The process that was to take over ends instead.
+    func endSuccessor(of module: ModuleRecord, _ reason: String) {
+        if let successor = module.successor { end(successor.peer, BusError(.shuttingDown, reason)) }
     }
 
     // MARK: the old one

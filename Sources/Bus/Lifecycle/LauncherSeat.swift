@@ -37,11 +37,6 @@ struct LauncherSeat {
         return askedReloads ?? []
     }
 
-    mutating func takeReloads() -> [CallReference] {
-        defer { reloads = [] }
-        return reloads
-    }
-
     /// Goes on with another program's.
     mutating func resume(reloads: [CallReference], asked: [CallReference]?) {
         self.reloads = reloads

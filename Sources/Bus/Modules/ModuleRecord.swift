@@ -141,20 +141,20 @@ final class ModuleRecord {
     var start: AppTable.Start { row?.start ?? .manual }
 
     /// A second session starts beside the one that serves, or none does any more.
-    func isJoined(by successor: Successor?) { self.successor = successor }
+    func setSuccessor(_ successor: Successor?) { self.successor = successor }
 
     // MARK: What waits for it
 
-    func waits(_ call: CallPointer) { waiting.append(call) }
-    func waitsNoMore(_ call: CallPointer) { waiting.removeAll { $0 == call } }
+    func addWaiting(_ call: CallPointer) { waiting.append(call) }
+    func removeWaiting(_ call: CallPointer) { waiting.removeAll { $0 == call } }
 
     func takeWaiting() -> [CallPointer] {
         defer { waiting = [] }
         return waiting
     }
 
-    func awaitsVouch(_ peer: UInt64) { awaitingVouch.append(peer) }
-    func awaitsVouchNoMore(_ peer: UInt64) { awaitingVouch.removeAll { $0 == peer } }
+    func addAwaitingVouch(_ peer: UInt64) { awaitingVouch.append(peer) }
+    func removeAwaitingVouch(_ peer: UInt64) { awaitingVouch.removeAll { $0 == peer } }
 
     /// Whether one more may wait; those that nobody wants any more don't count.
     func canTakeWaiter(_ most: Int) -> Bool {

@@ -49,7 +49,7 @@ struct MonitorTable {
         monitor.missed = missed
         monitors.append(monitor)
         chain()
-        peer.monitors(true)
+        peer.setMonitoring(true)
         if ring == nil { ring = NoteRing() }
     }
 
@@ -60,7 +60,7 @@ struct MonitorTable {
         chain()
         ring?.forget(ended.bit)
         ended.peer._withUnsafeGuaranteedRef { peer in
-            peer.monitors(monitors.contains { $0.peer.toOpaque() == ended.peer.toOpaque() })
+            peer.setMonitoring(monitors.contains { $0.peer.toOpaque() == ended.peer.toOpaque() })
         }
         guard monitors.isEmpty else { return }
         ring = nil

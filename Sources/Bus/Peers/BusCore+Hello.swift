@@ -166,7 +166,7 @@ extension BusCore {
         if let vouch = row.said.vouch, host.isAlive(vouch.process) {
             let isVouched = isOf(peer, vouch.process)
             if isVouched && token == vouch.token {
-                peer.isVouched(vouch.process)
+                peer.noteVouch(vouch.process)
                 return true
             }
             guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(row, id, of: peer) }

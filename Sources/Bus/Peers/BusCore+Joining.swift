@@ -17,7 +17,7 @@ extension BusCore {
         noteHello(of: module, resumed: hello.resumed)
         module.history.began(isByItself: peer.vouched == nil)
         add(hello.offer, to: module)
-        peer.wantsRetiring(hello.retiring)
+        peer.setWantsRetiring(hello.retiring)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
         joined(module, resumed: hello.resumed && !hello.more)

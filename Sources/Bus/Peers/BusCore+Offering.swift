@@ -6,7 +6,7 @@ extension BusCore {
     /// A hello was taken.
     func beginOffering(_ peer: Peer, _ hello: Hello) {
         guard hello.more else { return }
-        peer.offers(hello.resumed ? .resuming : .starting)
+        peer.setOffering(hello.resumed ? .resuming : .starting)
         setAlarm(.offering, of: peer, after: table.startup)
     }
 
@@ -22,14 +22,16 @@ extension BusCore {
     /// All is said, or it is too late to say more.
     func endOffering(_ peer: Peer) {
         guard peer.offering != .over else { return }
-        peer.offers(.over)
+        peer.setOffering(.over)
         cancelAlarm(.offering, of: peer)
     }
 
     /// The start of a session that has said all that it brings.
     func beginStart(of module: ModuleRecord, _ peer: Peer, resumed: Bool) {
+        guard stage == .running else { return }
         if let successor = module.successor, successor.peer === peer {
-            if resumed { takeOver(successor, module, step: .started) } else { advance(successor, module) }
+            if resumed { successor.take(.joined(resumed: true)) }
+            advance(successor, module)
         } else if module.peer === peer, !module.isRetired {
             joined(module, resumed: resumed)
         }

@@ -2,7 +2,7 @@ import StrataCore
 
 /// Taking connections, and which of them goes where there are too many.
 ///
-/// Until its hello is answered a connection is counted in one of two connections.pools, by user: the
+/// Until its hello is answered a connection is counted in one of two pools, by user: the
 /// broker's user, root and vouched processes have one, all other users together the other.
 /// At a pool's bound the oldest connection of the user that has the most is ended, and the
 /// new one taken. So nobody else's connections keep a user out.

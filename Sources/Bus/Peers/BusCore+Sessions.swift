@@ -35,7 +35,7 @@ extension BusCore {
     /// meanwhile, it ends as any that is closed.
     func end(_ peer: Peer, onceHeardOut farewell: BusError) {
         guard peer.isOpen, peer.farewell == nil else { return }
-        peer.say(farewell)
+        peer.setFarewell(farewell)
         event.add(.hearOut(peer))
     }
 
@@ -94,7 +94,7 @@ extension BusCore {
     /// A peer comes to another phase of its life.
     func move(_ peer: Peer, _ event: PeerLife.Event) {
         connections.left(peer)
-        peer.greeting.waitsNoMore()?.awaitsVouchNoMore(peer.number)
+        peer.greeting.takeRow()?.removeAwaitingVouch(peer.number)
         peer.take(event)
         connections.entered(peer)
     }
@@ -115,6 +115,7 @@ extension BusCore {
         peer.observations.removeAll()
         watches.removeAll(of: peer)
         work.removeListings(of: peer)
+        modules.hasLeft(peer)
         if peer === launcher {
             seat.take(nil)
             launcherLeft()
@@ -151,8 +152,7 @@ extension BusCore {
 
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
         guard module.peer === peer else {
-            if module.successor?.peer === peer { module.isJoined(by: nil) }
-            modules.hasLeft(peer)
+            if module.successor?.peer === peer { module.setSuccessor(nil) }
             if stage == .running { emitModuleLost(module, reason: reason) }
             return
         }
@@ -165,9 +165,9 @@ extension BusCore {
             module.take(.sessionEnded(.absent, isForGood: false))
             failWaiting(module, unavailable(module))
             modules.remove(module)
-        } else if let successor = module.successor, stage == .running, !module.isRemoved {
+        } else if let successor = module.successor, successor.peer.isOpen, stage == .running, !module.isRemoved {
             start.begins(again: module.number)
-            module.isJoined(by: nil)
+            module.setSuccessor(nil)
             goOn(successor, as: module)
         } else {
             // The launcher may have told of the process's end before its connection did.

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What the broker's connections are counted by: three connections.pools, each counted by user, and
+/// What the broker's connections are counted by: three pools, each counted by user, and
 /// the modules' sessions. All of it follows from the peers, so that a broker that goes on
 /// where another was counts them anew.
 struct ConnectionPools {

@@ -89,7 +89,7 @@ class Peer {
     }
 
     /// The launcher has vouched for its process.
-    final func isVouched(_ process: ProcessIdentity) { vouched = process }
+    final func noteVouch(_ process: ProcessIdentity) { vouched = process }
 
     /// How messages name it.
     final var displayName: String {
@@ -115,20 +115,20 @@ class Peer {
     /// Its hello waits for the row's vouch, until that event is over.
     final func waits(for row: ModuleRecord, helloID: UInt64) {
         greeting.wait(for: row, helloID: helloID)
-        row.awaitsVouch(number)
+        row.addAwaitingVouch(number)
     }
 
     /// Its session says what it brings in parts.
-    final func offers(_ offering: Offering) { self.offering = offering }
+    final func setOffering(_ offering: Offering) { self.offering = offering }
 
     /// It is to be told when another process takes over.
-    final func wantsRetiring(_ wants: Bool) { wantsRetiring = wants }
+    final func setWantsRetiring(_ wants: Bool) { wantsRetiring = wants }
 
     /// What it has sent is handled, and then it is ended with this.
-    final func say(_ farewell: BusError) { self.farewell = farewell }
+    final func setFarewell(_ farewell: BusError) { self.farewell = farewell }
 
     /// It has a monitor open, or none any more.
-    final func monitors(_ isMonitoring: Bool) { self.isMonitoring = isMonitoring }
+    final func setMonitoring(_ isMonitoring: Bool) { self.isMonitoring = isMonitoring }
 
     // MARK: Its requests, and those that it serves
 
@@ -165,13 +165,13 @@ class Peer {
     }
 
     /// Bytes of its requests wait, or wait no more.
-    final func holds(_ change: Int) { heldBytes += change }
+    final func countHeld(_ change: Int) { heldBytes += change }
 
     /// A request of somebody's was sent to it, or has ended.
     @inline(__always)
     final func wasUsed(at now: UInt64) { lastRequest = now }
 
-    final func owesCredit(_ owes: Bool) { owesCredit = owes }
+    final func setOwesCredit(_ owes: Bool) { owesCredit = owes }
 
     /// - Returns: how often the launcher was asked to stop it before.
     final func countStop() -> Int {

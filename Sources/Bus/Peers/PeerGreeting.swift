@@ -12,7 +12,7 @@ struct PeerGreeting {
     mutating func wait(for row: ModuleRecord?, helloID: UInt64) { (self.row, self.helloID) = (row, helloID) }
 
     /// - Returns: the row that it has waited for.
-    mutating func waitsNoMore() -> ModuleRecord? {
+    mutating func takeRow() -> ModuleRecord? {
         defer { row = nil }
         return row
     }

@@ -43,14 +43,14 @@ enum PeerLife: Equatable {
         case (.greeting, .vouchAwaited): .waitingForVouch
         case (.waitingForVouch, .vouched): .greeting
         case (.greeting, .admitted): .open(.read)
-        case (.open, .paused(.answersUnread)): .open(.answersUnread)
-        case (.open, .paused(.idleWork)): .open(.idleWork)
+        case (.open(.read), .paused(.answersUnread)), (.open(.idleWork), .paused(.answersUnread)): .open(.answersUnread)
+        case (.open(.read), .paused(.idleWork)): .open(.idleWork)
         case (.open(.answersUnread), .resumed), (.open(.idleWork), .resumed): .open(.read)
         case (.greeting, .ended), (.waitingForVouch, .ended), (.open, .ended): .ending
         case (.greeting, .closed), (.waitingForVouch, .closed), (.open, .closed), (.ending, .closed): .closed
         case (.greeting, .vouched), (.greeting, .paused), (.greeting, .resumed), (.waitingForVouch, .vouchAwaited),
             (.waitingForVouch, .admitted), (.waitingForVouch, .paused), (.waitingForVouch, .resumed),
-            (.open, .vouchAwaited), (.open, .vouched), (.open, .admitted), (.open, .paused(.read)),
+            (.open, .vouchAwaited), (.open, .vouched), (.open, .admitted), (.open, .paused),
             (.open(.read), .resumed), (.ending, .vouchAwaited), (.ending, .vouched), (.ending, .admitted),
             (.ending, .paused), (.ending, .resumed), (.ending, .ended), (.closed, _):
             nil

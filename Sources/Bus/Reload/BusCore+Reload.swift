@@ -28,13 +28,7 @@ extension BusCore {
         for asking in asked { self.answer(asking, result) }
         endFormerOperators()
         seat.forgetEndedReloads()
-        guard !seat.reloads.isEmpty else { return }
-        guard let launcher else {
-            // Who asked meanwhile asked one that is gone.
-            for asking in seat.takeReloads() { self.answer(asking, result) }
-            return
-        }
-        askForTable(launcher)
+        if let launcher, !seat.reloads.isEmpty { askForTable(launcher) }
     }
 
     /// What the launcher refuses changes nothing.
@@ -125,10 +119,13 @@ extension BusCore {
         retire(module, peer, .removed)
     }
 
-    /// Nothing is left of a module whose row is gone.
+    /// Nothing is left of a module whose row is gone: its sessions that don't serve end too.
     func forget(_ module: ModuleRecord) {
+        let reason = "the row of \(module.name) was taken out of the manifest"
+        endSuccessor(of: module, reason)
+        for peer in modules.leaving where peer.module === module { end(peer, BusError(.shuttingDown, reason)) }
         failWaiting(
-            module, BusError(.unavailable, "the row of \(module.name) was taken out of the manifest: nobody starts it"))
+            module, BusError(.unavailable, "\(reason): nobody starts it"))
         change(module, .processIs(.absent), "its row is gone from the manifest")
         modules.remove(module)
     }

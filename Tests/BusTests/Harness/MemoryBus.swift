@@ -262,6 +262,8 @@ final class MemoryBus: BusInMemory, BusHost {
         process == .own ? .itself : .unrelated
     }
 
+    func process(_ pid: Int32) -> ProcessIdentity? { ProcessIdentity(pid: pid) }
+
     func isAlive(_ process: ProcessIdentity) -> Bool { process.isAlive }
 
     var wallMicroseconds: UInt64 { 1_800_000_000_000_000 + time / 1_000 }

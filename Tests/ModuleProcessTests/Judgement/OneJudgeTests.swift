@@ -13,6 +13,7 @@ struct OneJudgeTests {
         func write(to peer: Peer) {}
         func process(of peer: Peer) -> ProcessIdentity? { nil }
         func descent(of peer: Peer, from process: ProcessIdentity) -> Ancestors.Descent? { nil }
+        func process(_ pid: Int32) -> ProcessIdentity? { nil }
         func isAlive(_ process: ProcessIdentity) -> Bool { true }
         var wallMicroseconds: UInt64 { 0 }
         var processID: Int32 { 0 }
