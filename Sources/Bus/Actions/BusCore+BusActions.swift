@@ -1,6 +1,6 @@
 import StrataCore
 
-/// The broker's own interface, `bus`.
+/// The bus's own interface, `bus`.
 extension BusCore {
     /// The actions, and who may ask for them.
     private enum Asker { case anybody, modules, operators, launcher, operatorsAndLauncher }

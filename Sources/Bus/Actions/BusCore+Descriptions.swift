@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What the broker says of itself: levels, modules, interfaces, statistics.
+/// What the bus says of itself: levels, modules, interfaces, statistics.
 extension BusCore {
     /// `bus/levels`: of each level its modules, then those of them that report within it.
     func levelsListing() -> Listing.Part {

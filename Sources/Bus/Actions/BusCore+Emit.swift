@@ -34,7 +34,7 @@ extension BusCore {
                 listeners: listeners(to: name)))
     }
 
-    /// The broker's own event at every end of a module's session.
+    /// The bus's own event at every end of a module's session.
     func emitModuleLost(_ module: ModuleRecord, reason: String) {
         let body: JSON = .object([
             .init("module", .string(module.name)), .init("reason", .string(reason)),

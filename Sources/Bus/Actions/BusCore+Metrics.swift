@@ -1,6 +1,6 @@
 import StrataCore
 
-/// `metrics {"module"}`: what a module measures itself. The broker asks the module
+/// `metrics {"module"}`: what a module measures itself. The bus asks the module
 /// at `module/metrics`, and passes its answer on as it is.
 extension BusCore {
     func metrics(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {

@@ -6,13 +6,13 @@ final class Emission {
 
     let name: String
     let params: [UInt8]
-    /// The emit's, as it stood in its header; empty for none, as in the broker's own.
+    /// The emit's, as it stood in its header; empty for none, as in the bus's own.
     let trace: [UInt8]
     let meta: [UInt8]
     let policy: Policy
     /// For each answer, in milliseconds.
     let deadline: UInt64
-    /// Who emitted it waits for its result; nil for the broker's own events.
+    /// Who emitted it waits for its result; nil for the bus's own events.
     let request: CallReference?
     /// In start order.
     let listeners: [ModuleRecord]
@@ -43,7 +43,7 @@ final class Emission {
         answers = Array(repeating: nil, count: listeners.count)
     }
 
-    /// Whether somebody still wants its result: of the broker's own events nobody does.
+    /// Whether somebody still wants its result: of the bus's own events nobody does.
     var isWanted: Bool { request?.isOpen ?? false }
 
     /// Takes a listener's answer, whose bytes are kept as they are. One that makes the

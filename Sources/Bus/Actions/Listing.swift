@@ -1,6 +1,6 @@
 import StrataCore
 
-/// An answer of the broker's own that grows with what modules bring. It is made in parts,
+/// An answer of the bus's own that grows with what modules bring. It is made in parts,
 /// so that others have their turns in between.
 final class Listing {
     /// Appends the next part, some microseconds' work, to bytes that are empty; false where

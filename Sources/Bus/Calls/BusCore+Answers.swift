@@ -107,7 +107,7 @@ extension BusCore {
         renewDeadline(call)
     }
 
-    /// An answer to a notice or to a call of the broker's own.
+    /// An answer to a notice or to a call of the bus's own.
     @inline(never)
     private func answerInside(
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
@@ -274,14 +274,14 @@ extension BusCore {
         while let call = calls.nextExpired(now: now) { deadlinePassed(call) }
     }
 
-    /// A deadline of the broker's own that is found so late, in milliseconds, was
+    /// A deadline of the bus's own that is found so late, in milliseconds, was
     /// missed by the broker: it was halted, or replaced.
     private static let ownLateness: UInt64 = 50
 
     private func deadlinePassed(_ call: CallPointer) {
         if call.pointee.kind == .own, now > call.pointee.deadline.expiry + Self.ownLateness {
             // The answer may have come long ago: it is read before a module is
-            // blamed for the broker's own absence.
+            // blamed for the bus's own absence.
             call.pointee.deadline.expiry = now + Self.ownLateness
             arm(call)
             return

@@ -160,8 +160,7 @@ extension BusCore {
                     "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers"))
             return
         }
-        call.pointee.callee = .passUnretained(callee)
-        call.pointee.life.take(.sent)
+        call.pointee.wasSent(to: callee)
         callee.addServed(call)
         if monitors.isOn { monitorDelivered(call, request, to: callee) }
         let remaining = remaining(call)

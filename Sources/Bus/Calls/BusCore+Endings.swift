@@ -3,7 +3,7 @@ import StrataCore
 /// How open requests end: failed, taken back, released, and with them those
 /// that were made for them.
 extension BusCore {
-    /// Ends a request with an error of the broker's.
+    /// Ends a request with an error of the bus's.
     func fail(_ call: CallPointer, _ error: BusError) {
         switch call.pointee.kind {
         case .own:
@@ -63,7 +63,7 @@ extension BusCore {
     }
 
     /// Whether a request has reached a peer whose session has ended, or still
-    /// will: a frame that has begun goes out to its end where the broker ended
+    /// will: a frame that has begun goes out to its end where the bus ended
     /// the connection, and doesn't where the peer did.
     func mayArrive(_ call: CallPointer, at callee: Peer) -> Bool {
         callee.life == .closed

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Calls of the broker's own: to modules, to the launcher, to the authorizer.
+/// Calls of the bus's own: to modules, to the launcher, to the authorizer.
 extension BusCore {
     /// Calls a module at `module/…`, or the launcher or the authorizer.
     /// - Parameters:
@@ -29,8 +29,7 @@ extension BusCore {
         }
         call.pointee.isLifecycle = isLifecycle
         call.pointee.action = action
-        call.pointee.callee = .passUnretained(peer)
-        call.pointee.life.take(.sent)
+        call.pointee.wasSent(to: peer)
         call.pointee.deadline.budget = deadline
         call.pointee.deadline.expiry = deadline == 0 ? Call.Deadline.never : now + deadline
         peer.addServed(call)

@@ -2,7 +2,7 @@ import StrataCore
 
 typealias CallPointer = UnsafeMutablePointer<Call>
 
-/// An open request, from the moment that the broker took it until its final
+/// An open request, from the moment that the bus took it until its final
 /// answer. Lives in a slab at a place of its own; the lists that it is in are
 /// links in itself, so that opening and ending one allocates nothing.
 struct Call {
@@ -18,7 +18,7 @@ struct Call {
     /// module's action.
     var action = ActionNames.none
 
-    /// Who asked; nil where the broker itself did. Unretained, because a
+    /// Who asked; nil where the bus itself did. Unretained, because a
     /// peer's calls end before the peer does.
     var caller: Unmanaged<Peer>?
     var callerID: UInt64 = 0
@@ -89,9 +89,16 @@ struct Call {
 
     init(slot: UInt32) { self.slot = slot }
 
+    /// It stands in its callee's queue.
+    @inline(__always)
+    mutating func wasSent(to peer: Peer) {
+        callee = .passUnretained(peer)
+        life.take(.sent)
+    }
+
     var kind: RequestLife.Kind { life.kind }
     var state: RequestLife.State { life.state }
 
-    /// The broker's own number for it, never used twice.
+    /// The bus's own number for it, never used twice.
     var id: UInt64 { UInt64(generation) << Self.slotBits | UInt64(slot) }
 }

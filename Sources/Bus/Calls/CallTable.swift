@@ -1,7 +1,7 @@
 import StrataCore
 
-/// All open requests, found by the broker's number without hashing: its low
-/// bits are the slot, its high ones say for the how-manieth time the slot is
+/// All open requests, found by the bus's number without hashing: its low
+/// bits are the slot, its high ones count how often the slot was
 /// used. A slot whose count is at its end is not used again, so no number
 /// comes twice.
 struct CallTable: ~Copyable {

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// A copy of what a request carries, while it waits inside the broker.
+/// A copy of what a request carries, while it waits inside the bus.
 final class HeldRequest {
     /// `Interface/action`, as the owner sees it.
     let to: [UInt8]

@@ -1,4 +1,4 @@
-/// What a call of the broker's own is for, and so what is done with its answer.
+/// What a call of the bus's own is for, and so what is done with its answer.
 ///
 /// Values and no closures: a broker that is replaced writes them down, and the
 /// next program goes on with them.
@@ -45,7 +45,7 @@ enum OwnPurpose {
 }
 
 extension BusCore {
-    /// A call of the broker's own was answered, or has failed.
+    /// A call of the bus's own was answered, or has failed.
     /// - Parameter callee: whom it was made to; its session may have ended.
     func own(_ purpose: OwnPurpose, _ callee: Peer, _ answer: OwnAnswer) {
         switch purpose {

@@ -1,4 +1,4 @@
-/// What the broker does at a time of its own accord; requests' deadlines are in the
+/// What the bus does at a time of its own accord; requests' deadlines are in the
 /// `TimerWheel`.
 ///
 /// The earliest comes first, and of several that are due at one time the one that was set
@@ -39,7 +39,7 @@ struct Alarms {
     private struct Entry {
         let alarm: Alarm
         let due: UInt64
-        /// The how-manieth that was set.
+        /// Which one was set before which.
         let order: UInt64
 
         func isBefore(_ other: Entry) -> Bool { (due, order) < (other.due, other.order) }

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What a body that the broker itself reads may have. The bytes are compared before
+/// What a body that the bus itself reads may have. The bytes are compared before
 /// it is read; the values are counted while it is.
 struct BodyLimit {
     let bytes: Int

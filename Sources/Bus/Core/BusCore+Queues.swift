@@ -15,7 +15,7 @@ extension BusCore {
     /// A message may be so long, in a header's bytes; the rest is cut off.
     private var longestMessage: Int { min(2_048, Int(frameLimits.header)) }
 
-    /// Queues an error; without id where that is 0. The broker's own answers
+    /// Queues an error; without id where that is 0. The bus's own answers
     /// always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.life != .closed else { return }
@@ -35,7 +35,7 @@ extension BusCore {
         turn.interrupt()
     }
 
-    /// Queues an answer of the broker's own.
+    /// Queues an answer of the bus's own.
     func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
         guard peer.isOpen else { return }
         statistics.replies += 1
@@ -53,10 +53,10 @@ extension BusCore {
         writeFitting(peer, id: id, body.encoded())
     }
 
-    /// No body of the broker's own may be longer, in bytes.
+    /// No body of the bus's own may be longer, in bytes.
     var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
 
-    /// Queues an answer of the broker's own; one that no frame can have is `overloaded`.
+    /// Queues an answer of the bus's own; one that no frame can have is `overloaded`.
     /// - Parameter ran: whether modules' handlers ran for it.
     func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8], ran: BusError.Ran = .no) {
         if fitsAnswer(bytes.count, peer, id: id, ran) { writeReply(peer, id: id, bytes) }

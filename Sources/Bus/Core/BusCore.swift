@@ -60,7 +60,7 @@ final class BusCore {
     var replacement = Replacement()
     var ending = AppEnding()
 
-    /// How a call of the broker's own ended.
+    /// How a call of the bus's own ended.
     typealias OwnAnswer = Result<[UInt8], BusError>
 
     /// - Parameters:

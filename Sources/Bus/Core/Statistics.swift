@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What the broker counts.
+/// What the bus counts.
 struct Statistics {
     var calls: UInt64 = 0
     var opens: UInt64 = 0

@@ -114,7 +114,7 @@ struct SeatState: StatePart {
 struct ListenerState: StatePart {
     var path = ""
     var descriptor: Int32 = -1
-    /// Whether the socket's file is the broker's own.
+    /// Whether the socket's file is the bus's own.
     var removesFile = true
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {

@@ -4,7 +4,7 @@ import StrataCore
 /// no frame is in hand, and what could be written is written.
 ///
 /// Bytes that wait are not copied: the state refers to them until it is written, which
-/// is before the broker does anything else.
+/// is before the bus does anything else.
 extension BusCore {
     /// - Parameter scope: all, or a sample for a trial.
     func capture(_ scope: inout CaptureScope) -> BrokerState {

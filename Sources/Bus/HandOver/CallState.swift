@@ -24,7 +24,7 @@ struct CallState: StatePart {
     var notices = Call.Notices()
     /// Slots, newest first.
     var children: [UInt32] = []
-    /// Of a call of the broker's own.
+    /// Of a call of the bus's own.
     var purpose: PurposeState?
 
     mutating func pass(_ file: inout StateFile) throws(StateError) {

@@ -3,7 +3,7 @@ import StrataCore
 /// How much of a broker is written down, and what several of its parts refer to.
 struct CaptureScope: ~Copyable {
     /// Of each list a trial gets so many elements: it judges the format, and what it costs
-    /// the broker doesn't grow with what waits.
+    /// the bus doesn't grow with what waits.
     static let sampled = 64
 
     /// Of each list so many elements.

@@ -76,8 +76,7 @@ extension BusCore {
             end(peer, isNotVouched(peer, module, process), id: peer.greeting.helloID)
             return
         }
-        move(peer, .vouched)
-        event.add(.readOn(peer))
+        judgeAgain(peer)
     }
 
     /// `retire {"module"}`: answered when its tearDown is done.

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What the broker does about a ready module that nobody uses, or that doesn't
+/// What the bus does about a ready module that nobody uses, or that doesn't
 /// answer: it asks the launcher to stop it, or to start it anew.
 extension BusCore {
     /// Begins when a module becomes ready.

@@ -1,12 +1,12 @@
 import StrataCore
 
-/// A module as the broker knows it: a row of the table, live or not, or a
+/// A module as the bus knows it: a row of the table, live or not, or a
 /// guest while it is connected.
 final class ModuleRecord {
     let name: String
     /// The name's bytes.
     let nameBytes: [UInt8]
-    /// The broker's number for it, which nothing else ever gets.
+    /// The bus's number for it, which nothing else ever gets.
     let number: Int
     /// Its place in the table, which is the start order of equals; guests come last.
     private(set) var place: Int
@@ -164,7 +164,7 @@ final class ModuleRecord {
 
     func whenReady(_ waiter: ReadyWaiter) { readyWaiters.append(waiter) }
 
-    /// Whether a request, or the broker for one, waits until it is ready.
+    /// Whether a request, or the bus for one, waits until it is ready.
     var isWaitedFor: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
 
     func takeReadyWaiters() -> [ReadyWaiter] {

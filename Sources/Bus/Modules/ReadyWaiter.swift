@@ -1,4 +1,4 @@
-/// What the broker itself does for a request when a module is ready, or known not
+/// What the bus itself does for a request when a module is ready, or known not
 /// to become so.
 enum ReadyWaiter {
     /// `bus/create` of an interface of the module's.

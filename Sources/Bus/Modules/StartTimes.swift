@@ -36,7 +36,7 @@ struct StartTimes: Equatable, StatePart {
     private(set) var begin: Moment?
     /// By mark, on the clock that only goes forward; 0 where it hasn't happened.
     private(set) var marks = [UInt64](repeating: 0, count: Mark.allCases.count)
-    /// The process had done its start before this broker knew it: it resumed.
+    /// The process had done its start before this bus knew it: it resumed.
     private(set) var isResumed = false
 
     init() {}

@@ -2,7 +2,7 @@ import StrataCore
 
 /// `bus/monitor`: tells operators of each frame that passes or is refused.
 ///
-/// The rest of the broker looks at `monitors.isOn`, and comes here only where that
+/// The rest of the bus looks at `monitors.isOn`, and comes here only where that
 /// is set. A monitor's own stream is told to no monitor, so that two of them
 /// don't tell each other of each other for ever.
 extension BusCore {

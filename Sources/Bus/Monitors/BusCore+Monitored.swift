@@ -52,7 +52,7 @@ extension BusCore {
         tell(MonitoredFrame(.notice, from: notice.from, to: peer.from, name: notice.name, body: notice.body))
     }
 
-    /// A call of the broker's own.
+    /// A call of the bus's own.
     @inline(never)
     func monitorOwnCall(
         _ call: CallPointer, _ to: String, _ name: String?, _ body: UnsafeRawBufferPointer, to peer: Peer
@@ -69,7 +69,7 @@ extension BusCore {
 
     // MARK: Answers
 
-    /// A callee's answer goes to its caller; nil is the broker.
+    /// A callee's answer goes to its caller; nil is the bus.
     @inline(never)
     func monitorAnswer(
         _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
@@ -97,7 +97,7 @@ extension BusCore {
         tell(MonitoredFrame(.reply, from: MonitoredFrame.bus, to: peer.from, body: body))
     }
 
-    /// An error of the broker's. Where it refuses a request, that is told, with
+    /// An error of the bus's. Where it refuses a request, that is told, with
     /// the error's code; else it is a frame from `bus`.
     @inline(never)
     func monitorOwnError(_ error: BusError, _ id: UInt64, to peer: Peer) {

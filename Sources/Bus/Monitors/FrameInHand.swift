@@ -7,7 +7,7 @@ struct FrameInHand {
     /// Of the frame, which is handled as long as this is there.
     let header: UnsafePointer<Header>
     let body: UnsafeRawBufferPointer
-    /// The broker answers it itself: nothing else says that it passed.
+    /// The bus answers it itself: nothing else says that it passed.
     var isServed = false
     var isTold = false
 

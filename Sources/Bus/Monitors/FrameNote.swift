@@ -24,7 +24,7 @@ struct FrameNote {
 
     /// In microseconds since 1970.
     var at: UInt64 = 0
-    /// The broker's number of the call; 0 for none. Of a gap: how many frames were missed.
+    /// The bus's number of the call; 0 for none. Of a gap: how many frames were missed.
     var id: UInt64 = 0
     /// The monitors that are sent it, by their bits.
     var monitors: UInt16 = 0

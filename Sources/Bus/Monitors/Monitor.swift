@@ -13,7 +13,7 @@ final class Monitor {
     let wanted: Wanted
     /// Its place among the open ones, one bit: notes name the monitors that are sent them.
     let bit: UInt16
-    /// The one that was opened after it; unretained, because the broker holds them all.
+    /// The one that was opened after it; unretained, because the bus holds them all.
     @exclusivity(unchecked)  // because it is followed for each frame, on one thread
     var next: Unmanaged<Monitor>?
     /// Every frame is wanted.

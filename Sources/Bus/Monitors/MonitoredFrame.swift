@@ -1,6 +1,6 @@
 import StrataCore
 
-/// A frame that the broker lets pass or refuses, while it is in hand. Made only
+/// A frame that the bus lets pass or refuses, while it is in hand. Made only
 /// where somebody monitors; all its bytes are somebody else's, and are gone when
 /// the frame is handled. What is kept of it is a `FrameNote`.
 struct MonitoredFrame: ~Copyable {
@@ -14,7 +14,7 @@ struct MonitoredFrame: ~Copyable {
     let target: Header.Text
     /// The module that serves a call, where one is known: `to` names its interface.
     let callee: Header.Text?
-    /// The broker's number of a call, which its answers have too; 0 for none.
+    /// The bus's number of a call, which its answers have too; 0 for none.
     let id: UInt64
     let name: Header.Text?
     let code: Header.Text?
@@ -44,7 +44,7 @@ struct MonitoredFrame: ~Copyable {
         self.body = body
     }
 
-    /// What the broker calls itself.
+    /// What the bus calls itself.
     static var bus: Header.Text {
         let name: StaticString = "bus"
         return Header.Text(start: name.utf8Start, count: name.utf8CodeUnitCount)

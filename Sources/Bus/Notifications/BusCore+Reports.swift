@@ -96,8 +96,7 @@ extension BusCore {
                     report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
                 return
             }
-            call.pointee.life.take(.sent)
-            call.pointee.callee = .passUnretained(observer)
+            call.pointee.wasSent(to: observer)
             call.pointee.deadline.expiry = report.pointee.deadline.expiry
             call.pointee.deadline.budget = report.pointee.deadline.budget
             observer.addServed(call)

@@ -190,6 +190,12 @@ extension BusCore {
     /// So many hellos of one user wait for one row's vouch at a time.
     private static let mostAwaitingVouch = 2
 
+    /// A hello that waited for a vouch is handled once more.
+    func judgeAgain(_ peer: Peer) {
+        move(peer, .vouched)
+        event.add(.readOn(peer))
+    }
+
     /// Leaves hello unread until the launcher vouches: then it is judged anew.
     /// - Returns: false.
     private func waitForVouch(_ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool {

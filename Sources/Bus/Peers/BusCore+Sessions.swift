@@ -99,7 +99,7 @@ extension BusCore {
         connections.entered(peer)
     }
 
-    /// - Parameter reason: `closed`, or the code that the broker ended it with.
+    /// - Parameter reason: `closed`, or the code that the bus ended it with.
     private func endSession(_ peer: Peer, reason: String) {
         // Ended by itself, and not as the last act of a stop or a replacement.
         var death: ModuleDeath?

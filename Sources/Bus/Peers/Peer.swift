@@ -41,7 +41,7 @@ class Peer {
     /// Bytes of its requests that wait for a module.
     final private(set) var heldBytes = 0
 
-    /// Is in the broker's list of those with something to write.
+    /// Is in the bus's list of those with something to write.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     final var isDirty = false
     /// It has a monitor open.

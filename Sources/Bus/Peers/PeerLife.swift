@@ -25,7 +25,7 @@ enum PeerLife: Equatable {
     enum Event: Equatable {
         /// Its hello waits for the launcher's vouch.
         case vouchAwaited
-        /// The launcher has vouched for the row: its hello is judged again.
+        /// The launcher has vouched for the row, or the row is gone: its hello is judged again.
         case vouched
         /// Its hello was accepted.
         case admitted

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// How many bytes of names, patterns and objects the broker keeps for one module: what is
+/// How many bytes of names, patterns and objects the bus keeps for one module: what is
 /// limited by number may have texts of many lengths.
 enum Texts {
     /// Of what is limited to `count`, each may have 1 KiB on average; 1 MiB in any case.

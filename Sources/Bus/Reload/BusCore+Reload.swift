@@ -1,6 +1,6 @@
 import StrataCore
 
-/// `reload`: the launcher reads the manifest again, and the broker puts the new
+/// `reload`: the launcher reads the manifest again, and the bus puts the new
 /// table in force, all of it or nothing.
 extension BusCore {
     func reload(_ header: borrowing Header, from peer: Peer) throws(BusError) {
@@ -14,7 +14,7 @@ extension BusCore {
     }
 
     /// One at a time; who asks meanwhile gets the next. Without a deadline: what
-    /// the launcher has put in force, the broker does too, whoever still waits.
+    /// the launcher has put in force, the bus does too, whoever still waits.
     private func askForTable(_ launcher: Peer) {
         for asking in seat.reloads { asking.call.pointee.stream.wasPassedOn = true }
         seat.askForReloads()
@@ -124,8 +124,8 @@ extension BusCore {
         let reason = "the row of \(module.name) was taken out of the manifest"
         endSuccessor(of: module, reason)
         for peer in modules.leaving where peer.module === module { end(peer, BusError(.shuttingDown, reason)) }
-        failWaiting(
-            module, BusError(.unavailable, "\(reason): nobody starts it"))
+        for peer in module.awaitingVouch.compactMap({ connections[$0] }) { judgeAgain(peer) }
+        failWaiting(module, BusError(.unavailable, "\(reason): nobody starts it"))
         change(module, .processIs(.absent), "its row is gone from the manifest")
         modules.remove(module)
     }

@@ -55,6 +55,18 @@ struct ReloadedRowsTests: ReloadSuite {
         }
     }
 
+    @Test func aHelloThatWaitsForAVouchIsJudgedAgainWhereItsRowGoes() throws {
+        let full = AppTable.testing(.eager("Old", rank: 0), .manual("Cat", rank: 2))
+        try MemoryBus.run(full) { bus in
+            _ = try bus.launcher()
+            let peer = try bus.connect()
+            let hello = try peer.sendHello("Old", ["token": "right"])
+            try bus.operator().settle()
+            _ = try bus.reload(.testing(.manual("Cat", rank: 2)))
+            try peer.expectRefusal(of: hello, "unknown-module")
+        }
+    }
+
     @Test func aSecondReloadTearsDownNothingTwice() throws {
         try MemoryBus.run(table()) { bus in
             let bee = try bus.module("Bee")
