@@ -125,7 +125,7 @@ final class BusCore {
     /// What waited at the round's end was offered to the kernel.
     func cleaned() { connections.cleaned() }
 
-    /// Frees so many of the closed peers.
+    /// Frees up to `count` closed peers.
     func dropGone(_ count: Int) { connections.drop(count) }
 
     /// How many descriptors the process may have.

@@ -5,7 +5,7 @@ struct Replacement {
 
     mutating func may(_ isPossible: Bool) { self.isPossible = isPossible }
 
-    /// Adds a call; those that have ended go.
+    /// Adds a call, and forgets the calls that have ended.
     mutating func add(_ call: CallReference) {
         waiting.removeAll { !$0.isOpen }
         waiting.append(call)

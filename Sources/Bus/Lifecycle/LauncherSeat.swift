@@ -17,7 +17,7 @@ struct LauncherSeat {
 
     // MARK: Reloads
 
-    /// Adds a reload; those that nobody waits for any more go.
+    /// Adds a reload, and forgets the reloads that have ended.
     mutating func add(reload call: CallReference) {
         forgetEndedReloads()
         reloads.append(call)

@@ -34,7 +34,7 @@ struct ObservationTable: ~Copyable {
     /// fan-out was under way.
     private var spent: [Observation] = []
     private var nextPlace: UInt64 = 1
-    /// The notice that goes out, as far as it is the same for all.
+    /// The part of the present notice that all its observers share.
     var frame = NoticeFrame()
 
     init() {}

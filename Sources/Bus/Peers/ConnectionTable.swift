@@ -68,6 +68,6 @@ struct ConnectionTable {
     /// All that was to be written was offered to the kernel.
     mutating func cleaned() { dirty.removeAll(keepingCapacity: true) }
 
-    /// Frees so many of the closed peers.
+    /// Frees up to `count` closed peers.
     mutating func drop(_ count: Int) { gone.removeLast(min(count, gone.count)) }
 }

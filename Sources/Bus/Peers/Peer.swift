@@ -130,7 +130,7 @@ class Peer {
     /// It has a monitor open, or none any more.
     final func setMonitoring(_ isMonitoring: Bool) { self.isMonitoring = isMonitoring }
 
-    // MARK: Its requests, and those that it serves
+    // MARK: Requests made and served
 
     // The lists are doubly linked through the calls themselves, newest first.
 

@@ -24,7 +24,7 @@ final class MemoryBus: BusInMemory, BusHost {
     }
 
     private var bus: BusCore!
-    /// In the order in which they connected; those that have closed are none of them.
+    /// In the order in which they connected, without the closed ones.
     private var connections: [MemoryConnection] = []
     /// Those to be closed, or ended, when what they have sent is handled.
     private var heardOut: [MemoryConnection] = []

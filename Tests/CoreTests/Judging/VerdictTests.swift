@@ -195,8 +195,7 @@ struct VerdictTests {
         (.authorization, { ($0.needsAuthorization, $0.hasAuthorizer) = (true, false) }),
     ]
 
-    /// Where two checks refuse, the first one is the answer, and the other is told by whoever
-    /// asks all.
+    /// When two checks refuse, the bus answers with the first, and `strata why` shows both.
     @Test(arguments: MessageKind.allCases)
     func theFirstCheckThatRefusesIsTheAnswer(_ kind: MessageKind) throws {
         var pairs = 0
