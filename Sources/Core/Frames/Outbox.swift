@@ -81,7 +81,7 @@ public struct Outbox: ~Copyable {
     }
 
     deinit {
-        pool.waiting -= counted
+        pool.note(0, instead: counted)
         guard let storage else { return }
         Self.releasePayloads(storage)
         pool.giveBack(storage)
@@ -148,7 +148,7 @@ public struct Outbox: ~Copyable {
     /// being written needs it, at some time; writing does it itself.
     public mutating func noteWaiting() {
         let there = storage.map { $0.pointee.tail - $0.pointee.head } ?? 0
-        pool.waiting += there - counted
+        pool.note(there, instead: counted)
         counted = there
     }
 

@@ -137,7 +137,7 @@ public final class OutboxPool {
     private var free: [UnsafeMutablePointer<OutboxStorage>] = []
     /// What all outboxes have in memory of their own, payloads left out, in bytes; of each
     /// it is what was there at its last `noteWaiting`.
-    public internal(set) var waiting = 0
+    public private(set) var waiting = 0
     /// Where large blocks go that are used no more.
     public let reclaimer: Reclaimer?
 
@@ -148,6 +148,9 @@ public final class OutboxPool {
     }
 
     deinit { for storage in free { release(storage) } }
+
+    /// One outbox has so many bytes now, which had so many when it told the last time.
+    func note(_ bytes: Int, instead before: Int) { waiting += bytes - before }
 
     func take() -> UnsafeMutablePointer<OutboxStorage> {
         if let storage = free.popLast() { return storage }

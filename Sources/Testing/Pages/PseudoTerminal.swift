@@ -55,8 +55,22 @@ public final class PseudoTerminal {
         return count <= 0 ? nil : Array(piece[..<count])
     }
 
-    /// A terminal ends lines with a carriage return, too.
+    /// What a person can still read. A terminal ends lines with a carriage return,
+    /// too; and a program takes back a line, such as one of progress, by erasing it
+    /// from its start: whether it was shown hangs on the machine's speed.
     static func text(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+        let erasing = Array("\r\u{1B}[K".utf8)
+        var shown: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.first {
+            if rest.starts(with: erasing) {
+                shown.removeSubrange(((shown.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1)...)
+                rest.removeFirst(erasing.count)
+            } else {
+                if byte != UInt8(ascii: "\r") { shown.append(byte) }
+                rest.removeFirst()
+            }
+        }
+        return String(decoding: shown, as: UTF8.self)
     }
 }

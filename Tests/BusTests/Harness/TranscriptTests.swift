@@ -88,6 +88,11 @@ struct TranscriptTests {
         #expect(throws: TestFailure.self) { try replay("$ echo one\none\none", marking: "terminal first") }
     }
 
+    @Test func linesThatAProgramTakesBackAreNotRead() throws {
+        let waiting = #"\r\033[Kwaiting … 1 s\r\033[Kwaiting … 2 s\r\033[K"#
+        #expect(try replay("$ printf 'one\\n\(waiting)two\\n'\none\ntwo") == 1)
+    }
+
     @Test func whatIsOnlyShownIsNotRun() throws {
         #expect(try replay("$ touch made", marking: "only shown") == 0)
         #expect(!folder.contents.contains("made"))
