@@ -113,7 +113,7 @@ struct Resumption {
         let peer = try peer(state.number)
         for own in state.observations {
             let observation = Observation(
-                id: own.id, name: own.name, object: own.object?.bytes, keep: own.keepsLatest ? .latest : .all,
+                id: own.id, name: own.name, object: own.object, keep: own.keepsLatest ? .latest : .all,
                 peer: peer, rank: own.rank, isOfRow: own.isOfRow)
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed

@@ -5,17 +5,58 @@ import StrataCore
 /// memory. Bytes that wait in queues stand in a second file (`QueueFile`), which takes
 /// them from where they are, without another copy.
 ///
-/// Each part passes through it by one function for both directions
-/// (`StatePart.pass`), so that what is written and what is read can't differ.
-/// Integers are eight bytes, in the machine's order: both programs run on it.
+/// After the mark come fields. Each begins with a word of eight bytes: its tag, its kind, and
+/// a number or a count. A reader can pass over a field that it doesn't know, so that brokers of
+/// other builds understand the state (`StatePart`). The idea is Protocol Buffers'. Words and
+/// numbers have the machine's order: both programs run on it.
 struct StateFile: ~Copyable {
-    /// What the file begins with. Another shape of the state has another number.
-    static let mark = Array("strata state 9\n".utf8)
+    /// What the file begins with. Other words and kinds have another one.
+    static let mark = Array("strata state 10\n".utf8)
     /// So much is gathered before it is written.
     private static let piece = 1 << 20
     /// Fewer bytes that wait stand in this file, among the rest: a system call of their own
     /// costs more.
     static let fewBytes = 16 << 10
+    /// Parts and lists stand in each other so deep at most; a state has six.
+    private static let mostDeep = 32
+
+    /// What follows a field's word.
+    enum Kind: UInt64 {
+        /// Nothing. The part's fields are at their end.
+        case end
+        /// Nothing: the number is in the word.
+        case number
+        /// The number.
+        case largeNumber
+        /// So many bytes.
+        case bytes
+        /// Where so many bytes begin in the queues' file.
+        case waiting
+        /// Fields, to an `end`.
+        case part
+        /// So many elements, each a field without a tag.
+        case list
+    }
+
+    /// A field's first eight bytes.
+    private struct Word {
+        static let numberBits: UInt64 = 40
+
+        var tag: UInt16
+        var kind: Kind
+        var number: UInt64
+
+        init(_ tag: UInt16, _ kind: Kind, _ number: UInt64) {
+            (self.tag, self.kind, self.number) = (tag, kind, number)
+        }
+
+        init?(bits: UInt64) {
+            guard let kind = Kind(rawValue: bits >> 16 & 0xFF) else { return nil }
+            self.init(UInt16(truncatingIfNeeded: bits), kind, bits >> 24)
+        }
+
+        var bits: UInt64 { UInt64(tag) | kind.rawValue << 16 | number << 24 }
+    }
 
     private enum Way {
         case writing(Int32)
@@ -25,6 +66,8 @@ struct StateFile: ~Copyable {
 
     private var way: Way
     private var gathered: [UInt8] = []
+    /// That of the field which is written; 0 for an element of a list.
+    private var tag: UInt16 = 0
     private var queues = QueueFile()
 
     private init(_ way: Way) { self.way = way }
@@ -57,21 +100,19 @@ struct StateFile: ~Copyable {
         }
         var file = StateFile(.writing(descriptor))
         do throws(StateError) {
-            var (mark, state, queues) = (mark, state, Int32(-1))
-            try file.bytes(&mark)
-            let place = file.gathered.count
-            try file.integer(&queues)
+            var state = state
+            file.gathered = mark
+            file.append(-1)
             try state.pass(&file)
             try file.writeGathered()
-            queues = try file.queues.seal()
-            var number = Int64(queues)
-            guard pwrite(descriptor, &number, 8, place) == 8 else {
+            var queues = Int64(try file.queues.seal())
+            guard pwrite(descriptor, &queues, 8, mark.count) == 8 else {
                 throw StateError("the state can't be written: errno \(errno)")
             }
             do throws(SystemError) { try MemoryFile.seal(descriptor) } catch {
                 throw StateError("the state's file can't be sealed: \(error)")
             }
-            return Descriptors(state: descriptor, queues: queues)
+            return Descriptors(state: descriptor, queues: Int32(queues))
         } catch {
             file.queues.close()
             close(descriptor)
@@ -89,16 +130,16 @@ struct StateFile: ~Copyable {
             throw StateError("the state's file can't be read: errno \(errno)")
         }
         defer { munmap(memory, size) }
-        var file = StateFile(.reading(UnsafeRawBufferPointer(start: memory, count: size), 0))
-        var mark: [UInt8] = []
-        try file.bytes(&mark)
-        guard mark == self.mark else {
+        let bytes = UnsafeRawBufferPointer(start: memory, count: size)
+        guard bytes.starts(with: mark), size >= mark.count + 8 else {
             throw StateError(
-                "the state is of another version of strata-broker (\"\(String(decoding: mark.prefix(32), as: UTF8.self))\"): "
+                "the state is of another version of strata-broker (\"\(String(decoding: bytes.prefix(mark.count), as: UTF8.self))\"): "
                     + "end the app and start it anew")
         }
+        var file = StateFile(.reading(bytes, mark.count))
         var state = BrokerState()
-        try file.integer(&state.queues.descriptor)
+        let queues = try file.eightBytes()
+        state.queues.descriptor = Int32(truncatingIfNeeded: queues)
         try file.queues.map(state.queues.descriptor)
         state.queues.mapped = file.queues.mapped
         try state.pass(&file)
@@ -106,37 +147,82 @@ struct StateFile: ~Copyable {
         return state
     }
 
-    // MARK: parts
+    // MARK: fields
 
-    /// Passes an integer.
-    mutating func integer<Value: FixedWidthInteger>(_ value: inout Value) throws(StateError) {
-        switch way {
-        case .writing:
-            withUnsafeBytes(of: Int64(truncatingIfNeeded: value)) { gathered += $0 }
-            if gathered.count >= Self.piece { try writeGathered() }
-        case .reading(let bytes, let position):
-            guard bytes.count - position >= 8 else { throw StateError.truncated }
-            let read = bytes.loadUnaligned(fromByteOffset: position, as: Int64.self)
-            let fitting = Value(truncatingIfNeeded: read)
-            guard Int64(truncatingIfNeeded: fitting) == read else {
-                throw StateError("the number \(read) is out of range")
-            }
-            value = fitting
-            way = .reading(bytes, position + 8)
+    /// - Returns: whether the field is there; it always is where it is written.
+    mutating func begins(_ tag: UInt16) throws(StateError) -> Bool {
+        guard isReading else {
+            assert(tag > self.tag, "field \(tag) comes after field \(self.tag)")
+            self.tag = tag
+            return true
+        }
+        while true {
+            let word = try peek()
+            if word.kind == .end || word.tag > tag { return false }
+            if word.tag == tag { return true }
+            try passOver()
         }
     }
 
-    /// Passes bytes.
-    mutating func bytes(_ value: inout [UInt8]) throws(StateError) {
-        var count = value.count
-        try integer(&count)
+    /// An element of a list is a field without a tag.
+    mutating func beginElement() { tag = 0 }
+
+    /// Passes fields that belong together.
+    mutating func part(_ fields: (inout StateFile) throws(StateError) -> Void) throws(StateError) {
+        var none: UInt64 = 0
+        try word(.part, &none)
+        let outer = tag
+        tag = 0
+        try fields(&self)
+        if isReading { while try peek().kind != .end { try passOver() } }
+        tag = 0
+        try word(.end, &none)
+        tag = outer
+    }
+
+    /// Passes a number.
+    mutating func number(_ value: inout Int64) throws(StateError) {
+        if isReading {
+            let word = try readWord()
+            switch word.kind {
+            case .number: value = Int64(word.number)
+            case .largeNumber: value = try eightBytes()
+            default: throw StateError("field \(word.tag) is no number")
+            }
+        } else if value >= 0, value < 1 << Word.numberBits {
+            append(Word(tag, .number, UInt64(value)))
+        } else {
+            append(Word(tag, .largeNumber, 0))
+            append(value)
+        }
+    }
+
+    /// Passes how many bytes or elements follow. Each takes a byte or more of the file, so a count
+    /// that is wrong asks for no more memory than the file has.
+    mutating func count(_ kind: Kind, _ count: inout Int) throws(StateError) {
+        var number = UInt64(count)
+        try word(kind, &number)
+        count = Int(number)
+        guard case .reading(let bytes, let position) = way else { return }
+        guard count <= (bytes.count - position) / (kind == .list ? 8 : 1) else { throw StateError.truncated }
+    }
+
+    /// Passes a list of plain numbers, as it stands in memory: any bytes are such a list.
+    mutating func memory<Number: BitwiseCopyable>(_ values: inout [Number]) throws(StateError) {
+        let stride = MemoryLayout<Number>.stride
+        var count = values.count * stride
+        try self.count(.bytes, &count)
         switch way {
         case .writing:
-            gathered += value
+            values.withUnsafeBytes { gathered += $0 }
             if gathered.count >= Self.piece { try writeGathered() }
         case .reading(let bytes, let position):
-            guard count >= 0, bytes.count - position >= count else { throw StateError.truncated }
-            value = Array(bytes[position..<position + count])
+            guard count.isMultiple(of: stride) else { throw StateError("a list ends within a number") }
+            values = [Number](unsafeUninitializedCapacity: count / stride) { memory, initialized in
+                UnsafeMutableRawBufferPointer(memory).copyMemory(
+                    from: .init(rebasing: bytes[position..<position + count]))
+                initialized = count / stride
+            }
             way = .reading(bytes, position + count)
         }
     }
@@ -144,84 +230,78 @@ struct StateFile: ~Copyable {
     /// Passes bytes that wait. Many that are read stay in their file: they are valid as long
     /// as the state's `mapped` lives.
     mutating func waiting(_ value: inout WaitingBytes) throws(StateError) {
-        var count = value.count
-        try integer(&count)
-        guard count >= Self.fewBytes else {
+        let isLarge = isReading ? try peek().kind == .waiting : value.count >= Self.fewBytes
+        guard isLarge else {
             var few = isReading ? [] : value.array
-            try bytes(&few)
+            try memory(&few)
             if isReading { value = .array(few) }
             return
         }
-        guard isReading else {
-            var start = try queues.append(value)
-            return try integer(&start)
+        var count = UInt64(value.count)
+        try word(.waiting, &count)
+        if isReading {
+            value = .pieces([try queues.bytes(from: Int(try eightBytes()), Int(count))])
+        } else {
+            append(Int64(try queues.append(value)))
         }
-        var start = 0
-        try integer(&start)
-        value = .pieces([try queues.bytes(from: start, count)])
     }
 
-    /// Passes a list of plain numbers, as it stands in memory: any bytes are such a list.
-    mutating func numbers<Number: BitwiseCopyable>(_ values: inout [Number]) throws(StateError) {
-        var count = values.count
-        try integer(&count)
-        switch way {
-        case .writing:
-            values.withUnsafeBytes { gathered += $0 }
+    /// Passes over a field, whatever it is.
+    private mutating func passOver(_ depth: Int = 0) throws(StateError) {
+        guard depth < Self.mostDeep else { throw StateError("the state's fields stand too deep in each other") }
+        let word = try readWord()
+        switch word.kind {
+        case .end, .number: break
+        case .largeNumber, .waiting: try advance(8)
+        case .bytes: try advance(Int(word.number))
+        case .part:
+            while try peek().kind != .end { try passOver(depth + 1) }
+            try advance(8)
+        case .list: for _ in 0..<word.number { try passOver(depth + 1) }
+        }
+    }
+
+    // MARK: words
+
+    /// Passes a word of one kind.
+    private mutating func word(_ kind: Kind, _ number: inout UInt64) throws(StateError) {
+        guard isReading else {
+            append(Word(tag, kind, number))
             if gathered.count >= Self.piece { try writeGathered() }
-        case .reading(let bytes, let position):
-            let stride = MemoryLayout<Number>.stride
-            guard count >= 0, count <= (bytes.count - position) / stride else { throw StateError.truncated }
-            let end = position + count * stride
-            values = [Number](unsafeUninitializedCapacity: count) { memory, initialized in
-                UnsafeMutableRawBufferPointer(memory).copyMemory(from: .init(rebasing: bytes[position..<end]))
-                initialized = count
-            }
-            way = .reading(bytes, end)
-        }
-    }
-
-    /// Passes a list. Each element takes eight bytes at least, so a count that is
-    /// wrong asks for no more memory than the file has.
-    mutating func list<Element>(
-        _ values: inout [Element], _ blank: @autoclosure () -> Element,
-        _ pass: (inout Element, inout StateFile) throws(StateError) -> Void
-    ) throws(StateError) {
-        var count = values.count
-        try integer(&count)
-        guard isReading else {
-            for index in values.indices { try pass(&values[index], &self) }
             return
         }
-        guard count >= 0, count <= left / 8 else { throw StateError.truncated }
-        values = []
-        values.reserveCapacity(count)
-        for _ in 0..<count {
-            var value = blank()
-            try pass(&value, &self)
-            values.append(value)
-        }
+        let word = try readWord()
+        guard word.kind == kind else { throw StateError("field \(word.tag) is \(word.kind), and no \(kind)") }
+        number = word.number
     }
 
-    /// Passes a value that may be nil.
-    mutating func optional<Value>(
-        _ value: inout Value?, _ blank: @autoclosure () -> Value,
-        _ pass: (inout Value, inout StateFile) throws(StateError) -> Void
-    ) throws(StateError) {
-        var isThere = value != nil
-        try callAsFunction(&isThere)
-        guard isThere else {
-            value = nil
-            return
+    private mutating func append(_ word: Word) { append(Int64(bitPattern: word.bits)) }
+
+    private mutating func append(_ number: Int64) { withUnsafeBytes(of: number) { gathered += $0 } }
+
+    private func peek() throws(StateError) -> Word {
+        guard case .reading(let bytes, let position) = way, bytes.count - position >= 8 else { throw .truncated }
+        guard let word = Word(bits: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)) else {
+            throw StateError("the state has a field of a kind that isn't known")
         }
-        var present = value ?? blank()
-        try pass(&present, &self)
-        value = present
+        return word
     }
 
-    private var left: Int {
-        guard case .reading(let bytes, let position) = way else { return 0 }
-        return bytes.count - position
+    private mutating func readWord() throws(StateError) -> Word {
+        let word = try peek()
+        try advance(8)
+        return word
+    }
+
+    private mutating func eightBytes() throws(StateError) -> Int64 {
+        guard case .reading(let bytes, let position) = way, bytes.count - position >= 8 else { throw .truncated }
+        way = .reading(bytes, position + 8)
+        return bytes.loadUnaligned(fromByteOffset: position, as: Int64.self)
+    }
+
+    private mutating func advance(_ count: Int) throws(StateError) {
+        guard case .reading(let bytes, let position) = way, bytes.count - position >= count else { throw .truncated }
+        way = .reading(bytes, position + count)
     }
 
     private mutating func writeGathered() throws(StateError) {

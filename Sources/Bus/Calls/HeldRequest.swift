@@ -35,7 +35,7 @@ final class HeldRequest {
         action = state.action
         url = state.url
         name = state.name
-        object = state.object?.bytes
+        object = state.object
         trace = state.trace
         meta = state.meta
         body = state.body.array

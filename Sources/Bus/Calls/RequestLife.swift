@@ -75,8 +75,8 @@ struct RequestLife: Equatable {
 }
 
 extension RequestLife: StatePart {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&kind)
-        try file(&state)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &kind)
+        try file(2, &state)
     }
 }

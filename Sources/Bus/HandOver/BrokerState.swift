@@ -52,41 +52,41 @@ struct BrokerState: StatePart {
     /// The descriptor is the reader's to close; -1 for none.
     var queues = (descriptor: Int32(-1), mapped: MappedFile?.none)
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file.bytes(&table)
-        try file(&listener)
-        try file(&user)
-        try file(&next)
-        try file(&modules)
-        try file.bytes(&removedRows)
-        try file(&order)
-        try file(&appTimes)
-        try file(&peers)
-        try file(&seat)
-        try file(&leaving)
-        try file(&calls)
-        try file(&generations)
-        try file(&emissions)
-        try file(&instances)
-        try file(&watches)
-        try file(&monitors)
-        try file(&alarms)
-        try file(&counters)
-        try file(&durations)
-        try file.list(&payloads, WaitingBytes()) { (bytes, file) throws(StateError) in try file(&bytes) }
-        try file(&handOvers)
-        try file(&begunAt)
-        try file.bytes(&nonce)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &table)
+        try file(2, &listener)
+        try file(3, &user)
+        try file(4, &next)
+        try file(5, &modules)
+        try file(6, &removedRows)
+        try file(7, &order)
+        try file(8, &appTimes)
+        try file(9, &peers)
+        try file(10, &seat)
+        try file(11, &leaving)
+        try file(12, &calls)
+        try file(13, &generations)
+        try file(14, &emissions)
+        try file(15, &instances)
+        try file(16, &watches)
+        try file(17, &monitors)
+        try file(18, &alarms)
+        try file(19, &counters)
+        try file(20, &durations)
+        try file(21, &payloads)
+        try file(22, &handOvers)
+        try file(23, &begunAt)
+        try file(24, &nonce)
     }
 }
 
 extension ProcessIdentity: StatePart {
     init() { self.init(pid: 0, startTicks: 0) }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
         var (pid, startTicks) = (pid, startTicks)
-        try file(&pid)
-        try file(&startTicks)
+        try file(1, &pid)
+        try file(2, &startTicks)
         self = ProcessIdentity(pid: pid, startTicks: startTicks)
     }
 }
@@ -101,12 +101,12 @@ struct SeatState: StatePart {
     /// Where the launcher is asked.
     var asked: [CallReferenceState] = []
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&peer)
-        try file(&process)
-        try file(&reloads)
-        try file(&isAsked)
-        try file(&asked)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &peer)
+        try file(2, &process)
+        try file(3, &reloads)
+        try file(4, &isAsked)
+        try file(5, &asked)
     }
 }
 
@@ -117,10 +117,10 @@ struct ListenerState: StatePart {
     /// Whether the socket's file is the bus's own.
     var removesFile = true
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&path)
-        try file(&descriptor)
-        try file(&removesFile)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &path)
+        try file(2, &descriptor)
+        try file(3, &removesFile)
     }
 }
 
@@ -130,10 +130,10 @@ struct NextNumbers: StatePart {
     var peer: UInt64 = 0
     var instance: UInt64 = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&module)
-        try file(&peer)
-        try file(&instance)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &module)
+        try file(2, &peer)
+        try file(3, &instance)
     }
 }
 
@@ -147,15 +147,15 @@ struct StartOrderState: StatePart {
         /// By member.
         var progress: [UInt8] = []
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&members)
-            try file(&progress)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &members)
+            try file(2, &progress)
         }
     }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&groups)
-        try file(&hasBegun)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &groups)
+        try file(2, &hasBegun)
     }
 }
 
@@ -165,10 +165,10 @@ struct HistogramState: StatePart {
     var counts: [UInt64] = []
     var largest: UInt64 = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&slots)
-        try file(&counts)
-        try file(&largest)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &slots)
+        try file(2, &counts)
+        try file(3, &largest)
     }
 }
 
@@ -179,11 +179,11 @@ struct InstanceState: StatePart {
     var creator: UInt64 = 0
     var owner: UInt64 = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&number)
-        try file(&interface)
-        try file(&creator)
-        try file(&owner)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &number)
+        try file(2, &interface)
+        try file(3, &creator)
+        try file(4, &owner)
     }
 }
 
@@ -192,9 +192,9 @@ struct WatchState: StatePart {
     var call = CallReferenceState()
     var changed: [Int] = []
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&call)
-        try file(&changed)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &call)
+        try file(2, &changed)
     }
 }
 
@@ -206,12 +206,12 @@ struct MonitorState: StatePart {
     var bodies = false
     var missed: UInt64 = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&call)
-        try file(&module)
-        try file(&name)
-        try file(&bodies)
-        try file(&missed)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &call)
+        try file(2, &module)
+        try file(3, &name)
+        try file(4, &bodies)
+        try file(5, &missed)
     }
 }
 
@@ -221,9 +221,9 @@ struct AlarmState: StatePart {
     var peer: UInt64 = 0
     var due: UInt64 = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&kind)
-        try file(&peer)
-        try file(&due)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &kind)
+        try file(2, &peer)
+        try file(3, &due)
     }
 }

@@ -177,7 +177,7 @@ extension BusCore {
         var state = ObservationState()
         state.id = observation.id
         state.name = observation.name
-        state.object = observation.object.map(BytesState.init)
+        state.object = observation.object
         state.keepsLatest = observation.keep == .latest
         state.rank = observation.rank
         state.isOfRow = observation.isOfRow

@@ -45,7 +45,7 @@ extension BusCore {
         state.action = held.action
         state.url = held.url
         state.name = held.name
-        state.object = held.object.map(BytesState.init)
+        state.object = held.object
         state.trace = held.trace
         state.meta = held.meta
         if scope.isWhole { state.body = .array(held.body) }

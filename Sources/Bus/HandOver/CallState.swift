@@ -27,48 +27,48 @@ struct CallState: StatePart {
     /// Of a call of the bus's own.
     var purpose: PurposeState?
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&slot)
-        try file(&life)
-        try file(&isLifecycle)
-        try file(&isAuthorized)
-        try file(&action)
-        try file(&caller)
-        try file(&callerID)
-        try file(&callee)
-        try file(&end)
-        try file(&waitsFor)
-        try file(&held)
-        try file(&adaptation)
-        try file(&deadline)
-        try file(&hasTimer)
-        try file(&stream)
-        try file(&startedAt)
-        try file(&notices)
-        try file(&children)
-        try file(&purpose)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &slot)
+        try file(2, &life)
+        try file(3, &isLifecycle)
+        try file(4, &isAuthorized)
+        try file(5, &action)
+        try file(6, &caller)
+        try file(7, &callerID)
+        try file(8, &callee)
+        try file(9, &end)
+        try file(10, &waitsFor)
+        try file(11, &held)
+        try file(12, &adaptation)
+        try file(13, &deadline)
+        try file(14, &hasTimer)
+        try file(15, &stream)
+        try file(16, &startedAt)
+        try file(17, &notices)
+        try file(18, &children)
+        try file(19, &purpose)
     }
 }
 
 extension Call.Deadline: StatePart {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&expiry)
-        try file(&budget)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &expiry)
+        try file(2, &budget)
     }
 }
 
 extension Call.Stream: StatePart {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&credit)
-        try file(&owed)
-        try file(&wasPassedOn)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &credit)
+        try file(2, &owed)
+        try file(3, &wasPassedOn)
     }
 }
 
 extension Call.Notices: StatePart {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&open)
-        try file(&observers)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &open)
+        try file(2, &observers)
     }
 }
 
@@ -84,9 +84,9 @@ struct CallReferenceState: StatePart {
         generation = reference.generation
     }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&slot)
-        try file(&generation)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &slot)
+        try file(2, &generation)
     }
 }
 
@@ -97,23 +97,23 @@ struct HeldState: StatePart {
     var action: [UInt8] = []
     var url: [UInt8] = []
     var name: [UInt8] = []
-    var object: BytesState?
+    var object: [UInt8]?
     var trace: [UInt8] = []
     var meta: [UInt8] = []
     var body = WaitingBytes()
     var skipsAuthorization = false
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file.bytes(&to)
-        try file(&interface)
-        try file.bytes(&action)
-        try file.bytes(&url)
-        try file.bytes(&name)
-        try file(&object)
-        try file.bytes(&trace)
-        try file.bytes(&meta)
-        try file(&body)
-        try file(&skipsAuthorization)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &to)
+        try file(2, &interface)
+        try file(3, &action)
+        try file(4, &url)
+        try file(5, &name)
+        try file(6, &object)
+        try file(7, &trace)
+        try file(8, &meta)
+        try file(9, &body)
+        try file(10, &skipsAuthorization)
     }
 }
 
@@ -126,11 +126,11 @@ struct InterfaceReference: StatePart {
     /// Whether it is the one that is found under that name.
     var isPresent = false
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&name)
-        try file(&owner)
-        try file(&ownerName)
-        try file(&isPresent)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &name)
+        try file(2, &owner)
+        try file(3, &ownerName)
+        try file(4, &isPresent)
     }
 }
 
@@ -142,13 +142,13 @@ struct AdaptationState: StatePart {
         var from: [String] = []
         var to: [String] = []
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&from)
-            try file(&to)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &from)
+            try file(2, &to)
         }
     }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&steps) }
+    mutating func fields(_ file: inout StateFile) throws(StateError) { try file(1, &steps) }
 }
 
 /// `OwnPurpose`, its cases' values side by side.
@@ -171,15 +171,15 @@ struct PurposeState: StatePart {
     var emission = 0
     var listener = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&kind)
-        try file(&module)
-        try file(&step)
-        try file(&peer)
-        try file(&milliseconds)
-        try file(&call)
-        try file(&emission)
-        try file(&listener)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &kind)
+        try file(2, &module)
+        try file(3, &step)
+        try file(4, &peer)
+        try file(5, &milliseconds)
+        try file(6, &call)
+        try file(7, &emission)
+        try file(8, &listener)
     }
 }
 
@@ -205,24 +205,24 @@ struct EmissionState: StatePart {
         var isTrue = false
         var json = WaitingBytes()
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&isThere)
-            try file(&isTrue)
-            try file(&json)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &isThere)
+            try file(2, &isTrue)
+            try file(3, &json)
         }
     }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&name)
-        try file(&params)
-        try file.bytes(&trace)
-        try file.bytes(&meta)
-        try file(&policy)
-        try file(&deadline)
-        try file(&request)
-        try file(&listeners)
-        try file(&names)
-        try file(&answers)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &name)
+        try file(2, &params)
+        try file(3, &trace)
+        try file(4, &meta)
+        try file(5, &policy)
+        try file(6, &deadline)
+        try file(7, &request)
+        try file(8, &listeners)
+        try file(9, &names)
+        try file(10, &answers)
         guard names.count == listeners.count, answers.count == listeners.count else {
             throw StateError("the event \(name) has \(listeners.count) listeners and \(answers.count) answers")
         }

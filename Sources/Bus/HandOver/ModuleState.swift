@@ -20,22 +20,22 @@ struct ModuleState: StatePart {
     var waiting: [UInt32] = []
     var readyWaiters: [ReadyWaiterState] = []
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&number)
-        try file(&name)
-        try file(&isGuest)
-        try file(&isRemoved)
-        try file(&place)
-        try file(&rank)
-        try file(&peer)
-        try file(&successor)
-        try file(&life)
-        try file(&session)
-        try file(&offer)
-        try file(&said)
-        try file(&history)
-        try file(&waiting)
-        try file(&readyWaiters)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &number)
+        try file(2, &name)
+        try file(3, &isGuest)
+        try file(4, &isRemoved)
+        try file(5, &place)
+        try file(6, &rank)
+        try file(7, &peer)
+        try file(8, &successor)
+        try file(9, &life)
+        try file(10, &session)
+        try file(11, &offer)
+        try file(12, &said)
+        try file(13, &history)
+        try file(14, &waiting)
+        try file(15, &readyWaiters)
     }
 }
 
@@ -48,13 +48,13 @@ struct SuccessorState: StatePart {
     var step = ModuleLife.Step.joined
     var times = StartTimes()
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&peer)
-        try file(&offer)
-        try file(&events)
-        try file(&requires)
-        try file(&step)
-        try file(&times)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &peer)
+        try file(2, &offer)
+        try file(3, &events)
+        try file(4, &requires)
+        try file(5, &step)
+        try file(6, &times)
     }
 }
 
@@ -64,10 +64,10 @@ struct ReadyWaiterState: StatePart {
     var call = CallReferenceState()
     var interface = InterfaceReference()
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&isCreation)
-        try file(&call)
-        try file(&interface)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &isCreation)
+        try file(2, &call)
+        try file(3, &interface)
     }
 }
 
@@ -82,10 +82,10 @@ struct OfferState: StatePart {
         /// Nil where none are listed.
         var actions: Actions?
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&name)
-            try file(&isMultiple)
-            try file(&actions)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &name)
+            try file(2, &isMultiple)
+            try file(3, &actions)
         }
     }
 
@@ -94,9 +94,9 @@ struct OfferState: StatePart {
         /// By action: 1 where it needs authorization.
         var auth: [UInt8] = []
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&names)
-            try file(&auth)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &names)
+            try file(2, &auth)
             guard names.count == auth.count else { throw StateError("an interface's actions contradict each other") }
         }
     }
@@ -107,24 +107,24 @@ struct OfferState: StatePart {
         var interface = ""
         var action = ""
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&host)
-            try file(&path)
-            try file(&interface)
-            try file(&action)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &host)
+            try file(2, &path)
+            try file(3, &interface)
+            try file(4, &action)
         }
     }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&interfaces)
-        try file(&urls)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &interfaces)
+        try file(2, &urls)
     }
 }
 
 extension ModuleLife: StatePart {
     init() { self = .away(Absence()) }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
         var (kind, step, absence, retirement) = (UInt8(0), Step.joined, Absence(), Retirement())
         switch self {
         case .away(let away): (kind, absence) = (0, away)
@@ -132,13 +132,13 @@ extension ModuleLife: StatePart {
         case .retired(let retired): (kind, retirement) = (2, retired)
         case .ending(let ending): (kind, step) = (3, ending)
         }
-        try file(&kind)
-        try file(&step)
-        try file(&absence.process)
-        try file(&absence.wasStopped)
-        try file(&absence.diedForGood)
-        try file(&retirement.wasReady)
-        try file(&retirement.isIdle)
+        try file(1, &kind)
+        try file(2, &step)
+        try file(3, &absence.process)
+        try file(4, &absence.wasStopped)
+        try file(5, &absence.diedForGood)
+        try file(6, &retirement.wasReady)
+        try file(7, &retirement.isIdle)
         switch kind {
         case 0: self = .away(absence)
         case 1: self = .live(step)

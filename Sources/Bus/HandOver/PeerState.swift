@@ -33,43 +33,43 @@ struct PeerState: StatePart {
     var made: [UInt32] = []
     var served: [UInt32] = []
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&number)
-        try file(&descriptor)
-        try file(&credentials)
-        try file(&vouched)
-        try file(&farewell)
-        try file(&life)
-        try file(&role)
-        try file(&module)
-        try file(&rank)
-        try file(&kept)
-        try file(&output)
-        try file(&observations)
-        try file(&nextSubscription)
-        try file(&owesCredit)
-        try file(&openReleases)
-        try file(&assemblyDeadline)
-        try file(&lastRequest)
-        try file(&stopAttempts)
-        try file(&awaitedRow)
-        try file(&helloID)
-        try file(&offering)
-        try file(&wantsRetiring)
-        try file(&made)
-        try file(&served)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &number)
+        try file(2, &descriptor)
+        try file(3, &credentials)
+        try file(4, &vouched)
+        try file(5, &farewell)
+        try file(6, &life)
+        try file(7, &role)
+        try file(8, &module)
+        try file(9, &rank)
+        try file(10, &kept)
+        try file(11, &output)
+        try file(12, &observations)
+        try file(13, &nextSubscription)
+        try file(14, &owesCredit)
+        try file(15, &openReleases)
+        try file(16, &assemblyDeadline)
+        try file(17, &lastRequest)
+        try file(18, &stopAttempts)
+        try file(19, &awaitedRow)
+        try file(20, &helloID)
+        try file(21, &offering)
+        try file(22, &wantsRetiring)
+        try file(23, &made)
+        try file(24, &served)
     }
 }
 
 extension PeerCredentials: StatePart {
     init() { self.init(pid: 0, uid: 0, gid: 0, seenAt: 0) }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
         var (pid, uid, gid, seenAt) = (pid, uid, gid, seenAt)
-        try file(&pid)
-        try file(&uid)
-        try file(&gid)
-        try file(&seenAt)
+        try file(1, &pid)
+        try file(2, &uid)
+        try file(3, &gid)
+        try file(4, &seenAt)
         self = PeerCredentials(pid: pid, uid: uid, gid: gid, seenAt: seenAt)
     }
 }
@@ -78,7 +78,7 @@ extension PeerLife: StatePart {
     init() { self = .greeting }
 
     /// Why an open one isn't read is found anew.
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
         var number: UInt8 =
             switch self {
             case .greeting: 0
@@ -88,7 +88,7 @@ extension PeerLife: StatePart {
             case .ending: 4
             case .closed: 5
             }
-        try file(&number)
+        try file(1, &number)
         let all: [PeerLife] = [.greeting, .waitingForVouch, .open(.read), .open(.answersUnread), .ending, .closed]
         guard number < all.count else { throw StateError("a connection's life has no state \(number)") }
         self = all[Int(number)]
@@ -96,11 +96,11 @@ extension PeerLife: StatePart {
 }
 
 extension Outbox.Contents: StatePart {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&written)
-        try file(&end)
-        try file.numbers(&frames)
-        try file(&bytes)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &written)
+        try file(2, &end)
+        try file(3, &frames)
+        try file(4, &bytes)
     }
 }
 
@@ -108,31 +108,21 @@ extension Outbox.Contents: StatePart {
 struct ObservationState: StatePart {
     var id: UInt64 = 0
     var name: [UInt8] = []
-    var object: BytesState?
+    var object: [UInt8]?
     var keepsLatest = false
     var rank = 0
     var isOfRow = false
     var waitingEnd: UInt64 = 0
     var missed = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&id)
-        try file.bytes(&name)
-        try file(&object)
-        try file(&keepsLatest)
-        try file(&rank)
-        try file(&isOfRow)
-        try file(&waitingEnd)
-        try file(&missed)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &id)
+        try file(2, &name)
+        try file(3, &object)
+        try file(4, &keepsLatest)
+        try file(5, &rank)
+        try file(6, &isOfRow)
+        try file(7, &waitingEnd)
+        try file(8, &missed)
     }
-}
-
-/// Bytes that may be missing.
-struct BytesState: StatePart {
-    var bytes: [UInt8] = []
-
-    init() {}
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    mutating func pass(_ file: inout StateFile) throws(StateError) { try file.bytes(&bytes) }
 }

@@ -44,21 +44,21 @@ struct LauncherWord: StatePart {
 }
 
 extension LauncherWord {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&verdict)
-        try file(&reason)
-        try file(&lines)
-        try file(&vouch)
-        try file(&pending)
-        try file(&isStartAsked)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &verdict)
+        try file(2, &reason)
+        try file(3, &lines)
+        try file(4, &vouch)
+        try file(5, &pending)
+        try file(6, &isStartAsked)
     }
 }
 
 extension LauncherWord.Vouch {
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&token)
-        try file(&process)
-        try file(&isByHand)
-        try file(&spawnedAt)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &token)
+        try file(2, &process)
+        try file(3, &isByHand)
+        try file(4, &spawnedAt)
     }
 }

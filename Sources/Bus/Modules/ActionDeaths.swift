@@ -19,10 +19,10 @@ struct ActionDeaths: Equatable, StatePart {
         /// Until when it is set aside; nil where it isn't.
         var setAsideUntil: UInt64?
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&action)
-            try file(&deaths)
-            try file(&setAsideUntil)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &action)
+            try file(2, &deaths)
+            try file(3, &setAsideUntil)
         }
     }
 
@@ -31,7 +31,7 @@ struct ActionDeaths: Equatable, StatePart {
 
     init() {}
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) { try file(&entries) }
+    mutating func fields(_ file: inout StateFile) throws(StateError) { try file(1, &entries) }
 
     /// Whether any action may be set aside: what costs least to ask first.
     var isEmpty: Bool { entries.isEmpty }

@@ -15,12 +15,12 @@ struct ModuleDeath: Equatable, StatePart {
     /// Further actions, which are not named.
     var unnamed = 0
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&at)
-        try file(&session)
-        try file(&calls)
-        try file(&actions)
-        try file(&unnamed)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &at)
+        try file(2, &session)
+        try file(3, &calls)
+        try file(4, &actions)
+        try file(5, &unnamed)
     }
 
     /// Whether exactly one action was open, in however many calls.

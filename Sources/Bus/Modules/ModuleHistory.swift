@@ -52,14 +52,14 @@ struct ModuleHistory: StatePart {
     mutating func take(_ times: StartTimes) { self.times = times }
     mutating func note(reportTo target: ModuleRecord) { seenReports.note(target) }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&reason)
-        try file(&since)
-        try file(&sessions)
-        try file(&restarts)
-        try file(&deaths)
-        try file(&lastDeath)
-        try file(&times)
-        try file(&seenReports)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &reason)
+        try file(2, &since)
+        try file(3, &sessions)
+        try file(4, &restarts)
+        try file(5, &deaths)
+        try file(6, &lastDeath)
+        try file(7, &times)
+        try file(8, &seenReports)
     }
 }

@@ -43,10 +43,10 @@ struct ModuleSession: StatePart {
     }
 
     /// Without what it offers, which is written down apart.
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&pid)
-        try file(&uid)
-        try file(&events)
-        try file(&requires)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &pid)
+        try file(2, &uid)
+        try file(3, &events)
+        try file(4, &requires)
     }
 }

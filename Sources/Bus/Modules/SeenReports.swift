@@ -10,8 +10,8 @@ struct SeenReports: StatePart {
 
     init() {}
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&names)
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &names)
         // In the next program the records are others; the next report of each says which.
         if file.isReading { numbers = names.map { _ in -1 } }
     }

@@ -26,9 +26,9 @@ struct StartTimes: Equatable, StatePart {
         /// Since 1970.
         var wall: UInt64 = 0
 
-        mutating func pass(_ file: inout StateFile) throws(StateError) {
-            try file(&steady)
-            try file(&wall)
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &steady)
+            try file(2, &wall)
         }
     }
 
@@ -57,13 +57,12 @@ struct StartTimes: Equatable, StatePart {
         note(.ready, at: now)
     }
 
-    mutating func pass(_ file: inout StateFile) throws(StateError) {
-        try file(&begin)
-        try file(&marks)
-        try file(&isResumed)
-        guard marks.count == Mark.allCases.count else {
-            throw StateError("a module's start has \(marks.count) times")
-        }
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &begin)
+        try file(2, &marks)
+        try file(3, &isResumed)
+        // Another build may have other marks at the end.
+        marks = Array((marks + StartTimes().marks).prefix(Mark.allCases.count))
     }
 
     /// Keeps when something happened; a second time changes nothing.

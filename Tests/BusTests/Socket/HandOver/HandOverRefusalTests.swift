@@ -78,13 +78,13 @@ struct HandOverRefusalTests {
         func link(_ path: String) -> (String) throws -> Void { { try #require(symlink(path, $0) == 0) } }
         var generator = SeededGenerator(11)
         let noise = (0..<4_096).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let hello = "strata state 9\\n"
+        let hello = "strata state 10\\n"
         let cases: [(name: String, make: (String) throws -> Void, says: String)] = [
             ("true", link("/bin/true"), "exit code 0, but said nothing"),
             ("echo", link("/bin/echo"), "said \"--try 3\""),
             ("cat", link("/bin/cat"), "exit code 1"),
             ("a script that does nothing", script("exit 0"), "said nothing"),
-            ("one that repeats the state", script("cat /proc/self/fd/3"), "strata state 9"),
+            ("one that repeats the state", script("cat /proc/self/fd/3"), "strata state 10"),
             (
                 "one that answers with as many bytes",
                 script("printf 'understood \(hello)'; head -c 16 /dev/urandom"), "exit code 0, but said"
@@ -167,7 +167,7 @@ struct HandOverRefusalTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let file = "\(folder.path)/state"
-        try ProgramFile.write("strata state 9\n", to: file)
+        try ProgramFile.write("strata state 10\n", to: file)
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
         let child = try ChildProgram(program, ["--resume", "3"], third: descriptor, label: "a broker")

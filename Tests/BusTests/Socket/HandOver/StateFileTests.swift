@@ -27,7 +27,7 @@ struct StateFileTests {
         call.slot = 1
         call.deadline.expiry = .max
         call.held = HeldState()
-        call.held?.object = BytesState([5])
+        call.held?.object = [5]
         state.calls = [call]
         state.generations = [1, 2, 3]
         var module = ModuleState()
@@ -96,7 +96,7 @@ struct StateFileTests {
         let other = try file(whole)
         defer { close(other) }
         let error = #expect(throws: StateError.self) { try StateFile.read(other) }
-        #expect(error?.description.contains("strata state x") == true)
+        #expect(error?.description.contains("strata state 1x") == true)
     }
 
     @Test func aStateWithAnythingElseInItIsReadOrRefusedAndNeverCrashes() throws {
@@ -152,9 +152,11 @@ struct StateFileTests {
         let files = try StateFile.write(state)
         defer { files.close() }
         var whole = bytes(of: files.state)
-        let count = withUnsafeBytes(of: Int64(large.count)) { Array($0) }
-        let place = try #require(whole.indices.first { whole[$0...].starts(with: count) })
-        for (offset, value) in [(0, Int64(20_001)), (0, .max), (8, 1), (8, -1), (8, .max)] {
+        // The word of an element that stands in the other file, and where it begins there.
+        func word(_ count: Int64) -> Int64 { Int64(StateFile.Kind.waiting.rawValue) << 16 | count << 24 }
+        let own = withUnsafeBytes(of: word(20_000)) { Array($0) }
+        let place = try #require(whole.indices.first { whole[$0...].starts(with: own) })
+        for (offset, value) in [(0, word(20_001)), (0, word(1 << 40 - 1)), (8, 1), (8, -1), (8, .max)] {
             let before = whole
             withUnsafeBytes(of: value) { whole.replaceSubrange(place + offset..<place + offset + 8, with: $0) }
             let other = try file(whole)
@@ -166,7 +168,7 @@ struct StateFileTests {
         let open = try MemoryFile.makeSealable("test")
         defer { close(open) }
         #expect(write(open, large, large.count) == large.count)
-        withUnsafeBytes(of: Int64(open)) { whole.replaceSubrange(23..<31, with: $0) }
+        withUnsafeBytes(of: Int64(open)) { whole.replaceSubrange(16..<24, with: $0) }
         let other = try file(whole)
         defer { close(other) }
         #expect(throws: StateError.self) { try StateFile.read(other) }
