@@ -162,7 +162,7 @@ extension BusCore {
         guard let number = try reader.integer("subscription") else {
             throw BusError(.badParams, "bus/unobserve lacks \"subscription\", a number that observe gave")
         }
-        guard let observation = peer.observations.all.first(where: { Int64($0.id) == number }) else {
+        guard let observation = peer.observations.all.first(where: { Int64($0.terms.id) == number }) else {
             throw BusError(.badParams, "\(peer.displayName) has no observation \(number): observe gave its number")
         }
         endObservation(observation)

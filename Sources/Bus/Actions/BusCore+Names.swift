@@ -19,7 +19,7 @@ extension BusCore {
             if events.count < Self.mostNames { add(module.session.events.sorted(), to: &events) }
             add(module.row?.broadcasts ?? [], to: &notifications)
             let observed = module.peer?.observations.all ?? []
-            add(observed.lazy.map { String(decoding: $0.name, as: UTF8.self) }, to: &notifications)
+            add(observed.lazy.map { String(decoding: $0.terms.target.name, as: UTF8.self) }, to: &notifications)
         }
         func sorted(_ names: [String]) -> [String] { Set(names).sorted() }
         let known: JSON = .array(sorted(events).map { .string($0) })

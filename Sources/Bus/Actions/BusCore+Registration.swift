@@ -119,7 +119,7 @@ extension BusCore {
         guard !part.more, peer.offering != .over, let observes = module.row?.observes, !observes.isEmpty else {
             return []
         }
-        let named = Set(peer.observations.all.map(Observation.Target.init) + part.observes.map(Observation.Target.init))
+        let named = Set(peer.observations.all.map(\.terms.target) + part.observes.map(Observation.Target.init))
         return observes.filter { !named.contains(Observation.Target($0)) }
     }
 

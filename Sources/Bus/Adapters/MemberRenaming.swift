@@ -51,6 +51,21 @@ package struct MemberRenaming: Equatable {
     private static let deepest = 512
 }
 
+extension MemberRenaming: StatePart {
+    init() { self.init([]) }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) { try file(1, &names) }
+}
+
+extension AppTable.Rename: StatePart {
+    init() { self.init(from: "", to: "") }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &from)
+        try file(2, &to)
+    }
+}
+
 /// The values of a JSON object's members, as bytes, one after another. The
 /// object is known to be well formed.
 private struct TopLevelValues {

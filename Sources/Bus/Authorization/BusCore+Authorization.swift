@@ -21,7 +21,7 @@ extension BusCore {
             if case .refused(let refusal) = verdict { return fail(call, facts.error(refusal)) }
             return deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
         }
-        let held = HeldRequest(request)
+        let held = HeldRequest(HeldRequest.Copy(request), request.interface)
         if let refusal = heldRefusal(held, of: caller) {
             fail(call, refusal)
             return
@@ -77,10 +77,10 @@ extension BusCore {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
         var meta: [JSON.Member] = [
-            .init("to", .string(Request.Bytes.text(held.to))), .init("from", .string(caller.from.text)),
+            .init("to", .string(Request.Bytes.text(held.copy.to))), .init("from", .string(caller.from.text)),
         ]
         if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
-        if !held.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.url)))) }
+        if !held.copy.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.copy.url)))) }
         let encoded = JSON.object(meta).encoded()
         guard encoded.count <= HeaderScanner.longestMeta else {
             fail(
@@ -92,7 +92,7 @@ extension BusCore {
             return
         }
         callOwn(
-            peer, to: "\(authorizer.name)/authorize", body: held.body, trace: held.trace, meta: encoded,
+            peer, to: "\(authorizer.name)/authorize", body: held.copy.body, trace: held.copy.trace, meta: encoded,
             of: routes.actionNumber(authorizer, Array("authorize".utf8)), for: call, deadline: remaining(call),
             mustFit: true, .authorization(CallReference(call)))
     }

@@ -40,14 +40,16 @@ extension Resumption {
         if state.callee != 0 { call.pointee.callee = .passUnretained(try peer(state.callee)) }
         call.pointee.end = state.end
         if state.waitsFor >= 0 { call.pointee.waitsFor = .passUnretained(try module(state.waitsFor)) }
-        call.pointee.adaptation = state.adaptation.map { .passRetained($0.adaptation) }
+        if !state.renamings.isEmpty {
+            call.pointee.adaptation = .passRetained(.init(params: [], result: state.renamings))
+        }
         (call.pointee.deadline.expiry, call.pointee.deadline.budget) = (state.deadline.expiry, state.deadline.budget)
         call.pointee.stream = state.stream
         call.pointee.startedAt = state.startedAt
         call.pointee.notices = state.notices
         if let held = state.held {
-            let interface = try held.interface.map { (own) throws(StateError) in try self.interface(own) }
-            bus.keep(HeldRequest(held, interface: interface), for: call, of: try caller(of: call))
+            let interface = try state.interface.map { (own) throws(StateError) in try self.interface(own) }
+            bus.keep(HeldRequest(held, interface), for: call, of: try caller(of: call))
         }
     }
 

@@ -30,7 +30,6 @@ struct Resumption {
     func run() throws(StateError) -> String {
         bus.declareInterfaces()
         bus.declareURLs()
-        bus.start.resume(state.appTimes)
         bus.seat.expect(state.seat.process)
         for peer in state.peers { try resume(peer) }
         for module in state.modules { try resume(module) }
@@ -64,10 +63,7 @@ struct Resumption {
         }
         for monitor in state.monitors {
             let call = try reference(monitor.call).call
-            let wanted = Monitor.Wanted(
-                module: monitor.module.map { Array($0.utf8) }, name: monitor.name.map { Array($0.utf8) },
-                bodies: monitor.bodies)
-            bus.monitors.add(of: try caller(of: call), call, wanted, missed: monitor.missed)
+            bus.monitors.add(of: try caller(of: call), call, monitor.wanted, missed: monitor.missed)
         }
         let asked = state.seat.isAsked ? try references(state.seat.asked) : nil
         bus.seat.resume(reloads: try references(state.seat.reloads), asked: asked)
@@ -112,9 +108,7 @@ struct Resumption {
     private func observe(_ state: PeerState) throws(StateError) {
         let peer = try peer(state.number)
         for own in state.observations {
-            let observation = Observation(
-                id: own.id, name: own.name, object: own.object, keep: own.keepsLatest ? .latest : .all,
-                peer: peer, rank: own.rank, isOfRow: own.isOfRow)
+            let observation = Observation(own.terms, of: peer)
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
             peer.observations.add(observation)
@@ -129,10 +123,9 @@ struct Resumption {
     private func resume(_ state: ModuleState) throws(StateError) {
         let module = try module(state.number)
         module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
-        if module.peer != nil { bus.add(try state.offer.offer(), to: module) }
+        if module.peer != nil { bus.add(state.offer, to: module) }
         if let successor = state.successor {
-            let own = Successor(try peer(successor.peer), successor, offer: try successor.offer.offer())
-            module.setSuccessor(own)
+            module.setSuccessor(Successor(try peer(successor.peer), successor))
         }
     }
 

@@ -93,7 +93,7 @@ struct StateFile: ~Copyable {
 
     /// Writes a state, and seals it.
     /// - Returns: its descriptors, the caller's to close.
-    static func write(_ state: BrokerState) throws(StateError) -> Descriptors {
+    static func write(_ state: some StatePart) throws(StateError) -> Descriptors {
         let descriptor: Int32
         do throws(SystemError) { descriptor = try MemoryFile.makeSealable("strata-state") } catch {
             throw StateError("no file for the state can be made: \(error)")

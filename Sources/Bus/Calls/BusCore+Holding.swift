@@ -22,7 +22,7 @@ extension BusCore {
                     "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
             return nil
         }
-        let held = HeldRequest(request)
+        let held = HeldRequest(HeldRequest.Copy(request), request.interface)
         if let refusal = heldRefusal(held, of: peer) {
             refuse(peer, header.id, refusal)
             return nil

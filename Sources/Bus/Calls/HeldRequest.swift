@@ -2,65 +2,79 @@ import StrataCore
 
 /// A copy of what a request carries, while it waits inside the bus.
 final class HeldRequest {
-    /// `Interface/action`, as the owner sees it.
-    let to: [UInt8]
+    let copy: Copy
     let interface: InterfaceRecord?
-    let action: [UInt8]
-    let url: [UInt8]
-    /// A report's.
-    let name: [UInt8]
-    let object: [UInt8]?
-    let trace: [UInt8]
-    let meta: [UInt8]
-    let body: [UInt8]
-    let skipsAuthorization: Bool
 
-    init(_ request: Request) {
-        to = Array(request.to)
-        interface = request.interface
-        action = Array(request.action)
-        url = Array(request.url)
-        name = Array(request.name)
-        object = request.object.map { Array($0) }
-        trace = Array(request.trace)
-        meta = Array(request.meta)
-        body = Array(request.body)
-        skipsAuthorization = request.skipsAuthorization
+    init(_ copy: Copy, _ interface: InterfaceRecord?) {
+        self.copy = copy
+        self.interface = interface
     }
 
-    /// One that another program kept.
-    init(_ state: HeldState, interface: InterfaceRecord?) {
-        to = state.to
-        self.interface = interface
-        action = state.action
-        url = state.url
-        name = state.name
-        object = state.object
-        trace = state.trace
-        meta = state.meta
-        body = state.body.array
-        skipsAuthorization = state.skipsAuthorization
+    /// Its bytes.
+    struct Copy: StatePart {
+        /// `Interface/action`, as the owner sees it.
+        var to: [UInt8] = []
+        var action: [UInt8] = []
+        var url: [UInt8] = []
+        /// A report's.
+        var name: [UInt8] = []
+        var object: [UInt8]?
+        var trace: [UInt8] = []
+        var meta: [UInt8] = []
+        var body: [UInt8] = []
+        var skipsAuthorization = false
+
+        init() {}
+
+        init(_ request: Request) {
+            to = Array(request.to)
+            action = Array(request.action)
+            url = Array(request.url)
+            name = Array(request.name)
+            object = request.object.map { Array($0) }
+            trace = Array(request.trace)
+            meta = Array(request.meta)
+            body = Array(request.body)
+            skipsAuthorization = request.skipsAuthorization
+        }
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &to)
+            try file(2, &action)
+            try file(3, &url)
+            try file(4, &name)
+            try file(5, &object)
+            try file(6, &trace)
+            try file(7, &meta)
+            var waiting = WaitingBytes.array(body)
+            try file(8, &waiting)
+            body = waiting.array
+            try file(9, &skipsAuthorization)
+        }
     }
 
     /// What is counted to the sender, in bytes.
-    var cost: Int { body.count + trace.count + meta.count + url.count + name.count + (object?.count ?? 0) + 128 }
+    var cost: Int {
+        let texts = copy.trace.count + copy.meta.count + copy.url.count + copy.name.count + (copy.object?.count ?? 0)
+        return copy.body.count + texts + 128
+    }
 
     /// The request as it was.
     func withRequest<Result>(_ use: (Request) -> Result) -> Result {
-        to.withUnsafeBytes { to in
-            action.withUnsafeBytes { action in
-                url.withUnsafeBytes { url in
-                    name.withUnsafeBytes { name in
-                        (object ?? []).withUnsafeBytes { object in
-                            trace.withUnsafeBytes { trace in
-                                meta.withUnsafeBytes { meta in
-                                    body.withUnsafeBytes { body in
+        copy.to.withUnsafeBytes { to in
+            copy.action.withUnsafeBytes { action in
+                copy.url.withUnsafeBytes { url in
+                    copy.name.withUnsafeBytes { name in
+                        (copy.object ?? []).withUnsafeBytes { object in
+                            copy.trace.withUnsafeBytes { trace in
+                                copy.meta.withUnsafeBytes { meta in
+                                    copy.body.withUnsafeBytes { body in
                                         use(
                                             Request(
                                                 to: to, interface: interface, action: action, url: url,
-                                                name: name, object: self.object == nil ? nil : object,
+                                                name: name, object: copy.object == nil ? nil : object,
                                                 trace: trace, meta: meta, body: body,
-                                                skipsAuthorization: skipsAuthorization))
+                                                skipsAuthorization: copy.skipsAuthorization))
                                     }
                                 }
                             }

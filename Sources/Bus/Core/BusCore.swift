@@ -99,8 +99,8 @@ final class BusCore {
         calls = CallTable(generations: state.generations, now: min(time / 1_000_000, max(earliest, 1) - 1))
         instances = InstanceTable(next: state.next.instance)
         modules = ModuleTable(resuming: records, next: state.next.module)
-        start = AppStart(state.order.order)
-        statistics = Statistics(state.counters)
+        start = state.start
+        statistics = state.statistics
         durations = Histogram(
             Array(zip(state.durations.slots, state.durations.counts)), largest: state.durations.largest)
     }

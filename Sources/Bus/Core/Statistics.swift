@@ -1,7 +1,7 @@
 import StrataCore
 
 /// What the bus counts.
-struct Statistics {
+struct Statistics: StatePart {
     var calls: UInt64 = 0
     var opens: UInt64 = 0
     var replies: UInt64 = 0
@@ -24,34 +24,46 @@ struct Statistics {
 
     init() {}
 
-    private static var counters: [WritableKeyPath<Statistics, UInt64>] {
-        [
-            \.calls, \.opens, \.replies, \.broadcasts, \.notices, \.reports, \.violations, \.dropped,
-            \.slowConsumers, \.badFrames, \.replaced,
-        ]
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &calls)
+        try file(2, &opens)
+        try file(3, &replies)
+        try file(4, &broadcasts)
+        try file(5, &notices)
+        try file(6, &reports)
+        try file(7, &violations)
+        try file(8, &dropped)
+        try file(9, &slowConsumers)
+        try file(10, &badFrames)
+        try file(11, &replaced)
+        // Another build may have other codes.
+        var counted = errorsByCode
+        try file(12, &counted)
+        if file.isReading { for error in counted { codes[Self.place(of: error.code)] += error.count } }
     }
 
-    /// All of them, for the next program.
-    var numbers: [UInt64] { Self.counters.map { self[keyPath: $0] } + codes }
+    private static let places = Dictionary(uniqueKeysWithValues: zip(ErrorCode.ofTheBus.map(\.rawValue), 0...))
 
-    /// Goes on with the `numbers` of another program.
-    init(_ numbers: [UInt64]) {
-        let counters = Self.counters
-        for (place, number) in zip(counters, numbers) { self[keyPath: place] = number }
-        for (place, number) in zip(codes.indices, numbers.dropFirst(counters.count)) { codes[place] = number }
-    }
+    private static func place(of code: String) -> Int { places[code] ?? places.count }
 
-    private static let places = Dictionary(uniqueKeysWithValues: zip(ErrorCode.ofTheBus, 0...))
+    mutating func countError(_ code: ErrorCode) { codes[Self.place(of: code.rawValue)] += 1 }
 
-    mutating func countError(_ code: ErrorCode) {
-        codes[Self.places[code] ?? codes.count - 1] += 1
+    /// How many errors had one code.
+    struct CountedCode: StatePart {
+        var code = ""
+        var count: UInt64 = 0
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &code)
+            try file(2, &count)
+        }
     }
 
     /// How many errors had each code, of those that there were; `modules-own` for all
     /// that are a module's own.
-    var errorsByCode: [(code: String, count: UInt64)] {
+    var errorsByCode: [CountedCode] {
         let names = ErrorCode.ofTheBus.map(\.rawValue) + ["modules-own"]
-        return zip(names, codes).filter { $0.1 > 0 }.map { (code: $0.0, count: $0.1) }
+        return zip(names, codes).filter { $0.1 > 0 }.map { CountedCode(code: $0.0, count: $0.1) }
     }
 
     /// Each with its name on the wire.

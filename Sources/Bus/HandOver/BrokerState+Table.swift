@@ -23,15 +23,3 @@ extension BrokerState {
         }
     }
 }
-
-extension StartOrderState {
-    var order: StartOrder {
-        var progress: [Int: StartOrder.Progress] = [:]
-        for group in groups {
-            for (member, step) in zip(group.members, group.progress) {
-                progress[member] = StartOrder.Progress(rawValue: step) ?? .left
-            }
-        }
-        return StartOrder(groups: groups.map(\.members), progress: progress, hasBegun: hasBegun)
-    }
-}

@@ -16,8 +16,7 @@ struct BrokerState: StatePart {
     var modules: [ModuleState] = []
     /// Rows that a reload took away and whose session goes on: a table as JSON.
     var removedRows: [UInt8] = []
-    var order = StartOrderState()
-    var appTimes = StartTimes()
+    var start = AppStart()
 
     var peers: [PeerState] = []
     var seat = SeatState()
@@ -35,7 +34,7 @@ struct BrokerState: StatePart {
 
     var alarms: [AlarmState] = []
 
-    var counters: [UInt64] = []
+    var statistics = Statistics()
     var durations = HistogramState()
 
     /// What frames and notices that wait refer to, each once.
@@ -59,24 +58,23 @@ struct BrokerState: StatePart {
         try file(4, &next)
         try file(5, &modules)
         try file(6, &removedRows)
-        try file(7, &order)
-        try file(8, &appTimes)
-        try file(9, &peers)
-        try file(10, &seat)
-        try file(11, &leaving)
-        try file(12, &calls)
-        try file(13, &generations)
-        try file(14, &emissions)
-        try file(15, &instances)
-        try file(16, &watches)
-        try file(17, &monitors)
-        try file(18, &alarms)
-        try file(19, &counters)
-        try file(20, &durations)
-        try file(21, &payloads)
-        try file(22, &handOvers)
-        try file(23, &begunAt)
-        try file(24, &nonce)
+        try file(7, &start)
+        try file(8, &peers)
+        try file(9, &seat)
+        try file(10, &leaving)
+        try file(11, &calls)
+        try file(12, &generations)
+        try file(13, &emissions)
+        try file(14, &instances)
+        try file(15, &watches)
+        try file(16, &monitors)
+        try file(17, &alarms)
+        try file(18, &statistics)
+        try file(19, &durations)
+        try file(20, &payloads)
+        try file(21, &handOvers)
+        try file(22, &begunAt)
+        try file(23, &nonce)
     }
 }
 
@@ -137,28 +135,6 @@ struct NextNumbers: StatePart {
     }
 }
 
-/// `StartOrder`.
-struct StartOrderState: StatePart {
-    var groups: [GroupState] = []
-    var hasBegun = false
-
-    struct GroupState: StatePart {
-        var members: [Int] = []
-        /// By member.
-        var progress: [UInt8] = []
-
-        mutating func fields(_ file: inout StateFile) throws(StateError) {
-            try file(1, &members)
-            try file(2, &progress)
-        }
-    }
-
-    mutating func fields(_ file: inout StateFile) throws(StateError) {
-        try file(1, &groups)
-        try file(2, &hasBegun)
-    }
-}
-
 /// `Histogram`: the counts that aren't 0.
 struct HistogramState: StatePart {
     var slots: [Int] = []
@@ -201,17 +177,13 @@ struct WatchState: StatePart {
 /// `Monitor`.
 struct MonitorState: StatePart {
     var call = CallReferenceState()
-    var module: String?
-    var name: String?
-    var bodies = false
+    var wanted = Monitor.Wanted()
     var missed: UInt64 = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &call)
-        try file(2, &module)
-        try file(3, &name)
-        try file(4, &bodies)
-        try file(5, &missed)
+        try file(2, &wanted)
+        try file(3, &missed)
     }
 }
 

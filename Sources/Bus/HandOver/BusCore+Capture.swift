@@ -35,7 +35,7 @@ extension BusCore {
             (state.kind, state.peer, state.due) = (alarm.kind, alarm.peer, due)
             return state
         }
-        state.counters = statistics.numbers
+        state.statistics = statistics
         let counted = durations.counted
         state.durations.slots = counted.map(\.slot)
         state.durations.counts = counted.map(\.count)
@@ -52,13 +52,9 @@ extension BusCore {
             return state
         }
         state.monitors = scope.some(monitors.monitors).map { monitor in
-            var state = MonitorState()
-            state.call = CallReferenceState(CallReference(monitor.call))
-            state.module = monitor.wanted.module.map { String(decoding: $0, as: UTF8.self) }
-            state.name = monitor.wanted.name.map { String(decoding: $0, as: UTF8.self) }
-            state.bodies = monitor.wanted.bodies
-            state.missed = monitor.missedBefore + monitor.missed
-            return state
+            MonitorState(
+                call: CallReferenceState(CallReference(monitor.call)), wanted: monitor.wanted,
+                missed: monitor.missedBefore + monitor.missed)
         }
         state.seat.reloads = scope.some(seat.reloads).filter(\.isOpen).map(CallReferenceState.init)
         state.seat.isAsked = seat.askedReloads != nil
@@ -75,14 +71,7 @@ extension BusCore {
         removed.levels = table.levels
         removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)
         state.removedRows = removed.json().encoded()
-        state.order.hasBegun = start.order.hasBegun
-        state.appTimes = start.times
-        state.order.groups = start.order.groups.map { members in
-            var group = StartOrderState.GroupState()
-            group.members = members
-            group.progress = members.map { (start.order.progress[$0] ?? .left).rawValue }
-            return group
-        }
+        state.start = start
     }
 
     private func capture(_ module: ModuleRecord, _ most: Int) -> ModuleState {
@@ -94,19 +83,12 @@ extension BusCore {
         state.place = module.place
         state.rank = module.rank
         state.peer = module.peer?.number ?? 0
-        state.successor = module.successor.map { successor in
-            var state = SuccessorState()
-            state.peer = successor.peer.number
-            state.offer = OfferState(successor.offer)
-            state.events = successor.events
-            state.requires = successor.requires
-            state.step = successor.step
-            state.times = successor.times
-            return state
+        state.successor = module.successor.map {
+            SuccessorState(peer: $0.peer.number, brought: $0.brought, step: $0.step, times: $0.times)
         }
         state.life = module.life
         state.session = module.session
-        state.offer = OfferState(module.offer)
+        state.offer = module.offer
         state.said = module.said
         state.history = module.history
         state.waiting = module.waiting.prefix(most).map(\.pointee.slot)
@@ -150,7 +132,9 @@ extension BusCore {
         if scope.isWhole {
             state.output = peer.outbox.contents(&scope.payloads)
         }
-        state.observations = scope.some(peer.observations.all).map { capture($0) }
+        state.observations = scope.some(peer.observations.all).map {
+            ObservationState(terms: $0.terms, waitingEnd: $0.waitingEnd, missed: $0.missed)
+        }
         state.nextSubscription = peer.observations.next
         state.owesCredit = peer.owesCredit
         state.openReleases = peer.instances.openReleases
@@ -170,19 +154,6 @@ extension BusCore {
             state.served.append(served.pointee.slot)
             call = served.pointee.served.next
         }
-        return state
-    }
-
-    private func capture(_ observation: Observation) -> ObservationState {
-        var state = ObservationState()
-        state.id = observation.id
-        state.name = observation.name
-        state.object = observation.object
-        state.keepsLatest = observation.keep == .latest
-        state.rank = observation.rank
-        state.isOfRow = observation.isOfRow
-        state.waitingEnd = observation.waitingEnd
-        state.missed = observation.missed
         return state
     }
 }

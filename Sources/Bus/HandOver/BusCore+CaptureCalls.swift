@@ -20,8 +20,11 @@ extension BusCore {
         state.callee = call.pointee.callee?.takeUnretainedValue().number ?? 0
         state.end = call.pointee.end
         state.waitsFor = call.pointee.waitsFor?.takeUnretainedValue().number ?? -1
-        state.held = call.pointee.held.map { capture($0.takeUnretainedValue(), scope) }
-        state.adaptation = call.pointee.adaptation.map { AdaptationState($0.takeUnretainedValue()) }
+        let held = call.pointee.held?.takeUnretainedValue()
+        state.held = held?.copy
+        if !scope.isWhole { state.held?.body = [] }
+        state.interface = held?.interface.map(reference)
+        state.renamings = call.pointee.adaptation?.takeUnretainedValue().result ?? []
         state.deadline = call.pointee.deadline
         state.hasTimer = call.pointee.deadline.bucket >= 0
         state.stream = call.pointee.stream
@@ -35,21 +38,6 @@ extension BusCore {
         if call.pointee.kind == .own, let purpose = calls.purpose(of: call) {
             state.purpose = capture(purpose, &scope)
         }
-        return state
-    }
-
-    private func capture(_ held: HeldRequest, _ scope: borrowing CaptureScope) -> HeldState {
-        var state = HeldState()
-        state.to = held.to
-        state.interface = held.interface.map(reference)
-        state.action = held.action
-        state.url = held.url
-        state.name = held.name
-        state.object = held.object
-        state.trace = held.trace
-        state.meta = held.meta
-        if scope.isWhole { state.body = .array(held.body) }
-        state.skipsAuthorization = held.skipsAuthorization
         return state
     }
 
@@ -110,21 +98,3 @@ extension BusCore {
     }
 }
 
-extension AdaptationState {
-    init(_ adaptation: AdapterTable.Adaptation) {
-        steps = adaptation.result.map { renaming in
-            var step = Step()
-            step.from = renaming.names.map(\.from)
-            step.to = renaming.names.map(\.to)
-            return step
-        }
-    }
-
-    /// Params were renamed when the call went out.
-    var adaptation: AdapterTable.Adaptation {
-        let result = steps.map { step in
-            MemberRenaming(zip(step.from, step.to).map { AppTable.Rename(from: $0, to: $1) })
-        }
-        return AdapterTable.Adaptation(params: [], result: result)
-    }
-}

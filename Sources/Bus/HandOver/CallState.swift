@@ -15,8 +15,11 @@ struct CallState: StatePart {
     var end: UInt64 = 0
     /// The number of the module that it waits for; -1 for none.
     var waitsFor = -1
-    var held: HeldState?
-    var adaptation: AdaptationState?
+    var held: HeldRequest.Copy?
+    /// Of what is held.
+    var interface: InterfaceReference?
+    /// How its replies are renamed; params were when the call went out.
+    var renamings: [MemberRenaming] = []
     var deadline = Call.Deadline()
     var hasTimer = false
     var stream = Call.Stream()
@@ -39,14 +42,15 @@ struct CallState: StatePart {
         try file(9, &end)
         try file(10, &waitsFor)
         try file(11, &held)
-        try file(12, &adaptation)
-        try file(13, &deadline)
-        try file(14, &hasTimer)
-        try file(15, &stream)
-        try file(16, &startedAt)
-        try file(17, &notices)
-        try file(18, &children)
-        try file(19, &purpose)
+        try file(12, &interface)
+        try file(13, &renamings)
+        try file(14, &deadline)
+        try file(15, &hasTimer)
+        try file(16, &stream)
+        try file(17, &startedAt)
+        try file(18, &notices)
+        try file(19, &children)
+        try file(20, &purpose)
     }
 }
 
@@ -90,33 +94,6 @@ struct CallReferenceState: StatePart {
     }
 }
 
-/// `HeldRequest`.
-struct HeldState: StatePart {
-    var to: [UInt8] = []
-    var interface: InterfaceReference?
-    var action: [UInt8] = []
-    var url: [UInt8] = []
-    var name: [UInt8] = []
-    var object: [UInt8]?
-    var trace: [UInt8] = []
-    var meta: [UInt8] = []
-    var body = WaitingBytes()
-    var skipsAuthorization = false
-
-    mutating func fields(_ file: inout StateFile) throws(StateError) {
-        try file(1, &to)
-        try file(2, &interface)
-        try file(3, &action)
-        try file(4, &url)
-        try file(5, &name)
-        try file(6, &object)
-        try file(7, &trace)
-        try file(8, &meta)
-        try file(9, &body)
-        try file(10, &skipsAuthorization)
-    }
-}
-
 /// An interface that something refers to: perhaps one that its owner has not any
 /// more, or of an owner that is gone.
 struct InterfaceReference: StatePart {
@@ -132,23 +109,6 @@ struct InterfaceReference: StatePart {
         try file(3, &ownerName)
         try file(4, &isPresent)
     }
-}
-
-/// How an open call's replies are renamed.
-struct AdaptationState: StatePart {
-    var steps: [Step] = []
-
-    struct Step: StatePart {
-        var from: [String] = []
-        var to: [String] = []
-
-        mutating func fields(_ file: inout StateFile) throws(StateError) {
-            try file(1, &from)
-            try file(2, &to)
-        }
-    }
-
-    mutating func fields(_ file: inout StateFile) throws(StateError) { try file(1, &steps) }
 }
 
 /// `OwnPurpose`, its cases' values side by side.

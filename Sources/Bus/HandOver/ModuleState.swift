@@ -13,7 +13,7 @@ struct ModuleState: StatePart {
     var successor: SuccessorState?
     var life = ModuleLife()
     var session = ModuleSession()
-    var offer = OfferState()
+    var offer = Hello.Offer()
     var said = LauncherWord()
     var history = ModuleHistory()
     /// Slots of requests that wait, in their order.
@@ -42,19 +42,15 @@ struct ModuleState: StatePart {
 /// `Successor`.
 struct SuccessorState: StatePart {
     var peer: UInt64 = 0
-    var offer = OfferState()
-    var events: [String] = []
-    var requires: [String] = []
+    var brought = Successor.Brought()
     var step = ModuleLife.Step.joined
     var times = StartTimes()
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &peer)
-        try file(2, &offer)
-        try file(3, &events)
-        try file(4, &requires)
-        try file(5, &step)
-        try file(6, &times)
+        try file(2, &brought)
+        try file(3, &step)
+        try file(4, &times)
     }
 }
 
@@ -71,53 +67,46 @@ struct ReadyWaiterState: StatePart {
     }
 }
 
-/// `Hello.Offer`.
-struct OfferState: StatePart {
-    var interfaces: [Interface] = []
-    var urls: [URL] = []
-
-    struct Interface: StatePart {
-        var name = ""
-        var isMultiple = false
-        /// Nil where none are listed.
-        var actions: Actions?
-
-        mutating func fields(_ file: inout StateFile) throws(StateError) {
-            try file(1, &name)
-            try file(2, &isMultiple)
-            try file(3, &actions)
-        }
-    }
-
-    struct Actions: StatePart {
-        var names: [String] = []
-        /// By action: 1 where it needs authorization.
-        var auth: [UInt8] = []
-
-        mutating func fields(_ file: inout StateFile) throws(StateError) {
-            try file(1, &names)
-            try file(2, &auth)
-            guard names.count == auth.count else { throw StateError("an interface's actions contradict each other") }
-        }
-    }
-
-    struct URL: StatePart {
-        var host = ""
-        var path = ""
-        var interface = ""
-        var action = ""
-
-        mutating func fields(_ file: inout StateFile) throws(StateError) {
-            try file(1, &host)
-            try file(2, &path)
-            try file(3, &interface)
-            try file(4, &action)
-        }
-    }
-
+extension Hello.Offer: StatePart {
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &interfaces)
         try file(2, &urls)
+    }
+}
+
+extension Hello.Interface: StatePart {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &name)
+        try file(2, &instances)
+        try file(3, &actions)
+    }
+}
+
+extension InterfaceRecord.Action: StatePart {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &name)
+        try file(2, &needsAuthorization)
+        nameBytes = Array(name.utf8)
+    }
+}
+
+extension Hello.URL: StatePart {
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &host)
+        try file(2, &pattern)
+        try file(3, &interface)
+        try file(4, &action)
+    }
+}
+
+extension URLPattern: StateValue {
+    mutating func pass(_ file: inout StateFile) throws(StateError) {
+        var text = text
+        try text.pass(&file)
+        guard file.isReading else { return }
+        do throws(BusURLError) { self = try URLPattern(text) } catch {
+            throw StateError("a module's URL can't be understood: \(error.message)")
+        }
     }
 }
 

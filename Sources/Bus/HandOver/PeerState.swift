@@ -106,23 +106,13 @@ extension Outbox.Contents: StatePart {
 
 /// `Observation`.
 struct ObservationState: StatePart {
-    var id: UInt64 = 0
-    var name: [UInt8] = []
-    var object: [UInt8]?
-    var keepsLatest = false
-    var rank = 0
-    var isOfRow = false
+    var terms = Observation.Terms()
     var waitingEnd: UInt64 = 0
     var missed = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
-        try file(1, &id)
-        try file(2, &name)
-        try file(3, &object)
-        try file(4, &keepsLatest)
-        try file(5, &rank)
-        try file(6, &isOfRow)
-        try file(7, &waitingEnd)
-        try file(8, &missed)
+        try file(1, &terms)
+        try file(2, &waitingEnd)
+        try file(3, &missed)
     }
 }

@@ -27,10 +27,15 @@ struct AppStart {
         return turn
     }
 
-    // MARK: Going on where another program was
-
-    mutating func resume(_ times: StartTimes) { self.times = times }
-
     /// The time of the present turn runs already.
     mutating func resumeTurn() { timedTurn = order.turn }
+}
+
+extension AppStart: StatePart {
+    init() { self.init(StartOrder()) }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        try file(1, &order)
+        try file(2, &times)
+    }
 }

@@ -14,7 +14,7 @@ struct StartOrder {
     }
 
     /// In start order.
-    let groups: [[Int]]
+    private(set) var groups: [[Int]]
     private(set) var progress: [Int: Progress] = [:]
     private(set) var hasBegun = false
 
@@ -22,13 +22,6 @@ struct StartOrder {
     init(groups: [[Int]]) {
         self.groups = groups
         for member in groups.joined() { progress[member] = .starting }
-    }
-
-    /// Goes on with the order of another program.
-    init(groups: [[Int]], progress: [Int: Progress], hasBegun: Bool) {
-        self.groups = groups
-        self.progress = progress
-        self.hasBegun = hasBegun
     }
 
     /// Which turn it is; changes exactly when the time that a group has begins
@@ -102,5 +95,18 @@ struct StartOrder {
     func mayDidStart(_ member: Int) -> Bool {
         guard let now = progress[member], now != .left else { return true }
         return turn == .over
+    }
+}
+
+extension StartOrder: StatePart {
+    init() { self.init(groups: []) }
+
+    mutating func fields(_ file: inout StateFile) throws(StateError) {
+        var steps = groups.map { $0.map { (progress[$0] ?? .left).rawValue } }
+        try file(1, &groups)
+        try file(2, &steps)
+        try file(3, &hasBegun)
+        guard file.isReading else { return }
+        for (member, step) in zip(groups.joined(), steps.joined()) { progress[member] = Progress(rawValue: step) ?? .left }
     }
 }

@@ -2,30 +2,41 @@
 /// that serves; what it brings is in force when it takes over.
 final class Successor {
     let peer: Peer
-    private(set) var offer: Hello.Offer
-    private(set) var events: [String]
-    private(set) var requires: [String]
+    private(set) var brought: Brought
     private var life = ModuleLife.live(.joined)
     /// When the steps of its start happened.
     private(set) var times: StartTimes
 
+    /// What it has said that it brings.
+    struct Brought: StatePart {
+        var offer = Hello.Offer()
+        var events: [String] = []
+        var requires: [String] = []
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &offer)
+            try file(2, &events)
+            try file(3, &requires)
+        }
+    }
+
     init(_ peer: Peer, _ hello: Hello, _ times: StartTimes) {
         self.peer = peer
-        offer = hello.offer
-        events = hello.events
-        requires = hello.requires
+        brought = Brought(offer: hello.offer, events: hello.events, requires: hello.requires)
         self.times = times
     }
 
     /// Goes on where another program was.
-    init(_ peer: Peer, _ state: SuccessorState, offer: Hello.Offer) {
+    init(_ peer: Peer, _ state: SuccessorState) {
         self.peer = peer
-        self.offer = offer
-        events = state.events
-        requires = state.requires
+        brought = state.brought
         life = .live(state.step)
         times = state.times
     }
+
+    var offer: Hello.Offer { brought.offer }
+    var events: [String] { brought.events }
+    var requires: [String] { brought.requires }
 
     /// How far its start is.
     var step: ModuleLife.Step { life.step ?? .joined }
@@ -36,11 +47,11 @@ final class Successor {
 
     /// It has said a further part of what it brings.
     func add(_ part: Hello, offering offer: Hello.Offer) {
-        self.offer = offer
-        events += part.events
-        requires += part.requires
+        brought.offer = offer
+        brought.events += part.events
+        brought.requires += part.requires
     }
 
     /// Some of what it was to bring is another module's by now.
-    func take(_ offer: Hello.Offer) { self.offer = offer }
+    func take(_ offer: Hello.Offer) { brought.offer = offer }
 }

@@ -29,12 +29,18 @@ final class Monitor {
     var missedBefore: UInt64 = 0
 
     /// What the caller asked for.
-    struct Wanted {
+    struct Wanted: StatePart {
         /// Only frames from or to this peer.
         var module: [UInt8]?
         /// Only frames with this `name`.
         var name: [UInt8]?
         var bodies = false
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &module)
+            try file(2, &name)
+            try file(3, &bodies)
+        }
     }
 
     init(peer: Peer, call: CallPointer, wanted: Wanted, bit: UInt16) {

@@ -101,14 +101,14 @@ extension BusCore {
             observation._withUnsafeGuaranteedRef { observation in
                 guard !observation.isEnded else { return }
                 observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
-                    guard LevelRule.broadcastReaches(from: rank, to: observation.rank),
+                    guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),
                         observation.matches(notice.object), peer.isOpen
                     else { return }
                     // Whoever was ended may have made others speak in between.
                     if number != observations.frame.number {
                         number = observations.frame.begin(notice, copiesBody: payload == nil)
                     }
-                    if observation.keep == .latest {
+                    if observation.terms.keep == .latest {
                         if notifyLatest(observation, notice, cost, new, payload) { recipients += 1 }
                     } else if fits(cost, peer, new: new) {
                         queueNotice(observation, of: peer, notice, payload, missed: 0)
@@ -129,7 +129,7 @@ extension BusCore {
             BusError(
                 .slowConsumer,
                 "\(peer.displayName) fell behind: \(whatIsFull(cost, peer)); read sooner, or observe "
-                    + "\(Request.Bytes.text(observation.name)) with keep: latest"))
+                    + "\(Request.Bytes.text(observation.terms.target.name)) with keep: latest"))
     }
 
     /// Of an observation that keeps `latest` at most one notice waits, at the queue's end:
@@ -174,7 +174,7 @@ extension BusCore {
     ) -> UInt64 {
         if monitors.isOn { monitorNotice(notice, to: peer) }
         let memory = peer.outbox.reserve(observations.frame.room)
-        let count = observations.frame.write(to: memory, subscription: observation.id, missed: missed)
+        let count = observations.frame.write(to: memory, subscription: observation.terms.id, missed: missed)
         guard let payload else {
             let end = peer.outbox.commit(inlineCount: count, isAnswer: false)
             if isBeyond { peer.outbox.countBeyond() }

@@ -107,7 +107,7 @@ extension BusCore {
             if monitors.isOn { monitorNotice(notice, to: observer) }
             let write = { (writer: inout HeaderWriter) in
                 writer.integer("id", call.pointee.id)
-                notice.write(to: &writer, subscription: observation.id)
+                notice.write(to: &writer, subscription: observation.terms.id)
             }
             call.pointee.end =
                 if let payload {

@@ -2,18 +2,10 @@ import StrataCore
 
 /// One observation of one module: ends with its connection.
 final class Observation {
-    /// The observer's number for it.
-    let id: UInt64
-    let name: [UInt8]
-    /// Nil: of any object.
-    let object: [UInt8]?
-    let keep: AppTable.Keep
+    let terms: Terms
     /// Unretained, because a peer's observations are taken out before it goes.
     let unretainedPeer: Unmanaged<Peer>
     var peer: Peer { unretainedPeer.takeUnretainedValue() }
-    let rank: Int
-    /// Whether only the observer's row asked for it.
-    let isOfRow: Bool
 
     /// Of `latest`: the position behind the notice that waits in the outbox.
     var waitingEnd: UInt64 = 0
@@ -24,37 +16,55 @@ final class Observation {
     /// It is taken out of the table: nothing is delivered to it any more.
     var isEnded = false
 
-    init(id: UInt64, name: [UInt8], object: [UInt8]?, keep: AppTable.Keep, peer: Peer, rank: Int, isOfRow: Bool) {
-        self.id = id
-        self.name = name
-        self.object = object
-        self.keep = keep
+    init(_ terms: Terms, of peer: Peer) {
+        self.terms = terms
         unretainedPeer = .passUnretained(peer)
-        self.rank = rank
-        self.isOfRow = isOfRow
+    }
+
+    /// What was asked for, and by whom.
+    struct Terms: StatePart {
+        /// The observer's number for it.
+        var id: UInt64 = 0
+        var target = Target()
+        var keep = AppTable.Keep.all
+        /// The observer's.
+        var rank = 0
+        /// Whether only the observer's row asked for it.
+        var isOfRow = false
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &id)
+            try file(2, &target)
+            try file(3, &keep)
+            try file(4, &rank)
+            try file(5, &isOfRow)
+        }
     }
 
     /// What is observed: two observations of one target get the same notices.
-    struct Target: Hashable {
-        var name: [UInt8]
+    struct Target: Hashable, StatePart {
+        var name: [UInt8] = []
+        /// Nil: of any object.
         var object: [UInt8]?
 
-        init(_ observation: Observation) {
-            name = observation.name
-            object = observation.object
-        }
+        init() {}
 
         init(_ observed: AppTable.Observed) {
             name = Array(observed.name.utf8)
             object = observed.object.map { Array($0.utf8) }
         }
+
+        mutating func fields(_ file: inout StateFile) throws(StateError) {
+            try file(1, &name)
+            try file(2, &object)
+        }
     }
 
     /// What it counts towards the bytes that its observer may have it keep.
-    var cost: Int { name.count + (object?.count ?? 0) }
+    var cost: Int { terms.target.name.count + (terms.target.object?.count ?? 0) }
 
     func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
-        guard let wanted = self.object else { return true }
+        guard let wanted = terms.target.object else { return true }
         guard let object else { return false }
         return wanted.count == object.count && wanted.elementsEqual(object)
     }

@@ -42,7 +42,7 @@ struct ObservationTable: ~Copyable {
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
 
     mutating func add(_ observation: Observation) {
-        observation.name.withUnsafeBytes { name in
+        observation.terms.target.name.withUnsafeBytes { name in
             observation.isEnded = false
             observation.place = nextPlace
             nextPlace += 1
@@ -64,7 +64,7 @@ struct ObservationTable: ~Copyable {
     /// Whoever walks a list may still meet what is taken out: it lives until
     /// `dropSpent`.
     mutating func remove(_ observation: Observation) {
-        observation.name.withUnsafeBytes { name in
+        observation.terms.target.name.withUnsafeBytes { name in
             guard let list = byName.find(name), let out = list.takeOut(observation) else { return }
             out.isEnded = true
             spent.append(out)

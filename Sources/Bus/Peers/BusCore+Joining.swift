@@ -37,13 +37,13 @@ extension BusCore {
         let first = peer.observations.count
         for own in part.observes { addObservation(own, peer) }
         observeForRow(module, peer)
-        return peer.observations.all[first...].map(\.id)
+        return peer.observations.all[first...].map(\.terms.id)
     }
 
     /// What the module's row observes and the peer, which has said all, doesn't.
     func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
         guard peer.offering == .over, let observes = module.row?.observes, !observes.isEmpty else { return }
-        var observed = Set(peer.observations.all.map(Observation.Target.init))
+        var observed = Set(peer.observations.all.map(\.terms.target))
         for own in observes where observed.insert(Observation.Target(own)).inserted {
             addObservation(own, peer, isOfRow: true)
         }
@@ -51,13 +51,14 @@ extension BusCore {
 
     @discardableResult
     func addObservation(_ observed: AppTable.Observed, _ peer: Peer, isOfRow: Bool = false) -> UInt64 {
-        let observation = Observation(
-            id: peer.observations.next, name: Array(observed.name.utf8), object: observed.object.map { Array($0.utf8) },
-            keep: observed.keep, peer: peer, rank: peer.rank, isOfRow: isOfRow)
+        let terms = Observation.Terms(
+            id: peer.observations.next, target: Observation.Target(observed), keep: observed.keep, rank: peer.rank,
+            isOfRow: isOfRow)
+        let observation = Observation(terms, of: peer)
         peer.observations.add(observation)
         // A successor's are in force when it takes over.
         if peer.module?.peer === peer { observations.add(observation) }
-        return observation.id
+        return terms.id
     }
 
     func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {

@@ -28,19 +28,21 @@ struct Hello {
     }
 
     struct Interface {
-        var name: String
-        var instances: InterfaceRecord.Instances
+        var name = ""
+        var instances = InterfaceRecord.Instances.single
         var actions: [InterfaceRecord.Action]?
         /// Whether its actions join those that the module's interface has.
         var adds = false
     }
 
     struct URL {
-        var host: String
-        var path: String
-        var pattern: URLPattern
-        var interface: String
-        var action: String
+        var host = ""
+        var pattern = URLPattern()
+        var interface = ""
+        var action = ""
+
+        /// As it was written.
+        var path: String { pattern.text }
     }
 
     /// Reads a hello's body.
@@ -249,7 +251,6 @@ extension Hello.URL {
         }
         let bytes = Array(to.utf8)
         self.host = host.lowercasedASCII
-        self.path = path
         interface = String(decoding: bytes[destination.interface], as: UTF8.self)
         action = String(decoding: bytes[destination.action], as: UTF8.self)
     }
@@ -298,9 +299,7 @@ extension ModuleRecord {
         Hello.Offer(
             interfaces: offeredInterfaces,
             urls: session.urls.map {
-                Hello.URL(
-                    host: $0.host, path: $0.pattern.text, pattern: $0.pattern, interface: $0.interface,
-                    action: $0.action)
+                Hello.URL(host: $0.host, pattern: $0.pattern, interface: $0.interface, action: $0.action)
             })
     }
 }

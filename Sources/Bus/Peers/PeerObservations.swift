@@ -16,7 +16,7 @@ struct PeerObservations {
     mutating func add(_ observation: Observation) {
         all.append(observation)
         bytes += observation.cost
-        next = max(next, observation.id + 1)
+        next = max(next, observation.terms.id + 1)
     }
 
     mutating func remove(_ observation: Observation) {

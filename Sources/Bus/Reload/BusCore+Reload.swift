@@ -100,7 +100,7 @@ extension BusCore {
     private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
         let observed = Set((module.row?.observes ?? []).map(Observation.Target.init))
         for observation in peer.observations.all
-        where observation.isOfRow && !observed.contains(Observation.Target(observation)) {
+        where observation.terms.isOfRow && !observed.contains(observation.terms.target) {
             endObservation(observation)
         }
         observeForRow(module, peer)

@@ -18,9 +18,9 @@ final class InterfaceRecord {
     enum Instances: String { case single, multiple }
 
     struct Action {
-        var name: String
-        var nameBytes: [UInt8]
-        var needsAuthorization: Bool
+        var name = ""
+        var nameBytes: [UInt8] = []
+        var needsAuthorization = false
     }
 
     init(name: String, owner: ModuleRecord, isDeclared: Bool) {

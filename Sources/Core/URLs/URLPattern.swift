@@ -28,6 +28,12 @@ public struct URLPattern: Sendable {
     /// The most segments that a pattern may have.
     public static let mostSegments = 64
 
+    /// `/`: it matches a host without a path.
+    public init() {
+        text = "/"
+        form = URLForm(URLShape(count: 0, literals: 0), [])
+    }
+
     /// Judges and splits a pattern.
     ///
     /// One trailing slash means nothing, as in a URL.

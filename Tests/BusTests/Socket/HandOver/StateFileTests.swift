@@ -26,7 +26,7 @@ struct StateFileTests {
         var call = CallState()
         call.slot = 1
         call.deadline.expiry = .max
-        call.held = HeldState()
+        call.held = HeldRequest.Copy()
         call.held?.object = [5]
         state.calls = [call]
         state.generations = [1, 2, 3]
