@@ -80,6 +80,9 @@ let package = Package(
         .executableTarget(
             name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
+        .executableTarget(
+            name: "OtherBuild", dependencies: ["StrataCore", "StrataBrokerCommand"], path: "Tests/OtherBuild",
+            swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["StrataCore", "StrataTesting"], path: "Tests/Support",
             swiftSettings: settings),
@@ -114,9 +117,9 @@ let package = Package(
             name: "BusTests",
             dependencies: [
                 "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "BuslessModule",
-                "StrataConnector", "TestSupport",
+                "StrataConnector", "OtherBuild", "TestSupport",
             ],
-            swiftSettings: settings),
+            exclude: ["States"], swiftSettings: settings),
         .testTarget(
             name: "ModuleProcessTests",
             dependencies: [

@@ -40,7 +40,7 @@ public enum Repository {
         try entries(path).flatMap { name -> [String] in
             let inner = "\(path)/\(name)"
             if name.hasSuffix(".swift") { return [inner] }
-            return (try? sources(inner)) ?? []
+            return name.contains(".") ? [] : try sources(inner)
         }
     }
 }

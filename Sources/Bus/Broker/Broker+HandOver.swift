@@ -111,20 +111,35 @@ extension Broker {
 
     // MARK: in the next program
 
-    /// A connection that is there already.
-    func admit(resumed peer: Connection) {
-        bus.resumed(peer)
-        attend(peer)
-        watch(peer)
-        peer.isAssemblyTimed = peer.assemblyDeadline != 0
-        if !peer.outbox.isEmpty || peer.life == .ending { bus.wrote(to: peer) }
-    }
-
-    /// Writes what waited, and lets those go on for whom there is room now.
-    func goOnWriting() {
+    /// Makes this broker, which is fresh, go on where another program's was.
+    /// - Returns: what there is to say of it, for a person.
+    func resume(_ state: BrokerState, _ records: [ModuleRecord]) throws(StateError) -> String {
+        try Resumption(bus, state, records).make(connect: connection)
+        for peer in bus.connections.inOrder {
+            attend(peer.connection)
+            watch(peer.connection)
+        }
         flushAll()
+        // Those go on for whom there is room now.
         for peer in bus.connections.inOrder { bus.hasRoom(peer) }
         settle()
         flushAll()
+        eventBegins()
+        defer { flushAll() }
+        return bus.answerHandOvers(begunAt: state.begunAt)
+    }
+
+    private func connection(_ state: PeerState, _ outbox: consuming Outbox) throws(StateError) -> Peer {
+        let socket: Socket
+        do throws(SystemError) { socket = try Socket(loop, descriptor: state.descriptor) } catch {
+            throw StateError("the connection \(state.number) can't be taken over: \(error)")
+        }
+        let connection = Connection(
+            number: state.number, socket: socket, credentials: state.credentials,
+            limits: state.role == .none ? bus.helloLimits : bus.frameLimits, pool: bus.pool, outbox: outbox)
+        state.kept.withPieces { pieces in for piece in pieces { connection.assembler.keep(piece) } }
+        connection.assemblyDeadline = state.assemblyDeadline
+        connection.isAssemblyTimed = state.assemblyDeadline != 0
+        return connection
     }
 }

@@ -108,7 +108,7 @@ public final class Broker {
             throw .noTimer(error)
         }
         begin()
-        do throws(StateError) { resumed = try Resumption(self, state, records).run() } catch {
+        do throws(StateError) { resumed = try resume(state, records) } catch {
             throw .unusableState(error.description)
         }
         arm()

@@ -24,6 +24,7 @@ extension BusCore {
     /// A connection is there already, in the next program.
     func resumed(_ peer: Peer) {
         connections.add(peer)
+        if !peer.outbox.isEmpty || peer.life == .ending { wrote(to: peer) }
     }
 
     /// - Returns: what there is to say of it, for a person.

@@ -83,6 +83,60 @@ final class MemoryBus: BusInMemory, BusHost {
         return hasEnded
     }
 
+    // MARK: Being replaced
+
+    /// All that the bus knows, in a state's file, as a broker writes it that is replaced.
+    func writtenDown() throws -> [UInt8] {
+        work()
+        eventBegins()
+        bus.finishIdleWork()
+        settle()
+        work()
+        var scope = CaptureScope.whole
+        var state = bus.capture(&scope)
+        for (index, own) in state.peers.enumerated() {
+            guard let connection = connections.first(where: { $0.peer.number == own.number }) else { continue }
+            state.peers[index].kept = .pieces([connection.assembler.kept])
+        }
+        state.begunAt = time
+        let files = try StateFile.write(state)
+        defer { files.close() }
+        precondition(files.queues < 0, "what waits is small in these tests")
+        var bytes = [UInt8](repeating: 0, count: Int(lseek(files.state, 0, SEEK_END)))
+        guard pread(files.state, &bytes, bytes.count, 0) == bytes.count else {
+            throw SystemError(errno, "read a state")
+        }
+        return bytes
+    }
+
+    /// Goes on as a bus of which a state tells, with the connections that there are.
+    func resume(_ bytes: [UInt8]) throws {
+        let file = try MemoryFile.makeSealable("test")
+        defer { Glibc.close(file) }
+        guard Glibc.write(file, bytes, bytes.count) == bytes.count else { throw SystemError(errno, "write a state") }
+        try MemoryFile.seal(file)
+        let state = try StateFile.read(file)
+        let table = try state.appTable()
+        let records = try state.moduleRecords(table)
+        let links = Dictionary(uniqueKeysWithValues: connections.map { ($0.peer.number, $0.link) })
+        connections = []
+        bus = BusCore(self, resuming: state, table, records, time: time)
+        eventBegins()
+        try Resumption(bus, state, records).make { (own, outbox) throws(StateError) in
+            guard let link = links[own.number] else { throw StateError("there is no connection \(own.number)") }
+            let peer = Peer(number: own.number, credentials: own.credentials, outbox: outbox)
+            let limits = own.role == .none ? bus.helloLimits : bus.frameLimits
+            var assembler = FrameAssembler(limits: limits, bus.pool.reclaimer)
+            own.kept.withPieces { pieces in for piece in pieces { assembler.keep(piece) } }
+            connections.append(MemoryConnection(peer, link, assembler))
+            return peer
+        }
+        settle()
+        for connection in connections { bus.hasRoom(connection.peer) }
+        settle()
+        work()
+    }
+
     // MARK: Rounds and time
 
     /// - Returns: whether anything was left to do.

@@ -1,20 +1,17 @@
 import StrataCore
 
-/// Makes a fresh broker what another one was, out of the state that it wrote.
-/// Used once, by the broker's own init.
+/// Makes a fresh bus what another program's was, out of the state that it wrote. Used once.
 struct Resumption {
-    let broker: Broker
     let bus: BusCore
     let state: BrokerState
     /// By number.
     private let modules: [Int: ModuleRecord]
     private let payloads: [Payload]
 
-    init(_ broker: Broker, _ state: BrokerState, _ records: [ModuleRecord]) {
-        self.broker = broker
-        bus = broker.bus
+    init(_ bus: BusCore, _ state: BrokerState, _ records: [ModuleRecord]) {
+        self.bus = bus
         self.state = state
-        payloads = state.payloads.map { Self.payload($0, state.queues.mapped, broker.bus.reclaimer) }
+        payloads = state.payloads.map { Self.payload($0, state.queues.mapped, bus.reclaimer) }
         modules = Dictionary(records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -26,12 +23,13 @@ struct Resumption {
         return bytes.array.withUnsafeBytes { Payload(copying: $0, reclaimer) }
     }
 
-    /// - Returns: what there is to say of it, for a person.
-    func run() throws(StateError) -> String {
+    /// Makes all that the state says, but for what goes on by itself.
+    /// - Parameter connect: makes a connection that the state has, with what waits for it.
+    func make(connect: (PeerState, consuming Outbox) throws(StateError) -> Peer) throws(StateError) {
         bus.declareInterfaces()
         bus.declareURLs()
         bus.seat.expect(state.seat.process)
-        for peer in state.peers { try resume(peer) }
+        for own in state.peers { try resume(own, connect) }
         for module in state.modules { try resume(module) }
         // Whose process was vouched for is known from here on.
         for state in state.peers { bus.count(try peer(state.number)) }
@@ -49,10 +47,6 @@ struct Resumption {
         }
         try resumeStreams()
         resumeClocks()
-        broker.goOnWriting()
-        broker.eventBegins()
-        defer { broker.flushAll() }
-        return bus.answerHandOvers(begunAt: state.begunAt)
     }
 
     private func resumeStreams() throws(StateError) {
@@ -79,30 +73,20 @@ struct Resumption {
 
     // MARK: peers
 
-    private func resume(_ state: PeerState) throws(StateError) {
-        let socket: Socket
-        do throws(SystemError) { socket = try Socket(broker.loop, descriptor: state.descriptor) } catch {
-            throw StateError("the connection \(state.number) can't be taken over: \(error)")
-        }
+    private func resume(
+        _ state: PeerState, _ connect: (PeerState, consuming Outbox) throws(StateError) -> Peer
+    ) throws(StateError) {
         guard state.output.isSound(payloads) else {
             throw StateError("the frames that wait for the connection \(state.number) contradict each other")
         }
-        let peer = Connection(
-            number: state.number, socket: socket,
-            credentials: state.credentials,
-            limits: state.role == .none ? bus.helloLimits : bus.frameLimits, pool: bus.pool,
-            outbox: Outbox(pool: bus.pool, state.output, payloads))
-        state.kept.withPieces { pieces in for piece in pieces { peer.assembler.keep(piece) } }
+        let peer = try connect(state, Outbox(pool: bus.pool, state.output, payloads))
         peer.resume(state)
         if state.role != .none { peer.identify(as: state.role, modules[state.module], rank: state.rank) }
-        peer.assemblyDeadline = state.assemblyDeadline
         if peer.life == .waitingForVouch, let row = modules[state.awaitedRow] {
             peer.waits(for: row, helloID: state.helloID)
         }
-        broker.admit(resumed: peer)
-        if peer.number == self.state.seat.peer {
-            bus.seat.take(peer)
-        }
+        bus.resumed(peer)
+        if peer.number == self.state.seat.peer { bus.seat.take(peer) }
     }
 
     private func observe(_ state: PeerState) throws(StateError) {

@@ -1,0 +1,240 @@
+import Glibc
+import StrataCore
+import StrataTesting
+import TestSupport
+import Testing
+
+@testable import OtherBuild
+@testable import StrataBus
+
+/// A broker takes over from one of another build, whose state has other fields.
+@Suite(.timeLimit(.hang))
+struct OtherBuildTests {
+    /// Of each build that wrote other fields than the one before, a state: an `OpenApp`'s.
+    private static let states = "Tests/BusTests/States"
+    /// Writes the present build's state to that file of the folder, for the builds to come.
+    private static let kept = getenv("STRATA_KEEP_STATE").map { String(cString: $0) }
+
+    /// Opens an app on a bus in memory, replaces the bus by one that is made of what `change`
+    /// makes of its state, and ends what was open.
+    private func replace(_ change: ([UInt8]) throws -> [UInt8]) throws {
+        let memory = MemoryBus(OpenApp.table, isLaunched: false)
+        try TestBus(OpenApp.table, memory).run { bus in
+            let app = try OpenApp(bus)
+            try memory.resume(try change(try memory.writtenDown()))
+            try app.finish()
+        }
+    }
+
+    private func presentState() throws -> [UInt8] {
+        var state: [UInt8] = []
+        try replace {
+            state = $0
+            return $0
+        }
+        return state
+    }
+
+    private func fields(of state: [UInt8]) -> Set<StateRewriter.Path> {
+        var rewriter = StateRewriter()
+        #expect(rewriter.rewrite(state) == state)
+        return rewriter.paths
+    }
+
+    @Test func allThatIsOpenGoesOnInTheSameBuild() throws {
+        try replace { $0 }
+    }
+
+    @Test func fieldsThatNoBuildKnowsArePassedOver() throws {
+        try replace { state in
+            var rewriter = StateRewriter(adds: true)
+            let other = rewriter.rewrite(state)
+            #expect(other.count > state.count + 100)
+            return other
+        }
+    }
+
+    /// Each field once: it is blank, and what it should agree with is refused with a reason.
+    @Test func aFieldThatIsMissingIsBlankOrRefused() throws {
+        let state = try presentState()
+        let all = fields(of: state)
+        #expect(all.count > 150)
+        var refused: [String] = []
+        for path in all.sorted(by: { $0.lexicographicallyPrecedes($1) }) where path.last != 0 {
+            var rewriter = StateRewriter(leavesOut: { $0 == path })
+            let file = try sealed(rewriter.rewrite(state))
+            defer { close(file) }
+            do {
+                let read = try StateFile.read(file)
+                _ = try read.moduleRecords(try read.appTable())
+            } catch { refused.append("\(path) \(error)") }
+        }
+        #expect(refused.count < 8, "\(refused)")
+    }
+
+    @Test func aCallWithoutADeadlineOfItsOwnHasNone() throws {
+        // The deadline's expiry, of all calls.
+        var rewriter = StateRewriter(leavesOut: { $0 == [11, 0, 14, 1] })
+        let file = try sealed(rewriter.rewrite(try presentState()))
+        defer { close(file) }
+        let calls = try StateFile.read(file).calls
+        #expect(!calls.isEmpty && calls.allSatisfy { $0.deadline.expiry == Call.Deadline.never })
+    }
+
+    /// A state of each build that wrote other fields is resumed by this one.
+    @Test(arguments: try Repository.entries(Self.states))
+    func aKeptStateIsResumed(_ name: String) throws {
+        try replace { _ in try [UInt8](contentsOf: Repository.path("\(Self.states)/\(name)")) }
+    }
+
+    /// A build that writes other fields than the ones before keeps a state for those to come.
+    @Test func thisBuildsFieldsAreAmongTheKept() throws {
+        let state = try presentState()
+        if let kept = Self.kept {
+            try ProgramFile.write(state, to: Repository.path("\(Self.states)/\(kept)"))
+        }
+        let newest = try #require(try Repository.entries(Self.states).last)
+        let before = fields(of: try [UInt8](contentsOf: Repository.path("\(Self.states)/\(newest)")))
+        let difference = fields(of: state).symmetricDifference(before).map { "\($0)" }.sorted()
+        #expect(
+            difference.isEmpty,
+            """
+            these fields came or went since \(newest), a part's as the tags that lead to it: keep a state of this \
+            build with STRATA_KEEP_STATE=NAME swift test --filter thisBuildsFieldsAreAmongTheKept
+            """)
+    }
+
+    /// Brokers of the two builds take turns under load, and nobody notices.
+    @Test func theBuildIsChangedBackAndForthUnderLoad() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = "\(folder.path)/strata-broker"
+        func install(_ build: String) throws {
+            unlink(program)
+            try #require(symlink(try BuiltExecutable.path(build), program) == 0)
+        }
+        try install("strata-broker")
+        try TestBus.run(.sixModules(), executable: program) { bus in
+            let owner = try bus.provider("Ant", "Echo")
+            let callers = [try bus.module("Bee"), try bus.module("Cat")]
+            let observer = try bus.module("Cat2", ["observes": ["tick"]])
+            let tool = try bus.operator()
+            for round in 1...10 {
+                try install(round.isMultiple(of: 2) ? "strata-broker" : "OtherBuild")
+                var open: [(RawPeer, UInt64, JSON)] = []
+                for caller in callers {
+                    for number in 1...20 {
+                        let body = JSON.integer(Int64(round * 100 + number))
+                        open.append((caller, try caller.call("Echo/act", body), body))
+                    }
+                }
+                let change = try tool.call("bus/handOver")
+                try owner.send(["kind": "broadcast", "name": "tick"], body: .integer(Int64(round)))
+                for _ in open {
+                    let call = try owner.expectCall("Echo/act")
+                    try owner.reply(to: call, call.json)
+                }
+                for (caller, id, body) in open { try caller.expectReply(to: id, body: body) }
+                try tool.expectReply(to: change)
+                try observer.expectNotice("tick", .integer(Int64(round)))
+            }
+            for peer in callers + [owner, observer, tool] { try peer.settle() }
+        }
+    }
+
+    // MARK: Declarations
+
+    /// Parts that are no part's field are forgotten at a hand-over, in silence.
+    @Test func everyFieldOfEveryPartIsWritten() throws {
+        /// What is derived, or another one's to write.
+        let others: [String: Set<String>] = [
+            "BrokerState": ["queues"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],
+            "ModuleSession": ["interfaces", "urls"], "SeenReports": ["numbers"], "Interface": ["adds"],
+            "Action": ["nameBytes"], "AppStart": ["timedTurn"], "StartOrder": ["progress"],
+        ]
+        /// Those that are written in a way of their own.
+        let more = ["Statistics": 1, "StartOrder": 1]
+        var names: Set<String> = []
+        func check(_ part: some StatePart) throws {
+            let name = "\(type(of: part))"
+            names.insert(name)
+            let files = try StateFile.write(part)
+            defer { files.close() }
+            let written = fields(of: try [UInt8](contentsOf: "/proc/self/fd/\(files.state)")).count { $0.count == 1 }
+            let stored = Mirror(reflecting: part).children.filter { child in
+                let value = Mirror(reflecting: child.value)
+                let isNil = value.displayStyle == .optional && value.children.isEmpty
+                return !isNil && others[name]?.contains(child.label ?? "") != true
+            }
+            #expect(written == stored.count + (more[name] ?? 0), "\(name)")
+        }
+        try check(BrokerState())
+        try check(ListenerState())
+        try check(NextNumbers())
+        try check(ModuleState())
+        try check(SuccessorState())
+        try check(Successor.Brought())
+        try check(ModuleSession())
+        try check(LauncherWord())
+        try check(LauncherWord.Vouch())
+        try check(ModuleHistory())
+        try check(ActionDeaths())
+        try check(ActionDeaths.Entry(action: "", deaths: []))
+        try check(ModuleDeath())
+        try check(SeenReports())
+        try check(StartTimes())
+        try check(StartTimes.Moment())
+        try check(ReadyWaiterState())
+        try check(Hello.Offer())
+        try check(Hello.Interface())
+        try check(InterfaceRecord.Action())
+        try check(Hello.URL())
+        try check(PeerState())
+        try check(PeerCredentials())
+        try check(ProcessIdentity())
+        try check(ObservationState())
+        try check(Observation.Terms())
+        try check(Observation.Target())
+        try check(Outbox.Contents())
+        try check(SeatState())
+        try check(CallState())
+        try check(RequestLife())
+        try check(Call.Deadline())
+        try check(Call.Stream())
+        try check(Call.Notices())
+        try check(CallReferenceState())
+        try check(HeldRequest.Copy())
+        try check(InterfaceReference())
+        try check(MemberRenaming([]))
+        try check(AppTable.Rename(from: "", to: ""))
+        try check(PurposeState())
+        try check(EmissionState())
+        try check(EmissionState.AnswerState())
+        try check(InstanceState())
+        try check(WatchState())
+        try check(MonitorState())
+        try check(Monitor.Wanted())
+        try check(AlarmState())
+        try check(AppStart())
+        try check(StartOrder())
+        try check(Statistics())
+        try check(Statistics.CountedCode())
+        try check(HistogramState())
+        // Lives are enums, and have tests of their own.
+        names.formUnion(["ModuleLife", "PeerLife"])
+        let declared = try Repository.sources("Sources/Bus").flatMap { try Repository.lines($0) }
+            .compactMap {
+                try Regex("(?:struct|class|enum|extension) ([A-Za-z.]+): (?:[A-Za-z]+, )*StatePart\\b").firstMatch(
+                    in: $0)
+            }
+            .map { String($0[1].substring!.split(separator: ".").last!) }
+        #expect(Set(declared) == names)
+    }
+}
+
+private func sealed(_ bytes: [UInt8]) throws -> Int32 {
+    let file = try MemoryFile.makeSealable("test")
+    try #require(write(file, bytes, bytes.count) == bytes.count)
+    try MemoryFile.seal(file)
+    return file
+}
