@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrataCore
 import Testing
 import TestSupport
 
@@ -175,15 +176,22 @@ struct ReadingTests {
         )
     }
 
-    @Test func theFirstOfMembersWithOneNameCounts() throws {
-        struct Three: Codable, Equatable { var a: Int, b: Int, c: Int? = nil }
-        #expect(try read(#"{"b":1,"a":2,"a":3,"b":4}"#) == Three(a: 2, b: 1))
-        #expect(try read(#"{"a":2,"b":1,"\u0061":3}"#) == Three(a: 2, b: 1))
-        #expect(try read(#"{"\u0061":3,"b":1,"a":2}"#) == Three(a: 3, b: 1))
-        #expect(try read(#"{"a":1,"b":2,"a":3}"#, as: [String: Int].self) == ["a": 1, "b": 2])
+    @Test func aNameThatIsThereTwiceIsRefused() throws {
+        struct Two: Codable, Equatable { var a: Int, b: Int }
         let many = (0..<100).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
-        let read = try read("{\(many),\"k50\":5,\"\\u006b7\":9}", as: [String: Int].self)
-        #expect(read.count == 100 && read["k50"] == 50 && read["k7"] == 7)
+        let texts = [
+            #"{"b":1,"a":2,"a":3}"#, #"{"a":2,"b":1,"\u0061":3}"#, #"{"\u0061":3,"b":1,"a":2}"#,
+            #"{"a":1,"b":2,"unread":[{"x":{},"y":1,"x":{}}]}"#, #"{"a":1,"b":2,"":3,"":4}"#,
+            "{\(many),\"k50\":5,\"a\":1,\"b\":2}", "{\(many),\"\\u006b7\":9,\"a\":1,\"b\":2}",
+        ]
+        for text in texts {
+            #expect(problem(text, as: Two.self).contains("a name is there twice"), "\(text)")
+            // All readers of the bus refuse the same.
+            #expect(throws: JSONError.self, "\(text)") { try JSON(parsing: text) }
+        }
+        #expect(problem(texts[0], as: Two.self).contains("at byte 13 "))
+        #expect(try read(#"{"b":1,"a":2,"\u0041":3,"x":{"a":1},"y":{"a":1}}"#) == Two(a: 2, b: 1))
+        #expect(try read("{\(many)}", as: [String: Int].self).count == 100)
         // The same characters in other codes are another name.
         #expect(try self.read("{\"e\u{301}\":1,\"\u{e9}\":2}", as: Accents.self) == Accents(composed: 2))
     }

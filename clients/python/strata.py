@@ -185,7 +185,22 @@ def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is no JSON")
 
 
-_decoder = json.JSONDecoder(parse_constant=_refuse_constant)
+def _unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(members)
+    if len(value) == len(members):
+        return value
+    seen: set[str] = set()
+    for name, _ in members:
+        if name in seen:
+            break
+        seen.add(name)
+    raise ValueError(f"the name {name!r} is there twice")
+
+
+# The broker has refused headers in which a name comes twice. Of a body another reader might take
+# the other value.
+_headers = json.JSONDecoder(parse_constant=_refuse_constant)
+_bodies = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique)
 
 
 def _encode(value: Any) -> bytes:
@@ -200,7 +215,7 @@ def _encode(value: Any) -> bytes:
         raise ValueError(str(error)) from None
 
 
-def _decode(body: bytes) -> Any:
+def _decode(body: bytes, decoder: json.JSONDecoder = _bodies) -> Any:
     """The value of a body. Raises ValueError, which says where it is no JSON."""
     if not body:
         return None
@@ -208,10 +223,10 @@ def _decode(body: bytes) -> Any:
     try:
         try:
             # What `decode` does besides is for white space around the value.
-            value, end = _decoder.raw_decode(text)
-            return value if end == len(text) else _decoder.decode(text)
+            value, end = decoder.raw_decode(text)
+            return value if end == len(text) else decoder.decode(text)
         except json.JSONDecodeError:
-            return _decoder.decode(text)
+            return decoder.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 
@@ -274,7 +289,7 @@ class FrameDecoder:
     @staticmethod
     def _header(data: bytes) -> Dict[str, Any]:
         try:
-            header = _decode(data)
+            header = _decode(data, _headers)
         except ValueError as error:
             raise BusError("bad-header", f"a header is no JSON: {error}", ran="no") from None
         if not isinstance(header, dict) or not isinstance(header.get("kind"), str):

@@ -1,4 +1,4 @@
-/// A large object's members by their names, the first where one is there twice.
+/// A large object's members by their names.
 struct NameTable {
     /// Entries of names, at the place of their hash or behind it; 0 is none.
     fileprivate var slots: [UInt32]
@@ -19,7 +19,7 @@ extension ReaderState {
     private func find(_ name: UnsafeBufferPointer<UInt8>, in object: UInt32) -> UInt32 {
         let entry = entry(object)
         let guess = entry.pointee.start
-        if guess < entry.pointee.next, !entry.pointee.flags.contains(.mayRepeat), isName(guess, name) {
+        if guess < entry.pointee.next, isName(guess, name) {
             entry.pointee.start = self.entry(guess + 1).pointee.next
             return guess + 1
         }
@@ -33,9 +33,6 @@ extension ReaderState {
         let found: UInt32
         if flags.contains(.tabled) {
             found = findInTable(name, object)
-        } else if flags.contains(.mayRepeat) {
-            // The first of those with one name counts.
-            found = find(name, from: object + 1, to: end)
         } else {
             let behind = find(name, from: guess, to: end)
             found = behind != 0 ? behind : find(name, from: object + 1, to: guess)
@@ -62,29 +59,33 @@ extension ReaderState {
 
     // MARK: Repeated names
 
-    /// Finds out, once for each object, whether names of it may be there twice.
-    @inline(__always)
-    func examineNames(of object: UInt32) {
-        if !entry(object).pointee.flags.contains(.examined) { examineNamesNow(of: object) }
+    /// Refuses two members of one name: another reader of the same bytes might take the other one,
+    /// and an authorizer would allow what the module doesn't do.
+    func refuseRepeatedNames() throws(JSONSyntaxError) {
+        for object in 0..<tape.count where entry(object).pointee.kind == .object {
+            if entry(object).pointee.end > Self.few {
+                try makeTable(of: object)
+            } else if entry(object).pointee.end > 1 {
+                try compareNames(of: object)
+            }
+        }
     }
 
-    private func examineNamesNow(of object: UInt32) {
-        entry(object).pointee.flags.insert(.examined)
-        if entry(object).pointee.end > Self.few {
-            makeTable(of: object)
-            return
-        }
+    private func compareNames(of object: UInt32) throws(JSONSyntaxError) {
         var seen: UInt64 = 0
         var index = object + 1
         while index < entry(object).pointee.next {
+            // One that is written with escapes may be any.
+            if entry(index).pointee.flags.contains(.escaped) { return try makeTable(of: object) }
             let bit = JSONText.nameBit(text(index))
-            if entry(index).pointee.flags.contains(.escaped) || (seen & bit != 0 && isRepeated(index, in: object)) {
-                entry(object).pointee.flags.insert(.mayRepeat)
-                return
-            }
+            if seen & bit != 0, isRepeated(index, in: object) { throw repeated(index) }
             seen |= bit
             index = entry(index + 1).pointee.next
         }
+    }
+
+    private func repeated(_ name: UInt32) -> JSONSyntaxError {
+        JSONSyntaxError(offset: Int(entry(name).pointee.start) - 1, message: "a name is there twice")
     }
 
     private func isRepeated(_ name: UInt32, in object: UInt32) -> Bool {
@@ -97,18 +98,15 @@ extension ReaderState {
         return false
     }
 
-    private func makeTable(of object: UInt32) {
+    private func makeTable(of object: UInt32) throws(JSONSyntaxError) {
         entry(object).pointee.flags.insert(.tabled)
         let size = Int(entry(object).pointee.end * 2).nextPowerOfTwo
         var table = NameTable(slots: Array(repeating: 0, count: size))
         var index = object + 1
         while index < entry(object).pointee.next {
             let slot = withName(index) { place(of: $0, in: table) }
-            if table.slots[slot] == 0 {
-                table.slots[slot] = index
-            } else {
-                entry(object).pointee.flags.insert(.mayRepeat)
-            }
+            guard table.slots[slot] == 0 else { throw repeated(index) }
+            table.slots[slot] = index
             index = entry(index + 1).pointee.next
         }
         tables[object] = table
@@ -142,15 +140,13 @@ extension ReaderState {
 
     // MARK: All names
 
-    /// The object's names in their order, each once.
+    /// The object's names in their order.
     func names(of object: UInt32) -> [String] {
         var names: [String] = []
         names.reserveCapacity(Int(entry(object).pointee.end))
-        let mayRepeat = entry(object).pointee.flags.contains(.mayRepeat)
         var index = object + 1
         while index < entry(object).pointee.next {
-            let isFirst = !mayRepeat || withName(index) { findElsewhere($0, in: object) } == index + 1
-            if isFirst { names.append(string(index)) }
+            names.append(string(index))
             index = entry(index + 1).pointee.next
         }
         entry(object).pointee.start = object + 1

@@ -34,6 +34,7 @@ final class ReaderState {
         self.bytes = bytes
         do throws(JSONSyntaxError) {
             try TapeScanner.scan(bytes, into: &tape)
+            try refuseRepeatedNames()
         } catch {
             throw DecodingError.dataCorrupted(
                 .init(

@@ -10,12 +10,8 @@ struct TapeEntry {
         static let escaped = Flags(rawValue: 1)
         /// Of a number: there is a fraction or an exponent.
         static let fraction = Flags(rawValue: 2)
-        /// Of an object: whether names repeat is known.
-        static let examined = Flags(rawValue: 4)
-        /// Of an object: two members may have one name.
-        static let mayRepeat = Flags(rawValue: 8)
         /// Of an object: a table of its names was made.
-        static let tabled = Flags(rawValue: 16)
+        static let tabled = Flags(rawValue: 4)
     }
 
     /// Of a text, between its quotes, and of a number the first byte. Of an

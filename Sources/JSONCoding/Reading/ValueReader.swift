@@ -10,7 +10,6 @@ struct ValueReader: Decoder, SingleValueDecodingContainer {
         guard state.entry(index).pointee.kind == .object else {
             throw state.noContainer([String: Any].self, "keyed", at: index)
         }
-        state.examineNames(of: index)
         return KeyedDecodingContainer(KeyedReader<Key>(state: state, index: index))
     }
 

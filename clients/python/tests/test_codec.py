@@ -80,6 +80,16 @@ class CodecTests(unittest.TestCase):
         for data in (struct.pack(">I", 3), struct.pack(">I", 0), struct.pack(">II", 10, 7)):
             self.assertEqual(self.refusal(data).code, "bad-frame")
 
+    def test_a_name_that_is_there_twice_is_refused(self) -> None:
+        for text in ('{"a":1,"b":2,"a":3}', '{"x":[{"y":{"a":1,"\\u0061":2}}]}', '{"":1,"":1}'):
+            with self.assertRaisesRegex(ValueError, "is there twice"):
+                strata._decode(text.encode())
+        self.assertEqual(strata._decode(b'{"a":{"a":1},"b":{"a":1}}'), {"a": {"a": 1}, "b": {"a": 1}})
+        # A large one is refused in one pass.
+        members = ",".join(f'"k{number}":0' for number in range(100_000))
+        with self.assertRaisesRegex(ValueError, "'k99999' is there twice"):
+            strata._decode(f'{{{members},"k99999":1}}'.encode())
+
     def test_headers_that_are_none(self) -> None:
         for header in (b"", b"[]", b"1", b"{", b'{"kind":1}', b"{}", b'\xff{"kind":"a"}', b'{"kind":NaN}',
                        b'{"kind":"a"}x', b"\xef\xbb\xbf" + b'{"kind":"a"}', b"[" * 12_000):  # fmt: skip
