@@ -15,9 +15,10 @@ public final class KernelTimer: WatchedDescriptor {
         guard descriptor >= 0 else { throw SystemError(errno, "make a timer") }
         self.onFire = onFire
         try super.init(loop, descriptor, "watch a timer")
+        watch(for: UV_READABLE)
     }
 
-    override func becameReadable() {
+    override func happened(_ status: Int32, _ events: Int32) {
         var count: UInt64 = 0
         // Nothing is there to be read where it was started anew meanwhile.
         guard Glibc.read(descriptor, &count, 8) == 8 else { return }

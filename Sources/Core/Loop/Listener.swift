@@ -2,7 +2,7 @@ internal import CUV
 internal import Glibc
 
 /// A listening Unix socket on a loop.
-public final class Listener: Handle {
+public final class Listener: WatchedDescriptor {
     /// How many connections one turn takes before others have theirs.
     private static let acceptedPerTurn = 64
     /// How long it listens to nobody where there is not even the spare descriptor, in
@@ -12,10 +12,9 @@ public final class Listener: Handle {
 
     public let path: String
     private let loop: Loop
-    public let descriptor: Int32
     /// Given up for a moment where the process has no descriptor left, so that
     /// a waiting connection can be taken and closed instead of spinning on it.
-    private var spare: Int32
+    private var spare: Int32 = -1
     /// Runs while it rests.
     private var timer: LoopTimer?
     /// Whether the socket's file is its own.
@@ -51,7 +50,7 @@ public final class Listener: Handle {
         try self.init(loop, path: path, descriptor: descriptor, onConnection: onConnection)
     }
 
-    /// Takes over a socket that listens already.
+    /// Takes over a socket that listens already; it is closed where this throws, too.
     /// - Parameters:
     ///   - path: where it lies.
     ///   - removesFile: whether the socket's file goes with it: it isn't somebody else's.
@@ -62,25 +61,14 @@ public final class Listener: Handle {
         self.path = path
         self.removesFile = removesFile
         self.loop = loop
-        self.descriptor = descriptor
         self.onConnection = onConnection
-        spare = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        try super.init(UV_POLL, "poll \(path)") { memory in
-            uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
-        }
-        watch()
-    }
-
-    private func watch() {
-        uv_poll_start(memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue)) {
-            handle, _, _ in
-            let object = Unmanaged<Listener>.fromOpaque(handle!.pointee.data)
-            object._withUnsafeGuaranteedRef { $0.accept() }
-        }
+        try super.init(loop, descriptor, "poll \(path)")
+        _ = takeSpare()
+        watch(for: UV_READABLE)
     }
 
     /// Takes what waits, up to a turn's bound.
-    private func accept() {
+    override func happened(_ status: Int32, _ events: Int32) {
         isTurnOver = false
         for _ in 0..<Self.acceptedPerTurn {
             guard !isClosed, !isTurnOver else { return }
@@ -122,12 +110,12 @@ public final class Listener: Handle {
 
     /// Listens to nobody for a while.
     private func pause() {
-        uv_poll_stop(memory.assumingMemoryBound(to: uv_poll_t.self))
+        watch(mask: 0)
         let timer =
             timer
             ?? LoopTimer(loop) { [unowned self] in
                 guard !isClosed else { return }
-                watch()
+                watch(for: UV_READABLE)
             }
         timer.start(after: Self.rest)
         self.timer = timer
@@ -139,15 +127,14 @@ public final class Listener: Handle {
     /// Ends listening and removes the socket's file, where that is its own.
     public override func close() {
         guard !isClosed else { return }
-        letGo()
+        // As long as it listens, nobody else takes the path for theirs.
         if removesFile { unlink(path) }
-        Glibc.close(descriptor)
+        super.close()
     }
 
-    /// Ends listening here; the descriptor stays open, for somebody else.
-    public func letGo() {
+    public override func letGo() {
         guard !isClosed else { return }
-        super.close()
+        super.letGo()
         timer?.close()
         onConnection = { _ in }
         onRefusal = { _ in }

@@ -2,10 +2,9 @@ internal import CUV
 internal import Glibc
 
 /// Reads a pipe, such as a child's output, in pieces.
-public final class OutputReader: Handle {
+public final class OutputReader: WatchedDescriptor {
     private var onBytes: (UnsafeRawBufferPointer) -> Void
     private var onEnd: () -> Void
-    private let descriptor: Int32
 
     /// Takes over the reading end of a pipe.
     public init(
@@ -14,24 +13,11 @@ public final class OutputReader: Handle {
     ) throws(SystemError) {
         self.onBytes = onBytes
         self.onEnd = onEnd
-        self.descriptor = descriptor
-        do {
-            try super.init(UV_POLL, "poll a pipe") { memory in
-                uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
-            }
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
-        uv_poll_start(
-            memory.assumingMemoryBound(to: uv_poll_t.self), Int32(UV_READABLE.rawValue | UV_DISCONNECT.rawValue)
-        ) { handle, _, _ in
-            let object = Unmanaged<OutputReader>.fromOpaque(handle!.pointee.data)
-            object._withUnsafeGuaranteedRef { $0.read() }
-        }
+        try super.init(loop, descriptor, "poll a pipe")
+        watch(for: UV_READABLE, UV_DISCONNECT)
     }
 
-    private func read() {
+    override func happened(_ status: Int32, _ events: Int32) {
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
             let count = Glibc.read(descriptor, space.baseAddress, space.count)
             if count > 0 {
@@ -60,11 +46,9 @@ public final class OutputReader: Handle {
         }
     }
 
-    public override func close() {
-        guard !isClosed else { return }
-        super.close()
+    public override func letGo() {
+        super.letGo()
         onBytes = { _ in }
         onEnd = {}
-        Glibc.close(descriptor)
     }
 }

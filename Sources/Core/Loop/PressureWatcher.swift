@@ -4,7 +4,7 @@ internal import Glibc
 /// Says when tasks stall for want of memory, processor or disk: watches one of
 /// the kernel's pressure files (PSI), or a FIFO into which somebody writes
 /// instead, as systemd's memory pressure protocol has both.
-public final class PressureWatcher: Handle {
+public final class PressureWatcher: WatchedDescriptor {
     /// What it is told, on the loop's thread.
     public enum Event: Sendable, Equatable {
         /// What was to be watched for has come about.
@@ -14,7 +14,6 @@ public final class PressureWatcher: Handle {
         case ended
     }
 
-    private let descriptor: Int32
     private let isFIFO: Bool
     private var onEvent: (Event) -> Void
 
@@ -30,17 +29,9 @@ public final class PressureWatcher: Handle {
         guard descriptor >= 0 else { throw SystemError(errno, "open \(path)") }
         var status = stat()
         isFIFO = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-        self.descriptor = descriptor
         self.onEvent = onEvent
-        do {
-            // The kernel refuses to watch files that are none of its own.
-            try super.init(UV_POLL, "watch \(path)") { memory in
-                uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
-            }
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
+        // The kernel refuses to watch files that are none of its own.
+        try super.init(loop, descriptor, "watch \(path)")
         // The kernel takes the last byte for the end of a string.
         let string = trigger.last == 0 ? trigger : trigger + [0]
         if !isFIFO, Glibc.write(descriptor, string, string.count) < 0 {
@@ -48,14 +39,10 @@ public final class PressureWatcher: Handle {
             close()
             throw SystemError(code, "ask \(path) for \(String(decoding: trigger, as: UTF8.self))")
         }
-        let events = isFIFO ? UV_READABLE : UV_PRIORITIZED
-        uv_poll_start(memory.assumingMemoryBound(to: uv_poll_t.self), Int32(events.rawValue)) { handle, status, _ in
-            let object = Unmanaged<PressureWatcher>.fromOpaque(handle!.pointee.data)
-            object._withUnsafeGuaranteedRef { $0.happened(status) }
-        }
+        watch(for: isFIFO ? UV_READABLE : UV_PRIORITIZED)
     }
 
-    private func happened(_ status: Int32) {
+    override func happened(_ status: Int32, _ events: Int32) {
         guard status == 0 else {
             let ended = onEvent
             close()
@@ -78,10 +65,8 @@ public final class PressureWatcher: Handle {
         }
     }
 
-    public override func close() {
-        guard !isClosed else { return }
-        super.close()
+    public override func letGo() {
+        super.letGo()
         onEvent = { _ in }
-        Glibc.close(descriptor)
     }
 }

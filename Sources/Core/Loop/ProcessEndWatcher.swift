@@ -20,9 +20,10 @@ public final class ProcessEndWatcher: WatchedDescriptor {
         }
         self.onEnd = onEnd
         try super.init(loop, descriptor, operation)
+        watch(for: UV_READABLE)
     }
 
-    override func becameReadable() {
+    override func happened(_ status: Int32, _ events: Int32) {
         let ended = onEnd
         close()
         ended()

@@ -6,8 +6,7 @@ internal import Glibc
 /// It is read and written directly, and libuv only says when (`uv_poll_t`):
 /// so a turn's reading has a bound, and how many bytes the kernel took is
 /// known at every moment, which is what "delivered" means on the bus.
-public final class Socket: Handle {
-    public let descriptor: Int32
+public final class Socket: WatchedDescriptor {
     private var onEvent: (Event) -> Void
     private var watched: Event = []
     /// Whether the handler of the present event has said what to watch for.
@@ -43,16 +42,8 @@ public final class Socket: Handle {
     public init(_ loop: Loop, descriptor: Int32, onEvent: @escaping (Event) -> Void = { _ in })
         throws(SystemError)
     {
-        self.descriptor = descriptor
         self.onEvent = onEvent
-        do {
-            try super.init(UV_POLL, "poll a socket") { memory in
-                uv_poll_init(loop.raw, memory.assumingMemoryBound(to: uv_poll_t.self), descriptor)
-            }
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
+        try super.init(loop, descriptor, "poll a socket")
     }
 
     /// How long connecting waits for a place in a full backlog, in milliseconds.
@@ -83,32 +74,26 @@ public final class Socket: Handle {
         isToldWhat = true
         guard !isClosed, events != watched else { return }
         watched = events
-        let poll = memory.assumingMemoryBound(to: uv_poll_t.self)
-        if events.isEmpty {
-            uv_poll_stop(poll)
-            return
-        }
         var mask: Int32 = 0
         if events.contains(.readable) { mask |= Int32(UV_READABLE.rawValue) }
         if events.contains(.writable) { mask |= Int32(UV_WRITABLE.rawValue) }
         if events.contains(.hungUp) { mask |= Int32(UV_DISCONNECT.rawValue) }
-        uv_poll_start(poll, mask) { handle, status, events in
-            let object = Unmanaged<Socket>.fromOpaque(handle!.pointee.data)
-            object._withUnsafeGuaranteedRef { socket in
-                guard status == 0 else {
-                    // An error of the socket: reading tells what is left and why.
-                    let watched = socket.watched
-                    socket.watched = []
-                    socket.hasFailed = true
-                    socket.isToldWhat = false
-                    socket.onEvent(watched.contains(.hungUp) ? .hungUp : .readable)
-                    // There may be more to read than one turn takes.
-                    if !socket.isToldWhat { socket.watch(watched) }
-                    return
-                }
-                socket.onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 7))
-            }
+        watch(mask: mask)
+    }
+
+    override func happened(_ status: Int32, _ events: Int32) {
+        guard status == 0 else {
+            // An error of the socket: reading tells what is left and why.
+            let watched = watched
+            self.watched = []
+            hasFailed = true
+            isToldWhat = false
+            onEvent(watched.contains(.hungUp) ? .hungUp : .readable)
+            // There may be more to read than one turn takes.
+            if !isToldWhat { watch(watched) }
+            return
         }
+        onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 7))
     }
 
     /// Reads what is there, at most what fits.
@@ -165,17 +150,9 @@ public final class Socket: Handle {
     /// Says that nothing more will be written; reading goes on.
     public func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    public override func close() {
+    public override func letGo() {
         guard !isClosed else { return }
-        letGo()
-        // libuv has let go of the descriptor in uv_close.
-        Glibc.close(descriptor)
-    }
-
-    /// Ends the handle; the descriptor stays open, for somebody else.
-    public func letGo() {
-        guard !isClosed else { return }
-        super.close()
+        super.letGo()
         onEvent = { _ in }
     }
 }

@@ -72,7 +72,6 @@ struct ListenAddress: ExpressibleByArgument {
                     onConnection: onConnection)
                 return (listener, "http://\(name):\(chosen)/metrics")
             } catch {
-                close(descriptor)
                 throw Failure(.usage, "\(name):\(chosen) can't be listened on: \(error)")
             }
         }

@@ -1,3 +1,4 @@
+import Glibc
 import StrataCore
 import StrataTesting
 import TestSupport
@@ -28,6 +29,28 @@ import Testing
         for other in others { other.close() }
         loop.run()
         return Array(rounds.dropFirst())
+    }
+
+    /// Each end of a handle that could not be made closes what it took over.
+    @Test func whatCanNotBeWatchedIsClosed() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let loop = try Loop()
+        let takers: [(Int32) throws -> Void] = [
+            { _ = try Listener(loop, path: "none", descriptor: $0) { _ in } },
+            { _ = try Socket(loop, descriptor: $0) },
+            { _ = try OutputReader(loop, descriptor: $0, onBytes: { _ in }, onEnd: {}) },
+        ]
+        for take in takers {
+            // The kernel watches no regular file.
+            let file = open("\(folder.path)/file", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(file >= 0)
+            var (taken, now) = (stat(), stat())
+            fstat(file, &taken)
+            #expect(throws: SystemError.self) { try take(file) }
+            // Another test may have its number by now, for another file.
+            #expect(fstat(file, &now) != 0 || now.st_ino != taken.st_ino || now.st_dev != taken.st_dev)
+        }
     }
 
     @Test func allThatWaitAreTakenInOne() throws {
