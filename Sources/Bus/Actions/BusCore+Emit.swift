@@ -2,31 +2,33 @@ import StrataCore
 
 /// Events: `module/event` on each ready module that declared one.
 extension BusCore {
-    func emit(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
-        guard header.members.contains(.name) else {
-            throw BusError(.badParams, "bus/emit lacks the header member \"name\", the event's")
-        }
-        let name = header.name.text
+    func emit(_ asked: BusCall) throws(BusError) {
+        let (peer, body) = (asked.peer, asked.body)
+        let header = asked.header
+        try require(
+            header.pointee.members.contains(.name), .badParams, "bus/emit lacks the header member \"name\", the event's"
+        )
+        let name = header.pointee.name.text
         var policy = Emission.Policy.notify
-        if header.members.contains(.meta) {
-            var reader = try MemberReader(body: header.meta, of: "meta")
+        if header.pointee.members.contains(.meta) {
+            let reader = try MemberReader(body: header.pointee.meta, of: "meta")
             let word = try reader.string("policy") ?? "notify"
             guard let known = Emission.Policy(rawValue: word) else {
                 throw BusError(.badParams, "bus/emit has policy \"\(word)\": say notify, all or any")
             }
             policy = known
         }
-        let facts = LiveFacts(core: self, kind: .event, peer: peer, name: header.name)
-        if let refusal = facts.error(.sender ... .declaration) { throw refusal }
+        try LiveFacts(core: self, kind: .event, peer: peer, name: header.pointee.name).check(.sender ... .declaration)
         let deadline =
-            header.members.contains(.deadline) && header.deadline != 0
-            ? UInt64(min(max(header.deadline, 1), 86_400_000)) : 5_000
-        let (params, trace, meta) = (Array(body), Array(header.trace), Array(header.meta))
-        guard let call = openRequest(.served, header, from: peer) else { return }
+            header.pointee.members.contains(.deadline) && header.pointee.deadline != 0
+            ? UInt64(min(max(header.pointee.deadline, 1), 86_400_000)) : 5_000
+        let (params, trace, meta) = (Array(body), Array(header.pointee.trace), Array(header.pointee.meta))
+        let call = try open(asked)
         // Each answer has the deadline, and at most what a parent has left; the whole
         // has none.
         calls.disarm(call)
-        call.pointee.deadline.expiry = openParent(header, of: peer)?.pointee.deadline.expiry ?? Call.Deadline.never
+        call.pointee.deadline.expiry =
+            openParent(header.pointee, of: peer)?.pointee.deadline.expiry ?? Call.Deadline.never
         call.pointee.stream.wasPassedOn = true
         begin(
             Emission(
@@ -36,9 +38,7 @@ extension BusCore {
 
     /// The bus's own event at every end of a module's session.
     func emitModuleLost(_ module: ModuleRecord, reason: String) {
-        let body: JSON = .object([
-            .init("module", .string(module.name)), .init("reason", .string(reason)),
-        ])
+        let body: JSON = ["module": .string(module.name), "reason": .string(reason)]
         let name = "app.moduleLost"
         begin(Emission(name, body.encoded(), .notify, deadline: 5_000, request: nil, listeners: listeners(to: name)))
     }
@@ -67,12 +67,11 @@ extension BusCore {
     private func callListener(_ index: Int, of emission: Emission) {
         let module = emission.listeners[index]
         guard let peer = module.peer, module.isReady else {
-            eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is gone")))
-            return
+            return eventAnswered(emission, index, .failure(BusError(.died, "\(module.name) is gone")))
         }
         callOwn(
             peer, to: "module/event", name: emission.name, body: emission.params, trace: emission.trace,
-            meta: emission.meta, for: emission.request?.call, deadline: deadline(of: emission), isLifecycle: true,
+            meta: emission.meta, for: emission.request?.call, deadline: deadline(of: emission),
             mustFit: true, .event(emission, index))
     }
 
@@ -96,10 +95,7 @@ extension BusCore {
     }
 
     private func finish(_ emission: Emission, _ result: [UInt8]) {
-        guard let asking = emission.request, asking.isOpen,
-            let caller = asking.call.pointee.caller?.takeUnretainedValue()
-        else { return }
-        writeFitting(caller, id: asking.call.pointee.callerID, result, ran: .yes)
-        release(asking.call, "the event was answered")
+        guard let asking = emission.request, asking.isOpen else { return }
+        answer(asking.call, result, ran: .yes, "the event was answered")
     }
 }

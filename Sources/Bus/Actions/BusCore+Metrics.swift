@@ -3,20 +3,19 @@ import StrataCore
 /// `metrics {"module"}`: what a module measures itself. The bus asks the module
 /// at `module/metrics`, and passes its answer on as it is.
 extension BusCore {
-    func metrics(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
-        var reader = try MemberReader(body: body, of: "bus/metrics")
-        let name = try reader.required("module")
+    func metrics(_ asked: BusCall) throws(BusError) {
+        let name = try asked.params().required("module")
         guard let module = modules.find(name) else {
             throw BusError(.unknownModule, "there is no module \(name): strata ps shows those that there are")
         }
         guard module.isReady, let callee = module.peer else {
             throw BusError(.unavailable, "\(name) isn't ready, and it is not waited for: it has measured nothing")
         }
-        let trace = Array(header.trace)
-        guard let call = openRequest(.served, header, from: peer) else { return }
+        let trace = Array(asked.header.pointee.trace)
+        let call = try open(asked)
         call.pointee.stream.wasPassedOn = true
         callOwn(
-            callee, to: "module/metrics", trace: trace, for: call, deadline: remaining(call), isLifecycle: true,
+            callee, to: "module/metrics", trace: trace, for: call, deadline: remaining(call),
             mustFit: true, .metrics(CallReference(call)))
     }
 
@@ -26,16 +25,12 @@ extension BusCore {
         case .success(let body):
             let count = body.count + HeaderWriter.overhead / 4
             guard fits(count, peer) else {
-                fail(
-                    asking.call,
-                    BusError(
-                        .overloaded,
-                        "the metrics of \(callee.displayName) have \(body.count) bytes, and did not fit into the queue "
-                            + "to \(peer.displayName): \(whatIsFull(count, peer))", ran: .yes))
-                return
+                return fail(
+                    asking.call, .overloaded,
+                    "the metrics of \(callee.displayName) have \(body.count) bytes, and did not fit into the queue "
+                        + "to \(peer.displayName): \(whatIsFull(count, peer))", ran: .yes)
             }
-            writeReply(peer, id: asking.call.pointee.callerID, body)
-            release(asking.call, "the metrics were told")
+            self.answer(asking.call, body, "the metrics were told")
         case .failure(let error): fail(asking.call, error)
         }
     }

@@ -9,7 +9,7 @@ extension BusCore {
     /// `{"events", "notifications"}`, each name once, in the order of the alphabet:
     /// events that modules take, notifications that they observe or that their rows
     /// broadcast.
-    func namesListing() -> Listing.Part {
+    func namesListing(_: BusCall) -> Listing.Part {
         var events: [String] = []
         var notifications: [String] = []
         func add(_ names: some Sequence<String>, to list: inout [String]) {
@@ -22,8 +22,8 @@ extension BusCore {
             add(observed.lazy.map { String(decoding: $0.terms.target.name, as: UTF8.self) }, to: &notifications)
         }
         func sorted(_ names: [String]) -> [String] { Set(names).sorted() }
-        let known: JSON = .array(sorted(events).map { .string($0) })
-        return Listing.array("notifications", of: sorted(notifications), first: [.init("events", known)]) {
+        return Listing.array("notifications", of: sorted(notifications), first: [.init("events", JSON(sorted(events)))])
+        {
             .string($0)
         }
     }

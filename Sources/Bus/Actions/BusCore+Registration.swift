@@ -5,10 +5,10 @@ extension BusCore {
     /// All or nothing; again for one's own replaces, or joins it where it says `add`.
     /// While a session says what it brings in parts, it takes all that hello does, and
     /// the part that says no `more` lets the start begin, right behind its answer.
-    func register(_ id: UInt64, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, from peer: Peer)
-        throws(BusError)
-    {
-        var part = try Hello(part: body, of: module.name)
+    func register(_ call: BusCall) throws(BusError) {
+        let (module, peer) = (call.module, call.peer)
+        try onlyStaying(peer, module)
+        var part = try Hello(part: call.body, of: module.name)
         let offering = peer.offering
         if offering == .over { try checkIsOffer(part) }
         // One that has not taken over yet: what it registers joins what its hello brought.
@@ -21,7 +21,7 @@ extension BusCore {
         let all = successor?.offer.adding(part.offer)
         let names = Set(part.offer.interfaces.map(\.name))
         let interfaces = present.filter { !names.contains($0.name) } + part.offer.interfaces
-        try checkQuotas(part, interfaces, all?.urls, module, peer)
+        try checkQuotas(part, interfaces, successor, all?.urls, module, peer)
         try checkTargets(of: part.offer.urls, among: interfaces)
         try checkInstances(of: part.offer, all?.urls.map(\.interface) ?? module.session.urls.map(\.interface), module)
         try checkOwners(part.offer, module.name)
@@ -33,24 +33,19 @@ extension BusCore {
             add(part.offer, to: module)
             module.session.add(events: part.events, requires: part.requires)
         }
-        guard offering != .over else {
-            writeReply(peer, id: id)
-            return
-        }
+        guard offering != .over else { return writeReply(peer, id: call.id) }
         if !part.more { endOffering(peer) }
         let numbers = observe(part, module, peer)
-        writeReply(peer, id: id, .object([.init("subscriptions", .array(numbers.map { .integer(Int64($0)) }))]))
+        writeReply(peer, id: call.id, ["subscriptions": .array(numbers.map { JSON($0) })])
         if !part.more { beginStart(of: module, peer, resumed: offering == .resuming) }
     }
 
     /// What is said before the start alone comes too late.
     private func checkIsOffer(_ part: Hello) throws(BusError) {
-        guard part.observes.isEmpty, part.events.isEmpty, part.requires.isEmpty else {
-            throw BusError(
-                .badParams,
-                "bus/register takes observes, events and requires only where hello said \"more\" and the start has not "
-                    + "begun: call bus/observe, and say the rest in hello")
-        }
+        try require(
+            part.observes.isEmpty && part.events.isEmpty && part.requires.isEmpty, .badParams,
+            "bus/register takes observes, events and requires only where hello said \"more\" and the start has not "
+                + "begun: call bus/observe, and say the rest in hello")
     }
 
     /// An interface that says `add`, together with the actions that it has already.
@@ -75,42 +70,28 @@ extension BusCore {
 
     /// - Parameters:
     ///   - interfaces: all that the session has with this part.
-    ///   - urls: the same of a successor; nil for the session that serves.
+    ///   - urls: the same of the successor, where it is that one's.
     private func checkQuotas(
-        _ part: Hello, _ interfaces: [Hello.Interface], _ urls: [Hello.URL]?, _ module: ModuleRecord, _ peer: Peer
+        _ part: Hello, _ interfaces: [Hello.Interface], _ successor: Successor?, _ urls: [Hello.URL]?,
+        _ module: ModuleRecord, _ peer: Peer
     ) throws(BusError) {
-        let limits = table.limits
         // The row's URLs count, whether the session names them too or not.
         let ownURLs =
-            if let urls {
-                urls.count { !isOfRow($0, module) }
-            } else {
-                module.session.urls.count { !$0.isDeclared }
-                    + part.offer.urls.count { routes.urls.value(of: $0.pattern, host: $0.host)?.owner !== module }
-            }
-        let ofRow = observedByRowAlone(part, module, peer)
-        let observations = peer.observations.count + part.observes.count + ofRow.count
-        let quotas = [
-            ("interfaces", interfaces.count, limits.interfaces),
-            ("URLs", (module.row?.urls.count ?? 0) + ownURLs, limits.urls),
-            ("observations", observations, limits.observations),
-        ]
-        for (what, count, limit) in quotas where count > limit {
-            throw BusError(
-                .overloaded,
-                "\(module.name) would have \(count) \(what), and may have \(limit) (limits.\(what.lowercased())): "
-                    + "unregister some")
-        }
-        let isSuccessor = urls != nil
-        let (events, requires) =
-            isSuccessor
-            ? (module.successor?.events.count ?? 0, module.successor?.requires.count ?? 0)
-            : (module.session.events.count, module.session.requires.count)
+            urls?.filter { !isOfRow($0, module) }.map(\.cost)
+            ?? module.session.urls.filter { !$0.isDeclared }.map(\.cost)
+            + part.offer.urls.filter { routes.target($0)?.owner !== module }.map(\.cost)
+        let events = successor?.events ?? Array(module.session.events)
+        let holdings = Holdings(
+            interfaces: interfaces.count, urls: (module.row?.urls ?? []).map(\.cost) + ownURLs,
+            observations: peer.observations.all.map(\.cost)
+                + (part.observes + observedByRowAlone(part, module, peer)).map(\.cost),
+            events: (events + part.events).map(\.utf8.count))
+        try holdings.checkCounts(table.limits, "\(module.name) would have", "may have", ": unregister some")
         try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
-        try Hello.checkCount("events", events + part.events.count)
-        try Hello.checkCount("requires", requires + part.requires.count)
-        let observedBytes = peer.observations.bytes + (part.observes + ofRow).reduce(0) { $0 + $1.cost }
-        try checkTexts(part, urls, module, observedBytes)
+        try Hello.checkCount("events", holdings.events.count)
+        try Hello.checkCount(
+            "requires", (successor?.requires.count ?? module.session.requires.count) + part.requires.count)
+        try holdings.checkTexts(table.limits, "\(module.name) would have")
     }
 
     /// What the module's row observes, and neither the peer nor this part does; nothing
@@ -123,37 +104,6 @@ extension BusCore {
         return observes.filter { !named.contains(Observation.Target($0)) }
     }
 
-    /// The bytes of all that the session has with this part, the row's among them; what it
-    /// maps again is counted once.
-    private func checkTexts(
-        _ part: Hello, _ urls: [Hello.URL]?, _ module: ModuleRecord, _ observedBytes: Int
-    ) throws(BusError) {
-        var urlBytes = (module.row?.urls ?? []).reduce(0) { $0 + $1.cost }
-        if let urls {
-            for url in urls where !isOfRow(url, module) { urlBytes += url.cost }
-        } else {
-            for url in module.session.urls where !url.isDeclared { urlBytes += url.cost }
-            for url in part.offer.urls where routes.urls.value(of: url.pattern, host: url.host)?.owner !== module {
-                urlBytes += url.cost
-            }
-        }
-        let events = urls != nil ? module.successor?.events ?? [] : Array(module.session.events)
-        let texts = [
-            ("URLs", urlBytes, Texts.most(table.limits.urls)),
-            ("observations", observedBytes, Texts.most(table.limits.observations)),
-            ("events", (events + part.events).reduce(0) { $0 + $1.utf8.count }, Texts.most(0)),
-        ]
-        for (what, bytes, most) in texts where bytes > most {
-            throw Texts.tooLong("\(module.name) would have", what, bytes, most)
-        }
-    }
-
-    /// Whether a module's row maps the same URL.
-    private func isOfRow(_ url: Hello.URL, _ module: ModuleRecord) -> Bool {
-        let target = routes.urls.value(of: url.pattern, host: url.host)
-        return target?.isDeclared == true && target?.owner === module
-    }
-
     /// No interface that has URLs gets instances.
     /// - Parameter mapped: the interfaces that URLs lead to already.
     private func checkInstances(of offer: Hello.Offer, _ mapped: [String], _ module: ModuleRecord) throws(BusError) {
@@ -164,27 +114,27 @@ extension BusCore {
         }
     }
 
-    func unregister(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/unregister")
-        let offer = try Hello.Offer(&reader)
+    func unregister(_ call: BusCall) throws(BusError) -> JSON {
+        let module = call.module
+        try onlyServing(call.peer, module)
+        let offer = try Hello.Offer(try call.params())
         var interfaces: [InterfaceRecord] = []
         for named in offer.interfaces {
             guard let own = routes.interface(named.name), own.owner === module, own.isLive else {
                 throw BusError(.unknownInterface, "\(module.name) has no interface \(named.name) to unregister")
             }
-            guard !own.isDeclared else {
-                throw BusError(.forbidden, "\(named.name) is provided by the row of \(module.name), so it stays")
-            }
+            try require(
+                !own.isDeclared, .forbidden, "\(named.name) is provided by the row of \(module.name), so it stays")
             interfaces.append(own)
         }
         var urls: [URLTarget] = []
         for named in offer.urls {
-            guard let own = routes.urls.value(of: named.pattern, host: named.host), own.owner === module, own.isLive
-            else { throw BusError(.unknownPath, "\(module.name) has no URL \(named.host)\(named.path) to unregister") }
-            guard !own.isDeclared else {
-                throw BusError(
-                    .forbidden, "\(named.host)\(named.path) is mapped by the row of \(module.name), so it stays")
+            guard let own = routes.target(named), own.owner === module, own.isLive else {
+                throw BusError(.unknownPath, "\(module.name) has no URL \(named.text) to unregister")
             }
+            try require(
+                !own.isDeclared, .forbidden,
+                "\(named.text) is mapped by the row of \(module.name), so it stays")
             urls.append(own)
         }
         for url in urls { url.isLive = false }

@@ -47,19 +47,15 @@ final class InterfaceListing {
         case .head: appendHead(to: &bytes)
         case .actions:
             append(actions, to: &bytes, before: "],\"urls\":[", next: .urls) { action, bytes in
-                bytes.append(contentsOf: "{\"name\":".utf8)
-                JSON.write(action.name, to: &bytes)
-                bytes.append(contentsOf: (action.needsAuthorization ? ",\"auth\":true}" : ",\"auth\":false}").utf8)
+                let described: JSON = ["name": .string(action.name), "auth": .bool(action.needsAuthorization)]
+                described.write(to: &bytes)
             }
         case .urls:
             append(urls, to: &bytes, before: "],\"requiredBy\":[", next: .requiredBy) { url, bytes in
-                bytes.append(contentsOf: "{\"host\":".utf8)
-                JSON.write(url.host, to: &bytes)
-                bytes.append(contentsOf: ",\"path\":".utf8)
-                JSON.write(url.pattern.text, to: &bytes)
-                bytes.append(contentsOf: ",\"to\":".utf8)
-                JSON.write(url.to, to: &bytes)
-                bytes.append(UInt8(ascii: "}"))
+                let described: JSON = [
+                    "host": .string(url.host), "path": .string(url.pattern.text), "to": .string(url.to),
+                ]
+                described.write(to: &bytes)
             }
         case .requiredBy:
             append(requiredBy, to: &bytes, before: "]}", next: .head) { [modules] place, bytes in
@@ -104,11 +100,12 @@ final class InterfaceListing {
         guard bus.routes.interface(interface.name) === interface else { return }
         if isBehindAnother { bytes.append(UInt8(ascii: ",")) }
         isBehindAnother = true
-        bytes.append(contentsOf: "{\"name\":".utf8)
-        JSON.write(interface.name, to: &bytes)
-        bytes.append(contentsOf: ",\"module\":".utf8)
-        JSON.write(interface.owner.name, to: &bytes)
-        bytes.append(contentsOf: ",\"instances\":\"\(interface.instances.rawValue)\",\"actions\":[".utf8)
+        let head: JSON = [
+            "name": .string(interface.name), "module": .string(interface.owner.name),
+            "instances": .string(interface.instances.rawValue), "actions": [],
+        ]
+        head.write(to: &bytes)
+        bytes.removeLast(2)
         actions = interface.actions ?? []
         urls = urls(of: interface).sorted { ($0.host, $0.pattern.text) < ($1.host, $1.pattern.text) }
         requiredBy = requirers[interface.name] ?? []
@@ -137,7 +134,7 @@ final class InterfaceListing {
         let owner = interface.owner
         if urlsByOwner[owner.number] == nil {
             let declared = owner.mappings.compactMap { mapping -> URLTarget? in
-                let target = bus.routes.urls.value(of: mapping.pattern, host: mapping.host)
+                let target = bus.routes.target(mapping)
                 return target?.owner === owner && target?.isLive == false ? target : nil
             }
             urlsByOwner[owner.number] = Dictionary(grouping: owner.session.urls + declared, by: \.interface)

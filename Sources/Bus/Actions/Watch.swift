@@ -29,12 +29,12 @@ final class Watch {
 
 extension BusCore {
     /// `watch`: the present state of every row, then each change.
-    func watchModules(_ header: borrowing Header, from peer: Peer) throws(BusError) {
-        guard watches.count(of: peer) < Watch.mostOfPeer else {
-            throw BusError(
-                .overloaded, "\(peer.displayName) has \(Watch.mostOfPeer) watches open already: cancel one of them")
-        }
-        guard let call = openRequest(.served, header, from: peer) else { return }
+    func watchModules(_ asked: BusCall) throws(BusError) {
+        let peer = asked.peer
+        try require(
+            watches.count(of: peer) < Watch.mostOfPeer, .overloaded,
+            "\(peer.displayName) has \(Watch.mostOfPeer) watches open already: cancel one of them")
+        let call = try open(asked)
         // A watch has no deadline.
         calls.removeDeadline(of: call)
         watches.add(Watch(peer: peer, call: call, rows: modules.inStartOrder.filter { $0.row != nil }))
@@ -59,14 +59,10 @@ extension BusCore {
     }
 
     private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {
-        var members: [JSON.Member] = [
-            .init("module", .string(module.name)), .init("state", .string(module.life.word)),
-            .init("pid", module.peer == nil ? .null : .integer(Int64(module.session.pid))),
-        ]
         let setAside = module.history.deaths.setAside(at: now)
-        if !setAside.isEmpty { members.append(.init("setAside", .array(setAside.map { .string($0.action) }))) }
-        let reason = module.reason(for: peer)
-        if !reason.isEmpty { members.append(.init("reason", .string(reason))) }
-        return .object(members)
+        return .present([
+            "module": .string(module.name), "state": .string(module.life.word), "pid": module.pid,
+            "setAside": setAside.map(\.action).json, "reason": module.reason(for: peer).json,
+        ])
     }
 }

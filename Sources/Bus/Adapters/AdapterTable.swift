@@ -27,25 +27,12 @@ struct AdapterTable {
         static func apply(_ steps: [MemberRenaming], to body: UnsafeRawBufferPointer, limit: Int) throws(BusError)
             -> [UInt8]
         {
-            var bytes: [UInt8]?
-            for step in steps {
-                let renamed = Result { () throws(BusError) -> [UInt8] in
-                    guard let bytes else { return try step.apply(to: body, limit: limit) }
-                    return try Self.applyStep(step, to: bytes, limit: limit)
-                }
-                bytes = try renamed.get()
+            guard let first = steps.first else { return Array(body) }
+            var bytes = try first.apply(to: body, limit: limit)
+            for step in steps.dropFirst() {
+                bytes = try bytes.withBytes { bytes throws(BusError) in try step.apply(to: bytes, limit: limit) }
             }
-            return bytes ?? Array(body)
-        }
-
-        private static func applyStep(_ step: MemberRenaming, to bytes: [UInt8], limit: Int) throws(BusError) -> [UInt8]
-        {
-            let result = bytes.withUnsafeBytes { raw -> Result<[UInt8], BusError> in
-                do throws(BusError) { return .success(try step.apply(to: raw, limit: limit)) } catch {
-                    return .failure(error)
-                }
-            }
-            return try result.get()
+            return bytes
         }
     }
 

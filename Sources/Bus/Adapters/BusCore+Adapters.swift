@@ -2,31 +2,16 @@ import StrataCore
 
 /// Bodies on their way through an adapter.
 extension BusCore {
-    /// The params under the provider's names; nil where the caller was refused.
-    func adaptedParams(
-        _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
-    ) -> [UInt8]? {
-        turn.interrupt()
-        do throws(BusError) {
-            return try renamed(route.adaptation?.params ?? [], header, body)
-        } catch {
-            refuse(peer, header.id, error)
-            return nil
-        }
-    }
-
     /// A body under other names. With it the frame that it came in must be one that the
     /// broker would take: what it sends on is little larger then.
-    private func renamed(_ steps: [MemberRenaming], _ header: borrowing Header, _ body: UnsafeRawBufferPointer)
+    func renamed(_ steps: [MemberRenaming], _ header: borrowing Header, _ body: UnsafeRawBufferPointer)
         throws(BusError) -> [UInt8]
     {
         let renamed = try AdapterTable.Adaptation.apply(steps, to: body, limit: table.limits.adapted)
-        guard takesFrame(header, body: renamed.count) else {
-            throw BusError(
-                .tooLarge,
-                "an adapter makes \(renamed.count) bytes of a body of \(body.count), which with its header is over "
-                    + "\(frameLimits.frame) (limits.frame): send less at once, or raise it")
-        }
+        try require(
+            takesFrame(header, body: renamed.count), .tooLarge,
+            "an adapter makes \(renamed.count) bytes of a body of \(body.count), which with its header is over "
+                + "\(frameLimits.frame) (limits.frame): send less at once, or raise it")
         return renamed
     }
 

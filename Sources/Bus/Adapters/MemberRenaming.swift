@@ -19,12 +19,10 @@ package struct MemberRenaming: Equatable {
     /// - Throws: `too-large`, or `bad-params` where it isn't JSON.
     package func apply(to body: UnsafeRawBufferPointer, limit: Int) throws(BusError) -> [UInt8] {
         guard !body.isEmpty else { return [] }
-        guard body.count <= limit else {
-            throw BusError(
-                .tooLarge,
-                "an adapter has to rename members of a body of \(body.count) bytes, and may look at \(limit) "
-                    + "(limits.adapted): send less at once, or raise it")
-        }
+        try require(
+            body.count <= limit, .tooLarge,
+            "an adapter has to rename members of a body of \(body.count) bytes, and may look at \(limit) "
+                + "(limits.adapted): send less at once, or raise it")
         let json: JSON
         do { json = try JSON(parsing: body, maximumDepth: Self.deepest) } catch {
             throw BusError(.badParams, "an adapter has to rename members of a body that is no JSON: \(error)")

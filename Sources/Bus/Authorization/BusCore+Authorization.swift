@@ -21,18 +21,19 @@ extension BusCore {
             if case .refused(let refusal) = verdict { return fail(call, facts.error(refusal)) }
             return deliver(call, request, to: callee(interface, Self.instanceNumber(request.to), owner))
         }
-        let held = HeldRequest(HeldRequest.Copy(request), request.interface)
-        if let refusal = heldRefusal(held, of: caller) {
-            fail(call, refusal)
-            return
+        do throws(BusError) {
+            let held = HeldRequest(HeldRequest.Copy(request), request.interface)
+            try checkRoom(for: held, of: caller)
+            keep(held, for: call, of: caller)
+            try askAuthorizer(call, authorizer, header, from: caller)
+        } catch {
+            fail(call, error)
         }
-        keep(held, for: call, of: caller)
-        askAuthorizer(call, authorizer, header, from: caller)
     }
 
     private func askAuthorizer(
         _ call: CallPointer, _ authorizer: InterfaceRecord, _ header: borrowing Header, from caller: Peer
-    ) {
+    ) throws(BusError) {
         let module = authorizer.owner
         let step = startStep(header, of: caller)
         let refusal = Array("authorize".utf8).withUnsafeBytes { action in
@@ -41,85 +42,70 @@ extension BusCore {
                 startStep: step
             ).error(.setAside ... .start)
         }
-        if let refusal {
-            fail(call, BusError(.unauthorized, refusal.message))
-            return
-        }
-        if module.isReady, let peer = module.peer {
-            ask(peer, authorizer, call, from: caller)
-            return
-        }
-        guard module.canTakeWaiter(table.limits.waiting) else {
-            fail(
-                call,
-                BusError(
-                    .overloaded,
-                    "\(table.limits.waiting) requests wait for \(module.name) already (limits.waiting): try later"))
-            return
-        }
-        module.whenReady(.authorization(CallReference(call), authorizer))
-        want(module)
+        if let refusal { throw BusError(.unauthorized, refusal.message) }
+        if module.isReady, let peer = module.peer { return try ask(peer, authorizer, call, from: caller) }
+        try wait(.authorization(CallReference(call), authorizer), for: module)
     }
 
     /// The authorizer's module is ready, or known not to become so.
     func authorizerSettled(_ isReady: Bool, _ call: CallPointer, _ authorizer: InterfaceRecord) {
         guard call.pointee.state == .inside, let caller = call.pointee.caller?.takeUnretainedValue() else { return }
-        if isReady, authorizer.owner.peer != nil {
-            askAuthorizer(call, authorizer, Header(), from: caller)
-        } else {
-            fail(call, BusError(.unauthorized, unavailable(authorizer.owner).message))
+        do throws(BusError) {
+            try require(
+                isReady && authorizer.owner.peer != nil, .unauthorized, unavailable(authorizer.owner).message)
+            try askAuthorizer(call, authorizer, Header(), from: caller)
+        } catch {
+            fail(call, error)
         }
     }
 
-    private func ask(_ peer: Peer, _ authorizer: InterfaceRecord, _ call: CallPointer, from caller: Peer) {
+    private func ask(
+        _ peer: Peer, _ authorizer: InterfaceRecord, _ call: CallPointer, from caller: Peer
+    ) throws(BusError) {
         // Unretained, because the call owns its copy until it goes on or ends.
         guard let held = call.pointee.held?.takeUnretainedValue() else {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
-        var meta: [JSON.Member] = [
-            .init("to", .string(Request.Bytes.text(held.copy.to))), .init("from", .string(caller.from.text)),
-        ]
-        if caller.role == .module { meta.append(.init("level", .string(levels.names[caller.rank]))) }
-        if !held.copy.url.isEmpty { meta.append(.init("url", .string(Request.Bytes.text(held.copy.url)))) }
-        let encoded = JSON.object(meta).encoded()
-        guard encoded.count <= HeaderScanner.longestMeta else {
-            fail(
-                call,
-                BusError(
-                    .unauthorized,
-                    "the authorizer can't be asked: the URL is too long for the \(HeaderScanner.longestMeta) bytes of a meta"
-                ))
-            return
-        }
+        let meta = JSON.present([
+            "to": .string(Request.Bytes.text(held.copy.to)), "from": .string(caller.from.text),
+            "level": caller.role == .module ? .string(levels.names[caller.rank]) : Optional.none,
+            "url": Request.Bytes.text(held.copy.url).json,
+        ]).encoded()
+        try require(
+            meta.count <= HeaderScanner.longestMeta, .unauthorized,
+            "the authorizer can't be asked: the URL is too long for the \(HeaderScanner.longestMeta) bytes of a meta")
         callOwn(
-            peer, to: "\(authorizer.name)/authorize", body: held.copy.body, trace: held.copy.trace, meta: encoded,
+            peer, to: "\(authorizer.name)/authorize", body: held.copy.body, trace: held.copy.trace, meta: meta,
             of: routes.actionNumber(authorizer, Array("authorize".utf8)), for: call, deadline: remaining(call),
             mustFit: true, .authorization(CallReference(call)))
     }
 
     func authorizerAnswered(_ asked: CallReference, _ answer: OwnAnswer) {
         guard asked.isOpen, asked.call.pointee.state == .inside else { return }
-        let call = asked.call
+        do throws(BusError) {
+            try check(authorization: answer)
+            allowed(asked.call)
+        } catch {
+            fail(asked.call, error)
+        }
+    }
+
+    private func check(authorization answer: OwnAnswer) throws(BusError) {
+        let json: JSON
         switch answer {
         case .failure(let error) where error.code == .deadlineExceeded:
             // It had what was left of the call's own time.
-            fail(call, BusError(.deadlineExceeded, "the authorizer did not answer within the call's deadline"))
+            throw BusError(.deadlineExceeded, "the authorizer did not answer within the call's deadline")
         case .failure(let error):
-            fail(call, BusError(.unauthorized, "the authorizer did not answer: \(error.message) (\(error.code))"))
+            throw BusError(.unauthorized, "the authorizer did not answer: \(error.message) (\(error.code))")
         case .success(let body):
-            do throws(BusError) {
-                let json = try BodyLimit.ordinary.read(body, of: "the authorizer's answer")
-                guard json["allow"] == .bool(true) else {
-                    let reason = json["reason"]?.string ?? ""
-                    fail(call, BusError(.unauthorized, reason.isEmpty ? "the authorizer did not allow it" : reason))
-                    return
-                }
-            } catch {
-                fail(call, BusError(.unauthorized, error.message))
-                return
+            do throws(BusError) { json = try BodyLimit.ordinary.read(body, of: "the authorizer's answer") } catch {
+                throw BusError(.unauthorized, error.message)
             }
-            allowed(call)
         }
+        let reason = json["reason"]?.string ?? ""
+        try require(
+            json["allow"] == .bool(true), .unauthorized, reason.isEmpty ? "the authorizer did not allow it" : reason)
     }
 
     /// The call takes its place among the others now.

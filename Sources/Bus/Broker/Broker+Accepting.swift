@@ -15,10 +15,7 @@ extension Broker {
     func accepted(_ socket: Socket) {
         eventBegins()
         if isShared { listener?.endTurn() }
-        guard let connection = admit(socket) else {
-            socket.close()
-            return
-        }
+        guard let connection = admit(socket) else { return socket.close() }
         socket.watch(.readable)
         while let surplus = bus.surplus(of: connection.greeting.pool) {
             if !looksRegistered(surplus.peer) { bus.endSurplus(surplus) }

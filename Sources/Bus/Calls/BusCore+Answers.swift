@@ -37,36 +37,36 @@ extension BusCore {
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
         to caller: Peer
     ) {
-        if header.more {
-            forwardPartial(call, header, body, from: peer, to: caller)
-            return
-        }
+        if header.more { return forwardPartial(call, header, body, from: peer, to: caller) }
         statistics.replies += 1
         durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
-        let room = header.trace.count + header.meta.count
-        let count = body.count + room + HeaderWriter.overhead / 4
-        guard fits(count, caller) else {
-            overloadedAnswer(call, count, caller)
-            return
-        }
+        let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
+        guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
+        queueReply(call, header, body, more: false, from: peer, to: caller)
+        release(call, "its parent was answered")
+    }
+
+    @inline(__always)
+    private func queueReply(
+        _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, more: Bool,
+        from peer: Peer, to caller: Peer
+    ) {
         if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: caller) }
         let id = call.pointee.callerID
+        let room = header.trace.count + header.meta.count
         queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
             writer.integer("id", id)
-            if header.trace.count > 0 { writer.raw("trace", header.trace) }
-            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+            if more { writer.boolean("more", true) }
+            writer.passOn(header.trace, header.meta)
         }
-        release(call, "its parent was answered")
     }
 
     @inline(never)
     private func overloadedAnswer(_ call: CallPointer, _ count: Int, _ caller: Peer) {
         fail(
-            call,
-            BusError(
-                .overloaded,
-                "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(count, caller)); read "
-                    + "answers sooner", ran: .yes))
+            call, .overloaded,
+            "the answer did not fit into the queue to \(caller.displayName): \(whatIsFull(count, caller)); read "
+                + "answers sooner", ran: .yes)
     }
 
     @inline(never)
@@ -75,35 +75,20 @@ extension BusCore {
         to caller: Peer
     ) {
         guard call.pointee.stream.credit > 0 else {
-            failAndCancel(
-                call,
-                BusError(
-                    .overloaded,
-                    "\(peer.displayName) sent a partial reply beyond the caller's credit: a callee waits for credit",
-                    ran: .maybe))
-            return
+            return failAndCancel(
+                call, .overloaded,
+                "\(peer.displayName) sent a partial reply beyond the caller's credit: a callee waits for credit")
         }
-        let room = header.trace.count + header.meta.count
-        let count = body.count + room + HeaderWriter.overhead / 4
+        let count = body.count + header.trace.count + header.meta.count + HeaderWriter.overhead / 4
         guard fits(count, caller) else {
-            failAndCancel(
-                call,
-                BusError(
-                    .overloaded,
-                    "a partial reply did not fit into the queue to \(caller.displayName): "
-                        + "\(whatIsFull(count, caller)); give less credit", ran: .maybe))
-            return
+            return failAndCancel(
+                call, .overloaded,
+                "a partial reply did not fit into the queue to \(caller.displayName): "
+                    + "\(whatIsFull(count, caller)); give less credit")
         }
-        if monitors.isOn { monitorAnswer(call, nil, body, from: peer, to: caller) }
         call.pointee.stream.credit -= 1
         call.pointee.stream.wasPassedOn = true
-        let id = call.pointee.callerID
-        queue(.reply, to: caller, room: room, body: body, isAnswer: true) { writer in
-            writer.integer("id", id)
-            writer.boolean("more", true)
-            if header.trace.count > 0 { writer.raw("trace", header.trace) }
-            if header.meta.count > 0 { writer.raw("meta", header.meta) }
-        }
+        queueReply(call, header, body, more: true, from: peer, to: caller)
         renewDeadline(call)
     }
 
@@ -134,12 +119,13 @@ extension BusCore {
         guard let call = served(header.id, by: peer) else { return }
         let error = calleeError(header, body, from: peer)
         switch call.pointee.kind {
-        case .own:
+        case .own, .notice:
             if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: nil) }
-            finishOwn(call, .failure(error))
-        case .notice:
-            if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: nil) }
-            if let report = reportFailed(call) { forwardError(report, error, header, body, from: peer) }
+            if call.pointee.kind == .own {
+                finishOwn(call, .failure(error))
+            } else if let report = reportFailed(call) {
+                forwardError(report, error, header, body, from: peer)
+            }
         case .call, .report, .served:
             durations.record((time - min(time, call.pointee.startedAt)) / 1_000)
             forwardError(call, error, header, body, from: peer)
@@ -155,10 +141,7 @@ extension BusCore {
         let room =
             header.trace.count + header.meta.count + (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
         let count = body.count + room + HeaderWriter.overhead / 4
-        guard fits(count, caller) else {
-            overloadedAnswer(call, count, caller)
-            return
-        }
+        guard fits(count, caller) else { return overloadedAnswer(call, count, caller) }
         if monitors.isOn { monitorAnswer(call, error.code, body, from: peer, to: caller) }
         statistics.countError(error.code)
         let id = call.pointee.callerID
@@ -167,8 +150,7 @@ extension BusCore {
             writer.string("code", error.code.rawValue)
             writer.string("message", error.message)
             writer.string("ran", error.ran.rawValue)
-            if header.trace.count > 0 { writer.raw("trace", header.trace) }
-            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+            writer.passOn(header.trace, header.meta)
         }
         release(call, "its parent failed")
     }
@@ -200,8 +182,8 @@ extension BusCore {
             return
         }
         failAndCancel(
-            call, BusError(.cancelled, "\(peer.displayName) cancelled its request \(header.id)", ran: .maybe),
-            trace: header.trace, meta: header.meta)
+            call, .cancelled, "\(peer.displayName) cancelled its request \(header.id)", trace: header.trace,
+            meta: header.meta)
     }
 
     @inline(never)
@@ -213,27 +195,31 @@ extension BusCore {
         let most = UInt64(HeaderScanner.largestInteger)
         let added = min(header.credit, most - min(call.pointee.stream.credit, most))
         call.pointee.stream.credit += added
-        if call.pointee.kind == .served {
-            feedWatches()
-            return
-        }
+        if call.pointee.kind == .served { return feedWatches() }
         renewDeadline(call)
         if call.pointee.state == .inside { renewOwnCalls(of: call) }
         guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue(),
             call.pointee.kind == .call
         else { return }
-        let room = header.trace.count + header.meta.count
-        guard call.pointee.stream.owed == 0, fits(HeaderWriter.overhead / 4 + room, callee) else {
+        guard call.pointee.stream.owed == 0,
+            fits(HeaderWriter.overhead / 4 + header.trace.count + header.meta.count, callee)
+        else {
             // It goes out, added up, when there is room.
             call.pointee.stream.owed += added
             callee.setOwesCredit(true)
             return
         }
-        queue(.credit, to: callee, room: room, body: .none, isAnswer: false) { writer in
+        writeCredit(call, header.credit, to: callee, header.trace, header.meta)
+    }
+
+    private func writeCredit(
+        _ call: CallPointer, _ credit: UInt64, to callee: Peer, _ trace: UnsafeRawBufferPointer = .none,
+        _ meta: UnsafeRawBufferPointer = .none
+    ) {
+        queue(.credit, to: callee, room: trace.count + meta.count, body: .none, isAnswer: false) { writer in
             writer.integer("id", call.pointee.id)
-            writer.integer("credit", header.credit)
-            if header.trace.count > 0 { writer.raw("trace", header.trace) }
-            if header.meta.count > 0 { writer.raw("meta", header.meta) }
+            writer.integer("credit", credit)
+            writer.passOn(trace, meta)
         }
     }
 
@@ -259,12 +245,8 @@ extension BusCore {
                 callee.setOwesCredit(true)
                 return
             }
-            let owed = call.pointee.stream.owed
+            writeCredit(call, call.pointee.stream.owed, to: callee)
             call.pointee.stream.owed = 0
-            queue(.credit, to: callee, room: 0, body: .none, isAnswer: false) { writer in
-                writer.integer("id", call.pointee.id)
-                writer.integer("credit", owed)
-            }
         }
     }
 
@@ -288,21 +270,16 @@ extension BusCore {
         }
         let who = call.pointee.callee?.takeUnretainedValue().displayName
         let waited = call.pointee.waitsFor?.takeUnretainedValue().name
+        let budget = call.pointee.deadline.budget
         if call.pointee.kind == .call, call.pointee.stream.wasPassedOn, let who {
             return failAndCancel(
-                call,
-                BusError(
-                    .deadlineExceeded,
-                    "the stream of \(who) was quiet for \(call.pointee.deadline.budget) ms, the deadline of each reply: give more, "
-                        + "or 0 for none", ran: .maybe))
+                call, .deadlineExceeded,
+                "the stream of \(who) was quiet for \(budget) ms, the deadline of each reply: give more, or 0 for none")
         }
         let what =
             who.map { "\($0) did not answer" } ?? waited.map { "\($0) was not ready" } ?? "there was no answer"
         failAndCancel(
-            call,
-            BusError(
-                .deadlineExceeded,
-                "\(what) within the deadline of \(call.pointee.deadline.budget) ms: give more, or look why it is slow",
-                ran: .maybe))
+            call, .deadlineExceeded,
+            "\(what) within the deadline of \(budget) ms: give more, or look why it is slow")
     }
 }

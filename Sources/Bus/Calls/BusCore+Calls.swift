@@ -7,30 +7,35 @@ extension BusCore {
         guard hasUsableID(header, from: peer) else { return }
         statistics.calls += 1
         if let route = routes.route(header.to) {
-            route._withUnsafeGuaranteedRef { call($0, header, body, from: peer) }
+            route._withUnsafeGuaranteedRef { route in
+                do throws(BusError) { try call(route, header, body, from: peer) } catch {
+                    refuse(peer, header.id, error)
+                }
+            }
         } else {
-            resolveCall(header, body, from: peer)
+            do throws(BusError) { try resolveCall(header, body, from: peer) } catch {
+                refuse(peer, header.id, error)
+            }
         }
     }
 
     /// A `to` that isn't remembered.
     @inline(never)
-    private func resolveCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+    private func resolveCall(
+        _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) throws(BusError) {
         if routes.actionNames.isFull { sweepActionNames() }
         switch routes.resolve(header.to, adapters) {
-        case .route(let route): call(route, header, body, from: peer)
+        case .route(let route): try call(route, header, body, from: peer)
         case .reserved(let name, let action, let hasInstance):
-            reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
-        case .unknown(let name):
-            refuse(peer, header.id, unknownInterface(name))
+            try reservedCall(name, action, hasInstance: hasInstance, header, body, from: peer)
+        case .unknown(let name): throw unknownInterface(name)
         case .malformed:
-            refuse(
-                peer, header.id,
-                BusError(
-                    .unknownInterface,
-                    header.members.contains(.to)
-                        ? "\"\(header.to.text)\" names no action: say Interface/action"
-                        : "a call lacks \"to\": say Interface/action"))
+            throw BusError(
+                .unknownInterface,
+                header.members.contains(.to)
+                    ? "\"\(header.to.text)\" names no action: say Interface/action"
+                    : "a call lacks \"to\": say Interface/action")
         }
     }
 
@@ -38,42 +43,42 @@ extension BusCore {
     private func reservedCall(
         _ name: String, _ action: String, hasInstance: Bool, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer
-    ) {
+    ) throws(BusError) {
         switch Refusal(ofReserved: name, to: peer.role) {
-        case nil where name == "bus": busCall(action, hasInstance: hasInstance, header, body, from: peer)
-        case nil: launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case nil where name == "bus": try busCall(action, hasInstance: hasInstance, header, body, from: peer)
+        case nil: try launcherCall(action, hasInstance: hasInstance, header, body, from: peer)
         case .ofTheBroker:
-            refuse(
-                peer, header.id,
-                BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks"))
+            throw BusError(.forbidden, "only the broker calls module/…: a module answers it, and nobody else asks")
         case .ofOperators:
-            refuse(
-                peer, header.id,
-                BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there"))
-        default: refuse(peer, header.id, unknownInterface(name))
+            throw BusError(.forbidden, "launcher/\(action) is for operators: a module asks for nothing there")
+        default: throw unknownInterface(name)
         }
     }
 
     @inline(__always)
     private func call(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
-    ) {
+    ) throws(BusError) {
         if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
-            if let refusal = refusal(route, header, from: peer, .existence ... .declaration) {
-                refuse(peer, header.id, refusal)
-                return
-            }
+            try check(route, header, from: peer, .existence ... .declaration)
         }
-        if route.adaptation != nil {
+        if let adaptation = route.adaptation {
             // Whether there is anybody to take it is judged before its body is.
-            if let refusal = refusal(route, header, from: peer, .setAside ... .owner) {
-                refuse(peer, header.id, refusal)
-                return
-            }
-            guard let renamed = adaptedParams(route, header, body, from: peer) else { return }
-            renamed.withUnsafeBytes { send(route, header, $0, from: peer) }
+            try check(route, header, from: peer, .setAside ... .owner)
+            try sendAdapted(adaptation, route, header, body, from: peer)
         } else {
-            send(route, header, body, from: peer)
+            try send(route, header, body, from: peer)
+        }
+    }
+
+    @inline(never)
+    private func sendAdapted(
+        _ adaptation: AdapterTable.Adaptation, _ route: RouteTable.Route, _ header: borrowing Header,
+        _ body: UnsafeRawBufferPointer, from peer: Peer
+    ) throws(BusError) {
+        turn.interrupt()
+        try renamed(adaptation.params, header, body).withBytes { body throws(BusError) in
+            try send(route, header, body, from: peer)
         }
     }
 
@@ -81,7 +86,7 @@ extension BusCore {
     @inline(__always)
     private func send(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
-    ) {
+    ) throws(BusError) {
         let interface = route.interface
         let request = route.to.withUnsafeBytes { to in
             Request(
@@ -89,24 +94,22 @@ extension BusCore {
                 skipsAuthorization: header.members.contains(.auth))
         }
         guard route.owner.isReady, var callee = route.owner.unretainedPeer else {
-            wait(request, route, header, for: route.owner, from: peer)
-            return
+            return try wait(request, route, header, for: route.owner, from: peer)
         }
         if route.needsCheck {
-            if let refusal = refusal(route, header, from: peer, .setAside ... .instance) {
-                refuse(peer, header.id, refusal)
-                return
-            }
+            try check(route, header, from: peer, .setAside ... .instance)
             callee = .passUnretained(self.callee(interface, route.instance, callee.takeUnretainedValue()))
         }
-        guard let call = openRequest(.call, header, from: peer) else { return }
+        let call = try openRequest(.call, header, from: peer)
         call.pointee.action = route.actionNumber
         if route.adaptation != nil { adapt(call, route) }
-        if route.needsAuthorization, !request.skipsAuthorization {
-            callee._withUnsafeGuaranteedRef { authorize(call, request, route, header, from: peer, to: $0) }
-            return
+        callee._withUnsafeGuaranteedRef { callee in
+            if route.needsAuthorization, !request.skipsAuthorization {
+                authorize(call, request, route, header, from: peer, to: callee)
+            } else {
+                deliver(call, request, to: callee)
+            }
         }
-        callee._withUnsafeGuaranteedRef { deliver(call, request, to: $0) }
     }
 
     /// Lets a call's replies be renamed.
@@ -132,15 +135,14 @@ extension BusCore {
     private func wait(
         _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
         from peer: Peer
-    ) {
+    ) throws(BusError) {
         var request = request
-        route.action.withUnsafeBytes { action in
+        let call = try route.action.withBytes { action throws(BusError) in
             request.action = action
-            if let call = hold(request, header, for: owner, from: peer) {
-                call.pointee.action = route.actionNumber
-                adapt(call, route)
-            }
+            return try hold(request, header, for: owner, from: peer)
         }
+        call.pointee.action = route.actionNumber
+        adapt(call, route)
     }
 
     /// Queues a call to the module that serves it.
@@ -153,12 +155,9 @@ extension BusCore {
             + HeaderWriter.room(request.name)
         let count = body.count + room + HeaderWriter.overhead / 2
         guard fits(count, callee) else {
-            fail(
-                call,
-                BusError(
-                    .overloaded,
-                    "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers"))
-            return
+            return fail(
+                call, .overloaded,
+                "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers")
         }
         call.pointee.wasSent(to: callee)
         callee.addServed(call)
@@ -172,8 +171,7 @@ extension BusCore {
             if request.url.count > 0 { writer.string("url", request.url) }
             writer.integer("deadline", remaining)
             writer.integer("credit", call.pointee.stream.credit)
-            if request.trace.count > 0 { writer.raw("trace", request.trace) }
-            if request.meta.count > 0 { writer.raw("meta", request.meta) }
+            writer.passOn(request.trace, request.meta)
         }
     }
 }

@@ -21,6 +21,10 @@ extension BusCore {
         release(call, "it was made for a request that ended with \(error.code)")
     }
 
+    func fail(_ call: CallPointer, _ code: ErrorCode, _ message: String, ran: BusError.Ran = .no) {
+        fail(call, BusError(code, message, ran: ran))
+    }
+
     /// Ends a request, and takes it back from its callee: a request that has
     /// not begun to be written never reaches it, and its verdict is `no`; one
     /// that has is cancelled there.
@@ -44,6 +48,13 @@ extension BusCore {
             error.ran = call.pointee.stream.wasPassedOn ? .maybe : .no
         }
         fail(call, error)
+    }
+
+    func failAndCancel(
+        _ call: CallPointer, _ code: ErrorCode, _ message: String, trace: UnsafeRawBufferPointer = .none,
+        meta: UnsafeRawBufferPointer = .none
+    ) {
+        failAndCancel(call, BusError(code, message, ran: .maybe), trace: trace, meta: meta)
     }
 
     /// Takes a request out of its callee's queue; false where it has begun to
@@ -101,7 +112,7 @@ extension BusCore {
     private func endOrphans() {
         guard calls.beginEndingOrphans() else { return }
         while let (orphan, reason) = calls.takeOrphan() {
-            failAndCancel(orphan, BusError(.cancelled, reason, ran: .maybe))
+            failAndCancel(orphan, .cancelled, reason)
         }
     }
 

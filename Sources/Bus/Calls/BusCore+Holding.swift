@@ -2,35 +2,34 @@ import StrataCore
 
 /// Requests whose module isn't ready: they wait, within limits, and go on.
 extension BusCore {
-    /// Opens a request and keeps it until its module is ready; nil where it was
-    /// refused.
+    /// Opens a request and keeps it until its module is ready.
     @discardableResult
     func hold(
         _ request: Request, _ header: borrowing Header, for owner: ModuleRecord, from peer: Peer
-    ) -> CallPointer? {
+    ) throws(BusError) -> CallPointer {
         var facts = facts(of: request, owner, from: peer)
         facts.startStep = startStep(header, of: peer)
-        if let refusal = facts.error(.setAside ... .start) {
-            refuse(peer, header.id, refusal)
-            return nil
-        }
-        guard owner.waiting.count < table.limits.waiting else {
-            refuse(
-                peer, header.id,
-                BusError(
-                    .overloaded,
-                    "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
-            return nil
-        }
+        try facts.check(.setAside ... .start)
+        if owner.waiting.count >= table.limits.waiting { throw tooManyWait(for: owner) }
         let held = HeldRequest(HeldRequest.Copy(request), request.interface)
-        if let refusal = heldRefusal(held, of: peer) {
-            refuse(peer, header.id, refusal)
-            return nil
-        }
-        guard let call = openRequest(facts.kind == .report ? .report : .call, header, from: peer) else { return nil }
+        try checkRoom(for: held, of: peer)
+        let call = try openRequest(facts.kind == .report ? .report : .call, header, from: peer)
         keep(held, for: call, of: peer)
         wait(call, for: owner)
         return call
+    }
+
+    /// Lets what the bus does for a request wait until a module is ready.
+    func wait(_ waiter: ReadyWaiter, for module: ModuleRecord) throws(BusError) {
+        guard module.canTakeWaiter(table.limits.waiting) else { throw tooManyWait(for: module) }
+        module.whenReady(waiter)
+        want(module)
+    }
+
+    private func tooManyWait(for module: ModuleRecord) -> BusError {
+        BusError(
+            .overloaded,
+            "\(table.limits.waiting) requests wait for \(module.name) already (limits.waiting): try later")
     }
 
     /// Puts an open request, whose copy is kept, behind those that wait for a
@@ -61,9 +60,9 @@ extension BusCore {
             held.withRequest { request in
                 if call.pointee.kind == .report {
                     deliverReport(call, request, from: caller, to: module)
-                    return
+                } else {
+                    goOn(call, request, from: caller, to: callee)
                 }
-                goOn(call, request, from: caller, to: callee)
             }
         }
         settle(module, isReady: true)
@@ -75,17 +74,15 @@ extension BusCore {
         _ call: CallPointer, _ request: Request, _ header: borrowing Header = Header(), from caller: Peer,
         to callee: Peer
     ) {
-        guard let interface = request.interface.map(present) else {
-            deliver(call, request, to: callee)
-            return
-        }
+        guard let interface = request.interface.map(present) else { return deliver(call, request, to: callee) }
         var request = request
         request.interface = interface
         if call.pointee.isAuthorized { request.skipsAuthorization = true }
-        if let refusal = facts(of: request, interface.owner, from: caller).error(.setAside ... .instance) {
-            fail(call, refusal)
-        } else {
+        do throws(BusError) {
+            try facts(of: request, interface.owner, from: caller).check(.setAside ... .instance)
             authorize(call, request, interface, header, from: caller, to: callee)
+        } catch {
+            fail(call, error)
         }
     }
 

@@ -25,36 +25,23 @@ extension BusCore {
         return true
     }
 
-    /// Opens a request: its number, quota, parent and deadline. Nil where it
-    /// was refused, and answered.
+    /// Opens a request: its number, quota, parent and deadline.
     @inline(__always)
-    func openRequest(_ kind: RequestLife.Kind, _ header: borrowing Header, from peer: Peer) -> CallPointer? {
-        guard peer.requests.count < table.limits.calls else {
-            refuse(
-                peer, header.id,
-                BusError(
-                    .overloaded,
-                    "\(peer.displayName) has \(table.limits.calls) open requests (limits.calls): wait for answers"))
-            return nil
-        }
+    func openRequest(
+        _ kind: RequestLife.Kind, _ header: borrowing Header, from peer: Peer
+    ) throws(BusError) -> CallPointer {
+        try require(
+            peer.requests.count < table.limits.calls, .overloaded,
+            "\(peer.displayName) has \(table.limits.calls) open requests (limits.calls): wait for answers")
         var parent: CallPointer?
         if header.members.contains(.parent) {
             parent = openParent(header, of: peer)
-            guard parent != nil else {
-                refuse(
-                    peer, header.id,
-                    BusError(
-                        .cancelled,
-                        "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call"
-                    ))
-                return nil
-            }
+            try require(
+                parent != nil, .cancelled,
+                "the parent \(header.parent) is not open at \(peer.displayName): it has ended, or was never its call")
         }
         guard let call = calls.open(kind) else {
-            refuse(
-                peer, header.id,
-                BusError(.overloaded, "the broker has \(Call.mostSlots) open requests: wait for answers"))
-            return nil
+            throw BusError(.overloaded, "the broker has \(Call.mostSlots) open requests: wait for answers")
         }
         call.pointee.caller = .passUnretained(peer)
         call.pointee.callerID = header.id

@@ -12,7 +12,7 @@ extension BusCore {
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], trace: [UInt8] = [],
         meta: [UInt8] = [], of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
-        isLifecycle: Bool = false, mustFit: Bool = false, _ purpose: OwnPurpose
+        mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
         let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
         // A request that waits for the answer has its body there already.
@@ -20,14 +20,12 @@ extension BusCore {
         if mustFit, peer.isOpen, !fits(count, peer, new: new) {
             let full = BusError(
                 .overloaded, "the queue to \(peer.displayName) is full: \(whatIsFull(count, peer))")
-            own(purpose, peer, .failure(full))
-            return
+            return own(purpose, peer, .failure(full))
         }
         guard peer.isOpen, let call = calls.open(.own) else {
-            own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is gone")))
-            return
+            return own(purpose, peer, .failure(BusError(.died, "\(peer.displayName) is gone")))
         }
-        call.pointee.isLifecycle = isLifecycle
+        call.pointee.isLifecycle = to.hasPrefix("module/")
         call.pointee.action = action
         call.pointee.wasSent(to: peer)
         call.pointee.deadline.budget = deadline

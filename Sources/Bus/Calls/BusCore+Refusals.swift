@@ -2,18 +2,19 @@ import StrataCore
 
 /// What is against a request: the judge decides it, from what the bus knows.
 extension BusCore {
-    /// The first refusal of a routed call, among some of the checks.
+    /// Asks some of the checks on a routed call.
     @inline(never)
-    func refusal(
+    func check(
         _ route: RouteTable.Route, _ header: borrowing Header, from peer: Peer, _ checks: ClosedRange<Check>
-    ) -> BusError? {
-        route.action.withUnsafeBytes { action in
+    ) throws(BusError) {
+        let refusal = route.action.withUnsafeBytes { action in
             LiveFacts(
                 core: self, kind: .call, peer: peer, owner: route.owner, interface: route.interface, name: action,
                 required: route.required, instance: route.instance,
                 skipsAuthorization: header.members.contains(.auth)
             ).error(checks)
         }
+        if let refusal { throw refusal }
     }
 
     /// What is known of a request that waits, or has waited.
@@ -25,9 +26,8 @@ extension BusCore {
     }
 
     func unknownInterface(_ name: String) -> BusError {
-        let near = nearestNames(to: name, in: routes.interfaceNames(around: name, most: 1_024) + adapters.names)
-        let hint =
-            near.isEmpty ? "strata routes lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        let known = routes.interfaceNames(around: name, most: 1_024) + adapters.names
+        let hint = didYouMean(name, known, else: "strata routes lists those there are")
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
     }
 

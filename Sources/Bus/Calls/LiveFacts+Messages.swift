@@ -5,6 +5,10 @@ extension LiveFacts {
     /// The first refusal among some of the checks.
     func error(_ checks: ClosedRange<Check>) -> BusError? { refusal(checks).map(error) }
 
+    func check(_ checks: ClosedRange<Check>) throws(BusError) {
+        if let refusal = error(checks) { throw refusal }
+    }
+
     func error(_ refusal: Refusal) -> BusError { BusError(refusal.code, message(refusal)) }
 
     private var from: String { peer.displayName }
@@ -27,7 +31,16 @@ extension LiveFacts {
         case .unlistedEvent: return "the row of \(from) doesn't list \(name.text) in emits: add it there"
         case .setAside: return setAsideMessage
         case .absent: return owner.map(core.unavailable)?.message ?? ""
-        case .waitsInSetUp, .waitsForItself, .waitsForLater: return startMessage(refusal)
+        case .waitsInSetUp:
+            // At the app's start no eager module is ready while one is in setUp.
+            return
+                "\(owning) isn't ready, and the request was made in setUp of \(from), which waits for nobody: make it "
+                + "in \(isOwn || startsLater ? "didStart" : "initialize"), or observe"
+        case .waitsForItself:
+            return "\(from) asked itself in its initialize, and is ready only after that: make the request in didStart"
+        case .waitsForLater:
+            return "\(owning) starts after \(from), and the request was made in its initialize: a module that starts "
+                + "can't wait for one that starts after it; make it in didStart"
         case .moved:
             let now = core.routes.interface(wanted)?.owner.name ?? ""
             return "\(wanted) was \(owning)'s, and is \(now)'s since the manifest was read again: ask again"
@@ -84,27 +97,13 @@ extension LiveFacts {
             + "may be called again in \(left) s, or after strata restart \(owning); strata ps --why shows more"
     }
 
-    private func startMessage(_ refusal: Refusal) -> String {
-        switch refusal {
-        case .waitsInSetUp:
-            // At the app's start no eager module is ready while one is in setUp.
-            "\(owning) isn't ready, and the request was made in setUp of \(from), which waits for nobody: make it in "
-                + "\(isOwn || startsLater ? "didStart" : "initialize"), or observe"
-        case .waitsForItself:
-            "\(from) asked itself in its initialize, and is ready only after that: make the request in didStart"
-        default:
-            "\(owning) starts after \(from), and the request was made in its initialize: a module that starts can't "
-                + "wait for one that starts after it; make it in didStart"
-        }
-    }
-
     private var actionMessage: String {
         let names = (interface?.actions ?? []).lazy.map(\.name)
-        let near = nearestNames(to: name.text, in: names)
-        let hint =
-            !near.isEmpty
-            ? "did you mean \(near.joined(separator: " or "))?"
-            : "it has \(names.prefix(10).joined(separator: ", "))\(names.count > 10 ? " and \(names.count - 10) more" : "")"
+        let hint = didYouMean(
+            name.text, names,
+            else:
+                "it has \(names.prefix(10).joined(separator: ", "))\(names.count > 10 ? " and \(names.count - 10) more" : "")"
+        )
         return "the interface \(wanted) has no action \(name.text): \(hint)"
     }
 }

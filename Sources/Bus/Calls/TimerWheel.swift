@@ -45,14 +45,8 @@ struct TimerWheel: ~Copyable {
     mutating func remove(_ call: CallPointer) {
         let bucket = Int(call.pointee.deadline.bucket)
         guard bucket >= 0 else { return }
-        let link = call.pointee.deadline.timer
-        if let previous = link.previous {
-            previous.pointee.deadline.timer.next = link.next
-        } else {
-            buckets[bucket] = link.next
-            if link.next == nil { occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63)) }
-        }
-        link.next?.pointee.deadline.timer.previous = link.previous
+        buckets[bucket].remove(call, \.deadline.timer)
+        if buckets[bucket] == nil { occupied[bucket >> 6] &= ~(1 << UInt64(bucket & 63)) }
         call.pointee.deadline.bucket = -1
         count -= 1
     }
@@ -90,9 +84,7 @@ struct TimerWheel: ~Copyable {
         let level =
             delta < 1 << 8 ? Self.finest : delta < 1 << 14 ? Self.fine : delta < 1 << 20 ? Self.coarse : Self.coarsest
         let bucket = level.first + Int((expiry >> level.shift) & (level.slots - 1))
-        call.pointee.deadline.timer = Call.Link(previous: nil, next: buckets[bucket])
-        buckets[bucket]?.pointee.deadline.timer.previous = call
-        buckets[bucket] = call
+        buckets[bucket].push(call, \.deadline.timer)
         occupied[bucket >> 6] |= 1 << UInt64(bucket & 63)
         call.pointee.deadline.bucket = Int32(bucket)
         // A call set for the past stays in the order of time.

@@ -18,28 +18,21 @@ struct BodyLimit {
     /// Reads a body; one without bytes is null.
     /// - Parameter owner: how messages name it.
     func read(_ body: UnsafeRawBufferPointer, of owner: String) throws(BusError) -> JSON {
-        guard body.count <= bytes else {
-            throw BusError(
-                .tooLarge,
-                "the body of \(owner) has \(body.count) bytes, and the broker reads \(bytes): say less at once")
-        }
+        try require(
+            body.count <= bytes, .tooLarge,
+            "the body of \(owner) has \(body.count) bytes, and the broker reads \(bytes): say less at once")
         guard !body.isEmpty else { return .null }
         do { return try JSON(parsing: body, maximumValues: values) } catch {
-            guard !error.hasTooManyValues else {
-                throw BusError(
-                    .tooLarge,
-                    "the body of \(owner) has over \(values) JSON values, and the broker reads so many: say less at once"
-                )
-            }
+            try require(
+                !error.hasTooManyValues, .tooLarge,
+                "the body of \(owner) has over \(values) JSON values, and the broker reads so many: say less at once")
             throw BusError(.badParams, "the body of \(owner) is not JSON: \(error)")
         }
     }
 
     /// The same, of a body in an array.
     func read(_ body: [UInt8], of owner: String) throws(BusError) -> JSON {
-        try body.withUnsafeBytes { bytes in
-            Result { () throws(BusError) in try read(bytes, of: owner) }
-        }.get()
+        try body.withBytes { bytes throws(BusError) in try read(bytes, of: owner) }
     }
 }
 

@@ -46,27 +46,21 @@ extension BusCore {
     }
 
     private func passed(_ alarm: Alarms.Alarm) {
-        switch alarm.kind {
-        case .startTurn: startTurnPassed()
-        case .launcher: launcherTimePassed()
-        case .notes: noteTimePassed()
-        case .hello, .assembly, .offering, .finishing, .lingering, .idle, .ping:
-            // Those of a connection end with it.
-            guard let peer = connections[alarm.peer] else { return }
-            passed(alarm.kind, peer)
-        }
-    }
-
-    private func passed(_ kind: Alarms.Alarm.Kind, _ peer: Peer) {
-        switch kind {
-        case .hello: helloTimePassed(peer)
-        case .assembly: event.add(.lookAtFrame(peer))
-        case .offering: offeringTimePassed(peer)
-        case .finishing: finishingTimePassed(peer)
-        case .lingering: event.add(.close(peer))
-        case .idle: idleTimePassed(peer)
-        case .ping: ping(peer)
-        case .startTurn, .launcher, .notes: preconditionFailure("\(kind) is about no connection")
+        switch (alarm.kind, connections[alarm.peer]) {
+        case (.startTurn, _): startTurnPassed()
+        case (.launcher, _): launcherTimePassed()
+        case (.notes, _): noteTimePassed()
+        case (.hello, let peer?): helloTimePassed(peer)
+        case (.assembly, let peer?): event.add(.lookAtFrame(peer))
+        case (.offering, let peer?): offeringTimePassed(peer)
+        case (.finishing, let peer?): finishingTimePassed(peer)
+        case (.lingering, let peer?): event.add(.close(peer))
+        case (.idle, let peer?): idleTimePassed(peer)
+        case (.ping, let peer?): ping(peer)
+        // Those of a connection end with it.
+        case (.hello, nil), (.assembly, nil), (.offering, nil), (.finishing, nil), (.lingering, nil), (.idle, nil),
+            (.ping, nil):
+            break
         }
     }
 }

@@ -57,22 +57,30 @@ extension BusCore {
             }
             switch header.kind {
             case .call: handleCall(header, frame.body, from: peer)
-            case .open: handleOpen(header, frame.body, from: peer)
-            case .report: handleReport(header, frame.body, from: peer)
-            case .notice, .unknown: refuseKind(header, from: peer)
-            default:
-                if work.fanOut == nil {
-                    handleBroadcast(header, frame.body, from: peer)
-                } else {
-                    // All observers see all broadcasts in one order.
-                    turn.putBack()
-                    awaitFanOut(peer)
-                }
+            case .broadcast where work.fanOut == nil: handleBroadcast(header, frame.body, from: peer)
+            case .broadcast:
+                // All observers see all broadcasts in one order.
+                turn.putBack()
+                awaitFanOut(peer)
+            default: handleRare(header, frame.body, from: peer)
             }
         case .reply: handleReply(header, frame.body, from: peer)
         case .error: handleError(header, frame.body, from: peer)
         case .cancel: handleCancel(header, from: peer)
         case .credit: handleCredit(header, from: peer)
+        }
+    }
+
+    @inline(never)
+    private func handleRare(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
+        do throws(BusError) {
+            switch header.kind {
+            case .open: try handleOpen(header, body, from: peer)
+            case .report: try handleReport(header, body, from: peer)
+            default: refuseKind(header, from: peer)
+            }
+        } catch {
+            refuse(peer, header.id, error)
         }
     }
 

@@ -7,6 +7,7 @@ extension BusCore {
     func wrote(to peer: Peer) { connections.wrote(to: peer) }
 
     /// Answers a request that was not opened.
+    @inline(never)
     func refuse(_ peer: Peer, _ id: UInt64, _ error: BusError) {
         if error.code == .levelViolation || error.code == .undeclared { statistics.violations += 1 }
         writeError(peer, id: id, error)
@@ -22,16 +23,15 @@ extension BusCore {
         statistics.countError(error.code)
         let error = error.shortened(to: longestMessage)
         if monitors.isOn { monitorOwnError(error, id, to: peer) }
-        let text = error.message.utf8.count + error.code.rawValue.utf8.count
-        let memory = peer.outbox.reserve(HeaderWriter.overhead + text * 6 + error.body.count)
-        var writer = HeaderWriter(memory, .error)
-        if id != 0 { writer.integer("id", id) }
-        writer.string("code", error.code.rawValue)
-        writer.string("message", error.message)
-        writer.string("ran", error.ran.rawValue)
-        let count = error.body.withUnsafeBytes { writer.end(body: $0) }
-        peer.outbox.commit(inlineCount: count, isAnswer: true)
-        wrote(to: peer)
+        let room = (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
+        _ = error.body.withUnsafeBytes { body in
+            queue(.error, to: peer, room: room, body: body, isAnswer: true) { writer in
+                if id != 0 { writer.integer("id", id) }
+                writer.string("code", error.code.rawValue)
+                writer.string("message", error.message)
+                writer.string("ran", error.ran.rawValue)
+            }
+        }
         turn.interrupt()
     }
 
@@ -39,14 +39,13 @@ extension BusCore {
     func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
         guard peer.isOpen else { return }
         statistics.replies += 1
-        if monitors.isOn { body.withUnsafeBytes { monitorOwnReply($0, to: peer) } }
-        let memory = peer.outbox.reserve(HeaderWriter.overhead + body.count)
-        var writer = HeaderWriter(memory, .reply)
-        writer.integer("id", id)
-        if more { writer.boolean("more", true) }
-        let count = body.withUnsafeBytes { writer.end(body: $0) }
-        peer.outbox.commit(inlineCount: count, isAnswer: true)
-        wrote(to: peer)
+        body.withUnsafeBytes { body in
+            if monitors.isOn { monitorOwnReply(body, to: peer) }
+            queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { writer in
+                writer.integer("id", id)
+                if more { writer.boolean("more", true) }
+            }
+        }
     }
 
     func writeReply(_ peer: Peer, id: UInt64, _ body: JSON = .object([])) {
@@ -85,13 +84,10 @@ extension BusCore {
         _ peer: Peer, id: UInt64, trace: UnsafeRawBufferPointer = .none, meta: UnsafeRawBufferPointer = .none
     ) {
         guard peer.isOpen else { return }
-        let memory = peer.outbox.reserve(HeaderWriter.overhead + trace.count + meta.count)
-        var writer = HeaderWriter(memory, .cancel)
-        writer.integer("id", id)
-        if trace.count > 0 { writer.raw("trace", trace) }
-        if meta.count > 0 { writer.raw("meta", meta) }
-        peer.outbox.commit(inlineCount: writer.end(body: .none), isAnswer: false)
-        wrote(to: peer)
+        queue(.cancel, to: peer, room: trace.count + meta.count, body: .none, isAnswer: false) { writer in
+            writer.integer("id", id)
+            writer.passOn(trace, meta)
+        }
     }
 
     /// Queues a frame whose header `write` writes. Large bodies are not copied

@@ -69,26 +69,19 @@ extension BusCore {
 
     /// What the limits on bytes that wait have against one more request of a peer's that is
     /// to wait for a module or the authorizer.
-    func heldRefusal(_ held: HeldRequest, of peer: Peer) -> BusError? {
+    func checkRoom(for held: HeldRequest, of peer: Peer) throws(BusError) {
         let own = peer.heldBytes
-        guard own == 0 || own + held.cost <= table.limits.held else {
-            return BusError(
-                .overloaded,
-                "\(own) bytes of \(peer.displayName) wait for modules or the authorizer, and \(table.limits.held) may "
-                    + "(limits.held): wait for answers")
-        }
-        guard own + held.cost <= Self.alwaysTaken || held.cost <= restOfTotal else { return totalIsFull(held.cost) }
-        return nil
+        try require(
+            own == 0 || own + held.cost <= table.limits.held, .overloaded,
+            "\(own) bytes of \(peer.displayName) wait for modules or the authorizer, and \(table.limits.held) may "
+                + "(limits.held): wait for answers")
+        if own + held.cost > Self.alwaysTaken, let refusal = totalRefusal(held.cost) { throw refusal }
     }
 
-    /// A broadcast's body waits once, however many observe it: where there is no room for
-    /// it, nobody gets it, and no observer is blamed.
-    func broadcastRefusal(_ body: Int) -> BusError? {
-        body <= Self.alwaysTaken || body <= restOfTotal ? nil : totalIsFull(body)
-    }
-
-    private func totalIsFull(_ count: Int) -> BusError {
-        BusError(
+    /// What the limit on all that waits has against so many bytes more.
+    func totalRefusal(_ count: Int) -> BusError? {
+        guard count > restOfTotal else { return nil }
+        return BusError(
             .overloaded,
             "\(waitingBytes) bytes wait in the broker for all, and \(table.limits.total) may (limits.total); these are "
                 + "\(count): try later")

@@ -22,26 +22,17 @@ extension BusCore {
 
     /// Tears down the next group.
     func tearDownNext() {
-        guard let group = ending.takeGroup() else {
-            sayGoodbye()
-            return
-        }
+        guard let group = ending.takeGroup() else { return sayGoodbye() }
         let live = group.filter { $0.life.step.map { $0 > .joined } ?? false }
         // Those that another session took over from, and that still finish.
         let parting = modules.leaving.filter { peer in
             group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
         }
         let peers = live.compactMap(\.peer) + parting
-        guard !peers.isEmpty else {
-            tearDownNext()
-            return
-        }
+        guard !peers.isEmpty else { return tearDownNext() }
         for module in live { change(module, .appEnded) }
         ending.opened(peers.count)
-        for peer in peers {
-            let stop = peer.module?.row?.stop ?? 5_000
-            callOwn(peer, to: "module/tearDown", deadline: max(1, stop), isLifecycle: true, .ending)
-        }
+        for peer in peers { askToTearDown(peer, .ending) }
     }
 
     /// One of the group has torn down, or is gone.
@@ -57,12 +48,11 @@ extension BusCore {
         let all = connections.inOrder
         for peer in all {
             while let call = peer.firstMade {
-                failAndCancel(
-                    call, BusError(.shuttingDown, "the app ended before the request was answered", ran: .maybe))
+                failAndCancel(call, .shuttingDown, "the app ended before the request was answered")
             }
         }
         for peer in all {
-            end(peer, BusError(.shuttingDown, "the app is ending"), id: 0, dropsQueued: false)
+            end(peer, .shuttingDown, "the app is ending", id: 0, dropsQueued: false)
         }
         if connections.isEmpty { finish() }
     }

@@ -9,7 +9,7 @@ extension BusCore {
             throw BusError(
                 .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
         }
-        guard let call = openRequest(.served, header, from: peer) else { return }
+        let call = try openRequest(.served, header, from: peer)
         call.pointee.stream.wasPassedOn = true
         replacement.add(CallReference(call))
         event.add(.replaceProgram)

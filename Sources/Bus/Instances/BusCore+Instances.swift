@@ -3,39 +3,24 @@ import StrataCore
 /// `bus/create` and `bus/release`, and who may call an instance.
 extension BusCore {
     /// `create {"interface"}`: answered when the interface's owner is ready.
-    func create(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer)
-        throws(BusError)
-    {
-        var reader = try MemberReader(body: body, of: "bus/create")
-        let name = Name.withoutRouterSuffix(try reader.required("interface"))
+    func create(_ asked: BusCall) throws(BusError) {
+        let peer = asked.peer
+        let name = Name.withoutRouterSuffix(try asked.params().required("interface"))
         // An instance keeps the provider's name.
-        guard let interface = routes.interface(name) ?? adapted(name) else {
-            throw unknownInterface(name)
-        }
+        guard let interface = routes.interface(name) ?? adapted(name) else { throw unknownInterface(name) }
         let owner = interface.owner
         var facts = LiveFacts(
             core: self, kind: .call, peer: peer, owner: owner, interface: interface, required: name)
-        if let refusal = facts.error(.existence ... .owner) { throw refusal }
-        if owner.isReady {
-            writeReply(peer, id: header.id, try newInstance(interface, for: peer))
-            return
+        try facts.check(.existence ... .owner)
+        if owner.isReady { return writeReply(peer, id: asked.id, try newInstance(interface, for: peer)) }
+        let call = try open(asked)
+        facts.startStep = startStep(asked.header.pointee, of: peer)
+        do throws(BusError) {
+            try facts.check(.start ... .start)
+            try wait(.creation(CallReference(call), interface), for: owner)
+        } catch {
+            fail(call, error)
         }
-        guard let call = openRequest(.served, header, from: peer) else { return }
-        facts.startStep = startStep(header, of: peer)
-        if let refusal = facts.error(.start ... .start) {
-            fail(call, refusal)
-            return
-        }
-        guard owner.canTakeWaiter(table.limits.waiting) else {
-            fail(
-                call,
-                BusError(
-                    .overloaded,
-                    "\(table.limits.waiting) requests wait for \(owner.name) already (limits.waiting): try later"))
-            return
-        }
-        owner.whenReady(.creation(CallReference(call), interface))
-        want(owner)
     }
 
     /// The owner of an interface is ready, or known not to become so.
@@ -43,9 +28,7 @@ extension BusCore {
         guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
         do throws(BusError) {
             guard isReady, peer.isOpen else { throw unavailable(interface.owner) }
-            let answer = try newInstance(present(interface), for: peer)
-            writeReply(peer, id: call.pointee.callerID, answer)
-            release(call, "the instance was created")
+            answer(call, try newInstance(present(interface), for: peer).encoded(), "the instance was created")
         } catch {
             fail(call, error)
         }
@@ -53,42 +36,36 @@ extension BusCore {
 
     private func newInstance(_ interface: InterfaceRecord, for peer: Peer) throws(BusError) -> JSON {
         guard let owner = interface.owner.peer else { throw unavailable(interface.owner) }
-        let facts = LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
-        if let refusal = facts.error(.actions ... .actions) { throw refusal }
+        try LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
+            .check(.actions ... .actions)
         // What the caller says with its requests.
         let name = Name.said(interface.name)
-        guard interface.instances == .multiple else { return .object([.init("instance", .string(name))]) }
-        guard peer.instances.created < table.limits.instances else {
-            throw BusError(
-                .overloaded,
-                "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
-        }
-        guard owner.instances.openReleases < table.limits.calls else {
-            throw BusError(
-                .overloaded,
-                "\(owner.displayName) has not answered module/released \(owner.instances.openReleases) times (limits.calls): try later"
-            )
-        }
+        guard interface.instances == .multiple else { return ["instance": .string(name)] }
+        try require(
+            peer.instances.created < table.limits.instances, .overloaded,
+            "\(peer.displayName) has \(table.limits.instances) instances (limits.instances): release some")
+        try require(
+            owner.instances.openReleases < table.limits.calls, .overloaded,
+            "\(owner.displayName) has not answered module/released \(owner.instances.openReleases) times (limits.calls): try later"
+        )
         peer.instances.addCreated(1)
         let number = instances.add(interface, creator: peer, owner: owner)
-        return .object([.init("instance", .string("\(name)#\(number)"))])
+        return ["instance": .string("\(name)#\(number)")]
     }
 
     /// `release {"instance"}`.
-    func releaseInstance(_ body: UnsafeRawBufferPointer, _ module: ModuleRecord, _ peer: Peer) throws(BusError) -> JSON
-    {
-        var reader = try MemberReader(body: body, of: "bus/release")
-        let text = try reader.required("instance")
+    func releaseInstance(_ call: BusCall) throws(BusError) -> JSON {
+        let text = try call.params().required("instance")
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let name = Name.withoutRouterSuffix(String(parts[0]))
         if parts.count == 1, let interface = routes.interface(name), interface.instances == .single {
             return .object([])
         }
         let number = parts.count == 2 ? Array(parts[1].utf8).withUnsafeBytes { Name.instanceNumber($0) } : nil
-        guard let number, let instance = instances.find(number), instance.creator === peer,
+        guard let number, let instance = instances.find(number), instance.creator === call.peer,
             instance.interface.name == name
         else {
-            throw BusError(.unknownInstance, "\(module.name) has created no instance \(text), or it has ended")
+            throw BusError(.unknownInstance, "\(call.module.name) has created no instance \(text), or it has ended")
         }
         instances.remove(number)
         tellReleased(number, instance)
@@ -103,11 +80,11 @@ extension BusCore {
     }
 
     private func tellReleased(_ number: UInt64, _ instance: InstanceTable.Instance) {
-        let body: JSON = .object([.init("instance", .string("\(instance.interface.name)#\(number)"))])
+        let body: JSON = ["instance": .string("\(instance.interface.name)#\(number)")]
         let owner = instance.owner
         owner.instances.addReleases(1)
         callOwn(
-            owner, to: "module/released", body: body.encoded(), deadline: table.startup, isLifecycle: true,
+            owner, to: "module/released", body: body.encoded(), deadline: table.startup,
             mustFit: true, .release)
     }
 
@@ -117,7 +94,7 @@ extension BusCore {
         // An owner that can't be told keeps what nobody uses: it is behind.
         if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.isOpen {
             statistics.slowConsumers += 1
-            end(owner, BusError(.slowConsumer, error.message))
+            end(owner, .slowConsumer, error.message)
         }
     }
 

@@ -17,7 +17,7 @@ struct AppStart {
     mutating func didInitialize(_ member: Int) { order.didInitialize(member) }
     mutating func begins(again member: Int) { order.begins(again: member) }
     mutating func leave(_ member: Int) { order.leave(member) }
-    mutating func turnTimedOut() { _ = order.turnTimedOut() }
+    mutating func turnTimedOut() { order.turnTimedOut() }
 
     /// The turn, where it is another one than when this was asked last.
     mutating func takeTurnChange() -> StartOrder.Turn? {

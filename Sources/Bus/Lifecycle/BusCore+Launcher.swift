@@ -7,9 +7,9 @@ extension BusCore {
     /// that have had its number; `pending` are keys of the row that take effect at the
     /// next process's start; `byHand` says that a person had this process started.
     /// With `pid` 0, and no token, nobody is the module any more.
-    func vouch(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/vouch")
-        let module = try row(try reader.required("module"))
+    func vouch(_ call: BusCall) throws(BusError) -> JSON {
+        let reader = try call.params()
+        let module = try row(reader)
         guard let number = try reader.integer("pid"), let pid = Int32(exactly: number), pid >= 0 else {
             throw BusError(.badParams, "bus/vouch lacks \"pid\", a process's number, or 0 for none")
         }
@@ -18,28 +18,23 @@ extension BusCore {
             return .object([])
         }
         let token = try reader.required("token")
-        try takeRestarts(of: module, &reader)
-        let process = try process(pid, &reader)
+        try takeRestarts(of: module, reader)
+        let process = try process(pid, reader)
         module.said.take(pending: try reader.strings("pending"))
         let old = module.said.vouch
         let isByHand = try reader.bool("byHand") ?? false
         module.said.take(
             LauncherWord.Vouch(
                 token: token, process: process, isByHand: old?.process == process ? old?.isByHand == true : isByHand,
-                spawnedAt: try Self.time(&reader, "spawnedAt")))
+                spawnedAt: try Self.time(reader, "spawnedAt")))
         if let successor = module.successor, successor.peer.vouched != process {
-            end(
-                successor.peer, BusError(.shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
-            )
+            end(successor.peer, .shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
         }
         // One that was to take over may have been given up for the one that serves.
         if let peer = module.peer, let former = peer.vouched, former != process, module.row?.replace != .overlap {
             end(
-                peer,
-                BusError(
-                    .shuttingDown,
-                    "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends"
-                ))
+                peer, .shuttingDown,
+                "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends")
         }
         if let old, old.process == process, old.token == token { return .object([]) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { vouched(module, process, for: peer) }
@@ -47,7 +42,7 @@ extension BusCore {
     }
 
     /// How often a module was started again the launcher knows over all brokers' lives.
-    private func takeRestarts(of module: ModuleRecord, _ reader: inout MemberReader) throws(BusError) {
+    private func takeRestarts(of module: ModuleRecord, _ reader: MemberReader) throws(BusError) {
         guard let restarts = try reader.integer("restarts"), restarts >= 0 else { return }
         module.history.take(restarts: Int(restarts))
     }
@@ -62,35 +57,28 @@ extension BusCore {
 
     /// The process that a vouch is for. Without its start it is the one that has the
     /// number now.
-    private func process(_ pid: Int32, _ reader: inout MemberReader) throws(BusError) -> ProcessIdentity {
+    private func process(_ pid: Int32, _ reader: MemberReader) throws(BusError) -> ProcessIdentity {
         guard let ticks = try reader.integer("startTicks") else { return host.process(pid) ?? .ended(pid) }
-        guard ticks >= 0 else {
-            throw BusError(.badParams, "bus/vouch has \"startTicks\" \(ticks): say field 22 of /proc/\(pid)/stat")
-        }
+        try require(ticks >= 0, .badParams, "bus/vouch has \"startTicks\" \(ticks): say field 22 of /proc/\(pid)/stat")
         return ProcessIdentity(pid: pid, startTicks: UInt64(ticks))
     }
 
     /// The hello of a peer that waited is judged again, now that there is a vouch.
     private func vouched(_ module: ModuleRecord, _ process: ProcessIdentity, for peer: Peer) {
         guard isOf(peer, process) else {
-            end(peer, isNotVouched(peer, module, process), id: peer.greeting.helloID)
-            return
+            return end(peer, isNotVouched(peer, module, process), id: peer.greeting.helloID)
         }
         judgeAgain(peer)
     }
 
     /// `retire {"module"}`: answered when its tearDown is done.
-    func retire(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
-        var reader = try MemberReader(body: body, of: "bus/retire")
-        let module = try row(try reader.required("module"))
+    func retire(_ asked: BusCall) throws(BusError) {
+        let module = try row(try asked.params())
         guard let retired = module.peer else {
             throw BusError(.unavailable, "\(module.name) isn't running, so it can't be retired")
         }
-        guard !module.isRetired else {
-            writeReply(peer, id: header.id)
-            return
-        }
-        guard let call = openRequest(.served, header, from: peer) else { return }
+        if module.isRetired { return writeReply(asked.peer, id: asked.id) }
+        let call = try open(asked)
         // tearDown has a time of its own.
         calls.disarm(call)
         call.pointee.stream.wasPassedOn = true
@@ -105,46 +93,35 @@ extension BusCore {
         // The end of one session may be that of another.
         guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
-        callOwn(
-            peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
-            .retirement(module, retirement))
+        askToTearDown(peer, .retirement(module, retirement))
     }
 
     /// Its tearDown was answered, took too long, or its session has ended.
     func retired(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         switch retirement {
         case .asked(let asking):
-            guard asking.isOpen, let launcher = asking.call.pointee.caller?.takeUnretainedValue() else { return }
-            writeReply(launcher, id: asking.call.pointee.callerID)
-            release(asking.call, "the module was retired")
+            if asking.isOpen { answer(asking.call, JSON.object([]).encoded(), "the module was retired") }
         case .idle(let idle): stopIdle(module, peer, idle)
         case .removed:
-            end(peer, BusError(.shuttingDown, "the row of \(module.name) was taken out of the manifest"))
+            end(peer, .shuttingDown, "the row of \(module.name) was taken out of the manifest")
         }
     }
 
     /// `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "restarts"?, "exit"?}`
-    func moduleState(_ body: UnsafeRawBufferPointer) throws(BusError) -> JSON {
-        var reader = try MemberReader(body: body, of: "bus/moduleState")
-        let module = try row(try reader.required("module"))
+    func moduleState(_ call: BusCall) throws(BusError) -> JSON {
+        let reader = try call.params()
+        let module = try row(reader)
         let word = try reader.required("state")
         let reason = try reader.string("reason") ?? ""
         let lines = try reader.strings("lines")
-        let spawnedAt = try Self.time(&reader, "spawnedAt")
-        let (verdict, process): (LauncherWord.Verdict, ModuleLife.Absence.Process)
-        switch word {
-        case "starting":
-            (verdict, process) = (.starting, .starting)
-            module.take(.stopIsOver)
-        case "restarting": (verdict, process) = (.restarting, .restarting)
-        case "failed": (verdict, process) = (.failed, .failed)
-        case "absent": (verdict, process) = (.absent, .absent)
-        default:
+        let spawnedAt = try Self.time(reader, "spawnedAt")
+        guard let verdict = LauncherWord.Verdict(word), let process = verdict.process else {
             throw BusError(
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
+        if process == .starting { module.take(.stopIsOver) }
         module.said.take(verdict, reason, lines: lines)
-        try takeRestarts(of: module, &reader)
+        try takeRestarts(of: module, reader)
         if process != .starting { endVouched(module, "is \(word)\(reason.isEmpty ? "" : " (\(reason))")") }
         if let spawnedAt, process == .starting { noteSpawn(at: spawnedAt, of: module) }
         if module.peer == nil {
@@ -190,13 +167,14 @@ extension BusCore {
     }
 
     /// Microseconds since 1970; nil where there is none, or 0.
-    private static func time(_ reader: inout MemberReader, _ name: String) throws(BusError) -> UInt64? {
+    private static func time(_ reader: MemberReader, _ name: String) throws(BusError) -> UInt64? {
         guard let time = try reader.integer(name), time > 0 else { return nil }
         return UInt64(time)
     }
 
     /// The row that the launcher speaks of.
-    private func row(_ name: String) throws(BusError) -> ModuleRecord {
+    private func row(_ params: MemberReader) throws(BusError) -> ModuleRecord {
+        let name = try params.required("module")
         guard let module = modules.find(name), module.row != nil else {
             throw BusError(.unknownModule, "no row of the manifest is named \(name)")
         }
@@ -207,28 +185,16 @@ extension BusCore {
     func launcherCall(
         _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer
-    ) {
+    ) throws(BusError) {
         let uid = peer.credentials.uid
-        guard action != "lend" || mayLaunch(uid) else {
-            refuse(
-                peer, header.id,
-                BusError(
-                    .forbidden,
-                    "user \(uid) can't have a module's place: the broker's user (\(user)) or root can, who could start it"
-                ))
-            return
-        }
+        try require(
+            action != "lend" || mayLaunch(uid), .forbidden,
+            "user \(uid) can't have a module's place: the broker's user (\(user)) or root can, who could start it")
         guard let launcher else {
-            refuse(
-                peer, header.id,
-                BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch"))
-            return
+            throw BusError(.unavailable, "no launcher is connected to this broker: run strata up or strata launch")
         }
-        guard !hasInstance else {
-            refuse(peer, header.id, noInstances("launcher"))
-            return
-        }
-        guard let call = openRequest(.call, header, from: peer) else { return }
+        if hasInstance { throw noInstances("launcher") }
+        let call = try openRequest(.call, header, from: peer)
         let to = Array("launcher/\(action)".utf8)
         to.withUnsafeBytes { to in
             deliver(call, Request(to: to, trace: header.trace, meta: header.meta, body: body), to: launcher)

@@ -96,7 +96,7 @@ extension BusCore {
     func callStep(_ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleLife.Step) {
         let step = Self.action(reaching: reached)
         callOwn(
-            peer, to: "module/\(step)", body: body, deadline: table.startup, isLifecycle: true,
+            peer, to: "module/\(step)", body: body, deadline: table.startup,
             .start(module, reaches: reached))
     }
 
@@ -109,16 +109,11 @@ extension BusCore {
         case .failure(let error) where error.code == .unknownAction: break
         case .failure(let error) where error.code == .deadlineExceeded:
             end(
-                peer,
-                BusError(
-                    .failed,
-                    "\(module.name) did not answer module/\(step) within \(table.startup) ms (startup): its start failed"
-                ))
+                peer, .failed,
+                "\(module.name) did not answer module/\(step) within \(table.startup) ms (startup): its start failed")
             return
         case .failure(let error):
-            end(
-                peer,
-                BusError(.failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))"))
+            end(peer, .failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))")
             return
         }
         if let successor = module.successor, successor.peer === peer {
@@ -145,10 +140,9 @@ extension BusCore {
     }
 
     func setUpBody() -> [UInt8] {
-        let body: JSON = .object([
-            .init("env", .string(table.env)), .init("settings", table.settings),
-            .init("launchOptions", table.launchOptions),
-        ])
+        let body: JSON = [
+            "env": .string(table.env), "settings": table.settings, "launchOptions": table.launchOptions,
+        ]
         return body.encoded()
     }
 
@@ -210,14 +204,9 @@ extension BusCore {
         start.begins(again: module.number)
         let isForGood = module.row?.restart == .never && !wasRetired
         module.take(.sessionEnded(.absent, isForGood: isForGood))
-        let process: ModuleLife.Absence.Process =
-            switch module.said.verdict {
-            case .starting: .starting
-            case .restarting: .restarting
-            case .failed: .failed
-            case .absent: .absent
-            case .none: canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent
-            }
+        let process =
+            module.said.verdict.process
+            ?? (canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent)
         change(module, .processIs(process), module.withDeath(reason))
         if wasRetired, isToStartAgain(module) {
             startAgain(module)
@@ -269,10 +258,7 @@ extension BusCore {
 
     private func askToStart(_ module: ModuleRecord, _ launcher: Peer) {
         module.said.startWasAsked(true)
-        let body: JSON = .object([
-            .init("module", .string(module.name)), .init("reason", .string("a request waits for it")),
-        ])
-        callOwn(launcher, to: "launcher/start", body: body.encoded(), deadline: 0, .wanted(module))
+        order(launcher, "start", module, "a request waits for it", .wanted(module))
     }
 
     /// `launcher/start` was answered.

@@ -55,30 +55,27 @@ extension BusCore {
         routes.actionNames.keep(Set(calls.open(most: .max).map(\.pointee.action)))
     }
 
-    /// For `bus/modules`.
-    func describeDeaths(of module: ModuleRecord) -> [JSON.Member] {
-        var members: [JSON.Member] = []
-        if let death = module.history.lastDeath {
-            members.append(
-                .init(
-                    "lastDeath",
-                    [
-                        "at": .integer(Int64(death.at)), "calls": .integer(Int64(death.calls)),
-                        "actions": .array(death.actions.map { .string($0) }),
-                        "unnamed": .integer(Int64(death.unnamed)),
-                    ]))
-        }
+    // MARK: For `bus/modules`
+
+    func describe(_ death: ModuleDeath) -> JSON {
+        [
+            "at": JSON(death.at), "calls": JSON(death.calls), "actions": JSON(death.actions),
+            "unnamed": JSON(death.unnamed),
+        ]
+    }
+
+    /// Nil where no action of a module's is set aside.
+    func describeSetAside(of module: ModuleRecord) -> JSON? {
         let setAside = module.history.deaths.setAside(at: now)
-        if !setAside.isEmpty {
-            let wall = host.wallMicroseconds / 1_000
-            let entries: [JSON] = setAside.map { entry in
-                [
-                    "action": .string(entry.action), "deaths": .integer(Int64(entry.deaths.count)),
-                    "until": .integer(Int64(wall + (entry.setAsideUntil ?? 0) - now)),
-                ]
-            }
-            members.append(.init("setAside", .array(entries)))
-        }
-        return members
+        let wall = host.wallMicroseconds / 1_000
+        return setAside.isEmpty
+            ? Optional.none
+            : .array(
+                setAside.map { entry in
+                    [
+                        "action": .string(entry.action), "deaths": JSON(entry.deaths.count),
+                        "until": JSON(wall + (entry.setAsideUntil ?? 0) - now),
+                    ]
+                })
     }
 }

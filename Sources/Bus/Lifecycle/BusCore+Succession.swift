@@ -89,7 +89,7 @@ extension BusCore {
 
     /// The process that was to take over ends instead.
     func endSuccessor(of module: ModuleRecord, _ reason: String) {
-        if let successor = module.successor { end(successor.peer, BusError(.shuttingDown, reason)) }
+        if let successor = module.successor { end(successor.peer, .shuttingDown, reason) }
     }
 
     // MARK: the old one
@@ -104,9 +104,10 @@ extension BusCore {
         for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
         endOffering(old)
         modules.leaves(old)
-        let stop = max(1, module.row?.stop ?? 5_000)
-        setAlarm(.finishing, of: old, after: stop)
-        if old.wantsRetiring { callOwn(old, to: "module/retiring", deadline: stop, isLifecycle: true, .retiring) }
+        setAlarm(.finishing, of: old, after: old.stopTime)
+        if old.wantsRetiring {
+            callOwn(old, to: "module/retiring", deadline: old.stopTime, .retiring)
+        }
     }
 
     func finishingTimePassed(_ old: Peer) {
@@ -122,19 +123,20 @@ extension BusCore {
         }
     }
 
+    /// A session may take its row's `stop` for it.
+    func askToTearDown(_ peer: Peer, _ purpose: OwnPurpose) {
+        callOwn(peer, to: "module/tearDown", deadline: peer.stopTime, purpose)
+    }
+
     private func tearDown(_ peer: Peer) {
         guard peer.isOpen, let module = peer.module else { return }
-        callOwn(
-            peer, to: "module/tearDown", deadline: max(1, module.row?.stop ?? 5_000), isLifecycle: true,
-            .dismissal(module))
+        askToTearDown(peer, .dismissal(module))
     }
 
     func dismiss(_ peer: Peer, _ module: ModuleRecord) {
         end(
-            peer,
-            BusError(
-                .shuttingDown,
-                "process \(module.session.pid) took over as \(module.name): this one, \(peer.credentials.pid), ends"))
+            peer, .shuttingDown,
+            "process \(module.session.pid) took over as \(module.name): this one, \(peer.credentials.pid), ends")
     }
 
     // MARK: what a session that doesn't serve may not do
@@ -150,10 +152,13 @@ extension BusCore {
 
     func onlyServing(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
         try onlyStaying(peer, module)
-        guard module.peer === peer else {
-            throw BusError(
-                .unavailable,
-                "this process takes over as \(module.name) when it is ready: what it brings is taken back after that")
-        }
+        try require(
+            module.peer === peer, .unavailable,
+            "this process takes over as \(module.name) when it is ready: what it brings is taken back after that")
     }
+}
+
+extension Peer {
+    /// How long its tearDown may take, in milliseconds.
+    fileprivate var stopTime: UInt64 { max(1, module?.row?.stop ?? 5_000) }
 }

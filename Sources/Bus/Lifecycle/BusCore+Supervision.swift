@@ -33,10 +33,7 @@ extension BusCore {
             return
         }
         let unused = peer.firstServed == nil ? now - min(now, peer.lastRequest) : 0
-        guard unused >= idle else {
-            setAlarm(.idle, of: peer, after: idle - unused)
-            return
-        }
+        guard unused >= idle else { return setAlarm(.idle, of: peer, after: idle - unused) }
         retire(module, peer, .idle(idle))
     }
 
@@ -47,14 +44,10 @@ extension BusCore {
         guard module.peer === peer, peer.isOpen else { return }
         let attempt = peer.countStop()
         guard attempt < Self.mostStopAttempts else {
-            end(peer, BusError(.shuttingDown, "\(module.name) idled, and nobody stopped its process: it is to end"))
-            return
+            return end(peer, .shuttingDown, "\(module.name) idled, and nobody stopped its process: it is to end")
         }
         let pause = min(idle, 1_000) << UInt64(attempt)
-        guard let launcher else {
-            setAlarm(.idle, of: peer, after: pause)
-            return
-        }
+        guard let launcher else { return setAlarm(.idle, of: peer, after: pause) }
         order(
             launcher, "stop", module, "nobody asked anything of it for \(idle) ms",
             .stop(peer: peer.number, pause: pause))
@@ -66,30 +59,26 @@ extension BusCore {
             stage == .running
         else { return }
         callOwn(
-            peer, to: "module/ping", deadline: interval, isLifecycle: true, .ping(module, interval: interval))
+            peer, to: "module/ping", deadline: interval, .ping(module, interval: interval))
     }
 
     func pingAnswered(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64, _ answer: OwnAnswer) {
         guard module.peer === peer, peer.isOpen else { return }
         guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
-            setAlarm(.ping, of: peer, after: interval)
-            return
+            return setAlarm(.ping, of: peer, after: interval)
         }
         guard !module.isRetired else { return }
-        guard let launcher else {
-            setAlarm(.ping, of: peer, after: interval)
-            return
-        }
+        guard let launcher else { return setAlarm(.ping, of: peer, after: interval) }
         order(
             launcher, "restart", module, "it did not answer a ping within \(interval) ms",
             .restart(peer: peer.number, pause: interval))
     }
 
     /// Asks the launcher; where it does so, that shows in the module's state.
-    private func order(
+    func order(
         _ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String, _ purpose: OwnPurpose
     ) {
-        let body: JSON = .object([.init("module", .string(module.name)), .init("reason", .string(reason))])
+        let body: JSON = ["module": .string(module.name), "reason": .string(reason)]
         callOwn(launcher, to: "launcher/\(action)", body: body.encoded(), deadline: 0, purpose)
     }
 }

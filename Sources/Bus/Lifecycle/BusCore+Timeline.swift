@@ -50,48 +50,39 @@ extension BusCore {
 
     // MARK: bus/timeline
 
-    func timelineListing(for peer: Peer) -> Listing.Part {
-        var app: [JSON.Member] = [.init("name", .string(table.app))]
-        app += [("begun", StartTimes.Mark.spawned), ("ready", .ready)].compactMap { name, mark in
-            start.times.wall(mark).map { .init(name, .integer(Int64(clamping: $0))) }
-        }
-        if let all = start.times.between(.spawned, .ready) {
-            app.append(.init("microseconds", .integer(Int64(clamping: all))))
-        }
-        return Listing.array("modules", of: modules.inStartOrder, first: [.init("app", .object(app))]) {
+    func timelineListing(_ call: BusCall) -> Listing.Part {
+        let peer = call.peer
+        let app: JSON = .present([
+            "name": .string(table.app), "begun": start.times.wall(.spawned).map { JSON($0) },
+            "ready": start.times.wall(.ready).map { JSON($0) },
+            "microseconds": start.times.between(.spawned, .ready).map { JSON($0) },
+        ])
+        return Listing.array("modules", of: modules.inStartOrder, first: [.init("app", app)]) {
             [unowned self] module in
             modules.find(module.name) === module ? timeline(of: module, for: peer) : nil
         }
     }
 
-    private static let markNames: [(String, StartTimes.Mark)] = [
-        ("spawned", .spawned), ("connected", .connected), ("setUpBegun", .setUpBegun), ("setUpEnded", .setUpEnded),
-        ("initializeBegun", .initializeBegun), ("initializeEnded", .initializeEnded), ("ready", .ready),
-        ("ended", .ended),
-    ]
-
     private func timeline(of module: ModuleRecord, for peer: Peer) -> JSON {
-        var members: [JSON.Member] = [
-            .init("name", .string(module.name)), .init("level", .string(levels.names[module.rank])),
-            .init("start", module.row.map { .string($0.start.rawValue) } ?? .string("guest")),
-            .init("state", .string(module.life.word)),
-        ]
         let times = module.history.times
-        for (name, mark) in Self.markNames {
-            if let at = times.wall(mark) { members.append(.init(name, .integer(Int64(clamping: at)))) }
+        func at(_ mark: StartTimes.Mark) -> JSON? { times.wall(mark).map { JSON($0) } }
+        func between(_ one: StartTimes.Mark, _ other: StartTimes.Mark) -> JSON? {
+            times.between(one, other).map { JSON($0) }
         }
-        if times.isResumed { members.append(.init("resumed", true)) }
-        let phases: [(String, UInt64?)] = [
-            ("connect", times.between(.spawned, .connected)), ("setUp", times.between(.setUpBegun, .setUpEnded)),
-            ("initialize", times.between(.initializeBegun, .initializeEnded)),
-            ("all", times.between(times.has(.spawned) ? .spawned : .connected, .ready)),
-        ]
-        let known = phases.compactMap { name, time in
-            time.map { JSON.Member(name, .integer(Int64(clamping: $0))) }
-        }
-        if !times.isResumed, !known.isEmpty { members.append(.init("microseconds", .object(known))) }
-        let reason = module.reason(for: peer)
-        if !reason.isEmpty { members.append(.init("reason", .string(reason))) }
-        return .object(members)
+        let phases: JSON = .present([
+            "connect": between(.spawned, .connected), "setUp": between(.setUpBegun, .setUpEnded),
+            "initialize": between(.initializeBegun, .initializeEnded),
+            "all": between(times.has(.spawned) ? .spawned : .connected, .ready),
+        ])
+        return .present([
+            "name": .string(module.name), "level": .string(levels.names[module.rank]),
+            "start": .string(module.startWord), "state": .string(module.life.word),
+            "spawned": at(.spawned), "connected": at(.connected), "setUpBegun": at(.setUpBegun),
+            "setUpEnded": at(.setUpEnded), "initializeBegun": at(.initializeBegun),
+            "initializeEnded": at(.initializeEnded), "ready": at(.ready), "ended": at(.ended),
+            "resumed": times.isResumed ? true : Optional.none,
+            "microseconds": times.isResumed || phases == .object([]) ? Optional.none : phases,
+            "reason": module.reason(for: peer).json,
+        ])
     }
 }

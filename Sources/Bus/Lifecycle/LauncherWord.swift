@@ -3,7 +3,26 @@ import StrataCore
 /// What the launcher has said of a row's process.
 struct LauncherWord: StatePart {
     /// What it said last of how the process is.
-    enum Verdict: UInt8 { case none, starting, restarting, failed, absent }
+    enum Verdict: UInt8, CaseIterable {
+        case none, starting, restarting, failed, absent
+
+        /// The one that a word of its is.
+        init?(_ word: String) {
+            guard let verdict = Self.allCases.first(where: { "\($0)" == word }) else { return nil }
+            self = verdict
+        }
+
+        /// Nil where it said nothing.
+        var process: ModuleLife.Absence.Process? {
+            switch self {
+            case .none: nil
+            case .starting: .starting
+            case .restarting: .restarting
+            case .failed: .failed
+            case .absent: .absent
+            }
+        }
+    }
 
     /// Which process it vouches for.
     struct Vouch: StatePart {

@@ -65,6 +65,7 @@ struct StartOrder {
     }
 
     /// The time of the present turn has passed: who held it up leaves.
+    @discardableResult
     mutating func turnTimedOut() -> [Int] {
         let late: [Int]
         switch turn {
@@ -107,6 +108,8 @@ extension StartOrder: StatePart {
         try file(2, &steps)
         try file(3, &hasBegun)
         guard file.isReading else { return }
-        for (member, step) in zip(groups.joined(), steps.joined()) { progress[member] = Progress(rawValue: step) ?? .left }
+        for (member, step) in zip(groups.joined(), steps.joined()) {
+            progress[member] = Progress(rawValue: step) ?? .left
+        }
     }
 }

@@ -29,8 +29,6 @@ struct ActionDeaths: Equatable, StatePart {
     /// In the order of their last deaths.
     private(set) var entries: [Entry] = []
 
-    init() {}
-
     mutating func fields(_ file: inout StateFile) throws(StateError) { try file(1, &entries) }
 
     /// Whether any action may be set aside: what costs least to ask first.

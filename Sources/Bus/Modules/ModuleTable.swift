@@ -35,9 +35,8 @@ struct ModuleTable: ~Copyable {
         rows = []
         for (place, row) in new.enumerated() {
             if let index = old.firstIndex(where: { $0.name == row.name }) {
-                let record = old.remove(at: index)
-                record.take(row, place: place)
-                rows.append(record)
+                rows.append(old.remove(at: index))
+                rows[place].take(row, place: place)
             } else {
                 let record = ModuleRecord(row: row, number: nextNumber, place: place)
                 nextNumber += 1
@@ -66,12 +65,8 @@ struct ModuleTable: ~Copyable {
 
     /// Found by halves, since guests have their numbers in order, and many may leave at once.
     private mutating func removeGuest(_ guest: ModuleRecord) {
-        var (low, high) = (0, guests.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if guests[middle].number < guest.number { low = middle + 1 } else { high = middle }
-        }
-        if low < guests.count, guests[low] === guest { guests.remove(at: low) }
+        let place = guests.place { $0.number < guest.number }
+        if place < guests.count, guests[place] === guest { guests.remove(at: place) }
     }
 
     /// A successor took a session's place.

@@ -8,8 +8,6 @@ struct SeenReports: StatePart {
     /// Of the records that they were then: a guest that comes again has another.
     private var numbers: [Int] = []
 
-    init() {}
-
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &names)
         // In the next program the records are others; the next report of each says which.

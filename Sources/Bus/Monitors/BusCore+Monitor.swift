@@ -8,23 +8,23 @@ import StrataCore
 extension BusCore {
     /// `monitor {"module"?, "name"?, "bodies"?}`
     @inline(never)
-    func monitor(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
-        let wanted = try wantedFrames(body)
-        guard monitors.monitors.count < Monitor.most else {
-            throw BusError(.overloaded, "\(Monitor.most) monitors are open already: end one of them")
-        }
-        guard let call = openRequest(.served, header, from: peer) else { return }
+    func monitor(_ asked: BusCall) throws(BusError) {
+        let wanted = try wantedFrames(asked)
+        try require(
+            monitors.monitors.count < Monitor.most, .overloaded,
+            "\(Monitor.most) monitors are open already: end one of them")
+        let call = try open(asked)
         // A monitor has no deadline.
         calls.removeDeadline(of: call)
         // Its request isn't told.
         monitors.isTold()
-        monitors.add(of: peer, call, wanted, missed: 0)
+        monitors.add(of: asked.peer, call, wanted, missed: 0)
     }
 
-    private func wantedFrames(_ body: UnsafeRawBufferPointer) throws(BusError) -> Monitor.Wanted {
+    private func wantedFrames(_ asked: BusCall) throws(BusError) -> Monitor.Wanted {
         var wanted = Monitor.Wanted()
-        guard !body.isEmpty else { return wanted }
-        var reader = try MemberReader(body: body, of: "bus/monitor")
+        guard !asked.body.isEmpty else { return wanted }
+        let reader = try asked.params()
         let module = try reader.string("module")
         let name = try reader.string("name")
         wanted.bodies = try reader.bool("bodies") ?? false

@@ -30,7 +30,7 @@ extension BusCore {
         let caller = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }
         pass(
             MonitoredFrame(
-                .call, id: call.pointee.id, from: caller, to: request.to, callee: callee.from,
+                kind: .call, id: call.pointee.id, from: caller, to: request.to, callee: callee.from,
                 url: request.url.isEmpty ? nil : request.url, body: request.body))
     }
 
@@ -38,18 +38,18 @@ extension BusCore {
     @inline(never)
     func monitorReport(_ request: Request, from peer: Peer, to target: ModuleRecord) {
         target.nameBytes.withUnsafeBytes {
-            pass(MonitoredFrame(.report, from: peer.from, to: $0, name: request.name, body: request.body))
+            pass(MonitoredFrame(kind: .report, from: peer.from, to: $0, name: request.name, body: request.body))
         }
     }
 
     @inline(never)
     func monitorBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
-        pass(MonitoredFrame(.broadcast, from: peer.from, to: .none, name: header.name, body: body))
+        pass(MonitoredFrame(kind: .broadcast, from: peer.from, to: .none, name: header.name, body: body))
     }
 
     @inline(never)
     func monitorNotice(_ notice: Notice, to peer: Peer) {
-        tell(MonitoredFrame(.notice, from: notice.from, to: peer.from, name: notice.name, body: notice.body))
+        tell(MonitoredFrame(kind: .notice, from: notice.from, to: peer.from, name: notice.name, body: notice.body))
     }
 
     /// A call of the bus's own.
@@ -61,7 +61,7 @@ extension BusCore {
             Self.withText(name ?? "") { text in
                 tell(
                     MonitoredFrame(
-                        .call, id: call.pointee.id, from: MonitoredFrame.bus, to: to, callee: peer.from,
+                        kind: .call, id: call.pointee.id, from: MonitoredFrame.bus, to: to, callee: peer.from,
                         name: name == nil ? nil : text, body: body))
             }
         }
@@ -76,11 +76,11 @@ extension BusCore {
     ) {
         let to = caller?.from ?? MonitoredFrame.bus
         guard let code else {
-            tell(MonitoredFrame(.reply, id: Self.number(call), from: callee.from, to: to, body: body))
+            tell(MonitoredFrame(kind: .reply, id: Self.number(call), from: callee.from, to: to, body: body))
             return
         }
         Self.withText(code.rawValue) {
-            tell(MonitoredFrame(.error, id: Self.number(call), from: callee.from, to: to, code: $0, body: body))
+            tell(MonitoredFrame(kind: .error, id: Self.number(call), from: callee.from, to: to, code: $0, body: body))
         }
     }
 
@@ -94,7 +94,7 @@ extension BusCore {
 
     @inline(never)
     func monitorOwnReply(_ body: UnsafeRawBufferPointer, to peer: Peer) {
-        tell(MonitoredFrame(.reply, from: MonitoredFrame.bus, to: peer.from, body: body))
+        tell(MonitoredFrame(kind: .reply, from: MonitoredFrame.bus, to: peer.from, body: body))
     }
 
     /// An error of the bus's. Where it refuses a request, that is told, with
@@ -117,7 +117,8 @@ extension BusCore {
                 error.body.withUnsafeBytes { body in
                     tell(
                         MonitoredFrame(
-                            .error, id: call.map(Self.number) ?? 0, from: MonitoredFrame.bus, to: peer.from, code: code,
+                            kind: .error, id: call.map(Self.number) ?? 0, from: MonitoredFrame.bus, to: peer.from,
+                            code: code,
                             body: body))
                 }
             }
@@ -131,7 +132,7 @@ extension BusCore {
             (held.interface?.owner.nameBytes ?? []).withUnsafeBytes { owner in
                 tell(
                     MonitoredFrame(
-                        isReport ? .report : .call, from: peer.from, to: request.to,
+                        kind: isReport ? .report : .call, from: peer.from, to: request.to,
                         callee: held.interface == nil ? nil : owner, name: isReport ? request.name : nil, code: code,
                         body: request.body))
             }
@@ -147,8 +148,8 @@ extension BusCore {
         (owner?.nameBytes ?? []).withUnsafeBytes { name in
             tell(
                 MonitoredFrame(
-                    kind, from: hand.peer.from, to: kind == .open ? header.pointee.url : to,
-                    target: owner == nil ? interface : name, callee: owner == nil ? nil : name, name: hand.name,
+                    kind: kind, from: hand.peer.from, to: kind == .open ? header.pointee.url : to,
+                    receiver: owner == nil ? interface : name, callee: owner == nil ? nil : name, name: hand.name,
                     code: code, unknownKind: kind == .unknown ? header.pointee.unknownKind : nil, body: hand.body))
         }
     }
@@ -175,7 +176,8 @@ extension BusCore {
         monitors.isTold()
         tell(
             MonitoredFrame(
-                .call, from: hand.peer.from, to: hand.header.pointee.to, callee: MonitoredFrame.bus, name: hand.name,
+                kind: .call, from: hand.peer.from, to: hand.header.pointee.to, callee: MonitoredFrame.bus,
+                name: hand.name,
                 body: hand.body))
     }
 

@@ -44,6 +44,4 @@ struct FrameNote {
     var unknownKind: Int32 = -1
     /// The body's length, kept or not.
     var bodyCount = 0
-
-    init() {}
 }

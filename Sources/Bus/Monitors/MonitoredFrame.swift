@@ -5,44 +5,27 @@ import StrataCore
 /// the frame is handled. What is kept of it is a `FrameNote`.
 struct MonitoredFrame: ~Copyable {
     let kind: Header.Kind
+    /// The bus's number of a call, which its answers have too; 0 for none.
+    var id: UInt64 = 0
     /// A module's name, `operator`, `launcher` or `bus`.
     let from: Header.Text
     /// The same, or `Interface/action`, or the URL of a refused `open`; empty
     /// on a broadcast.
     let to: Header.Text
-    /// Who gets it, where `to` doesn't say that; what `module` is compared with.
-    let target: Header.Text
+    /// Who gets it, where neither `callee` nor `to` says that.
+    var receiver: Header.Text?
     /// The module that serves a call, where one is known: `to` names its interface.
-    let callee: Header.Text?
-    /// The bus's number of a call, which its answers have too; 0 for none.
-    let id: UInt64
-    let name: Header.Text?
-    let code: Header.Text?
+    var callee: Header.Text?
+    var name: Header.Text?
+    var code: Header.Text?
     /// Of a call that an `open` became.
-    let url: Header.Text?
+    var url: Header.Text?
     /// The kind as it was written, where it is none of the known ones.
-    let unknownKind: Header.Text?
+    var unknownKind: Header.Text?
     let body: Header.Text
 
-    /// - Parameter target: nil where that is what `callee` or else `to` says.
-    @inline(__always)
-    init(
-        _ kind: Header.Kind, id: UInt64 = 0, from: Header.Text, to: Header.Text, target: Header.Text? = nil,
-        callee: Header.Text? = nil, name: Header.Text? = nil, code: Header.Text? = nil, url: Header.Text? = nil,
-        unknownKind: Header.Text? = nil, body: Header.Text
-    ) {
-        self.kind = kind
-        self.from = from
-        self.to = to
-        self.target = target ?? callee ?? to
-        self.callee = callee
-        self.id = id
-        self.name = name
-        self.code = code
-        self.url = url
-        self.unknownKind = unknownKind
-        self.body = body
-    }
+    /// Who gets it: what `module` is compared with.
+    @inline(__always) var target: Header.Text { receiver ?? callee ?? to }
 
     /// What the bus calls itself.
     static var bus: Header.Text {

@@ -4,36 +4,31 @@ import StrataCore
 extension BusCore {
     func handleBroadcast(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         if header.members.contains(.id), !hasUsableID(header, from: peer) { return }
-        guard header.members.contains(.name) else {
-            endForName(header, of: peer)
-            return
-        }
+        guard header.members.contains(.name) else { return endForName(header, of: peer) }
         var rank = peer.rank
         if peer.role == .operator {
             guard let level = levels.rank(header.level) else {
                 statistics.badFrames += 1
                 end(
-                    peer,
-                    BusError(
-                        .badHeader,
-                        header.members.contains(.level)
-                            ? "an operator's broadcast said level \"\(header.level.text)\", and the levels are "
-                                + levels.names.joined(separator: ", ")
-                            : "an operator's broadcast lacks \"level\": say which level it speaks as"))
+                    peer, .badHeader,
+                    header.members.contains(.level)
+                        ? "an operator's broadcast said level \"\(header.level.text)\", and the levels are "
+                            + levels.names.joined(separator: ", ")
+                        : "an operator's broadcast lacks \"level\": say which level it speaks as")
                 return
             }
             rank = level
         }
         if peer.role == .launcher || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
-            refuse(peer, header.id, refusal)
-            return
+            return refuse(peer, header.id, refusal)
         }
         let observed = observations.find(header.name)?.observations
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
         let observers = (observed?.count ?? 0) &+ count(aliases)
-        if body.count >= Outbox.largeBody, observers > 0, let refusal = broadcastRefusal(body.count) {
-            refuse(peer, header.id, refusal)
-            return
+        // A body waits once, however many observe it: where there is no room for it, nobody
+        // gets it, and no observer is blamed.
+        if body.count > Self.alwaysTaken, observers > 0, let refusal = totalRefusal(body.count) {
+            return refuse(peer, header.id, refusal)
         }
         statistics.broadcasts += 1
         if monitors.isOn { monitorBroadcast(header, body, from: peer) }
@@ -65,7 +60,7 @@ extension BusCore {
     /// A notification without name.
     func endForName(_ header: borrowing Header, of peer: Peer) {
         statistics.badFrames += 1
-        end(peer, BusError(.badHeader, "a \(header.kind.name) lacks \"name\": say what is notified"))
+        end(peer, .badHeader, "a \(header.kind.name) lacks \"name\": say what is notified")
     }
 
     /// How many observations some names have together.
@@ -125,11 +120,9 @@ extension BusCore {
     private func endSlowConsumer(_ peer: Peer, _ observation: Observation, _ cost: Int) {
         statistics.slowConsumers += 1
         end(
-            peer,
-            BusError(
-                .slowConsumer,
-                "\(peer.displayName) fell behind: \(whatIsFull(cost, peer)); read sooner, or observe "
-                    + "\(Request.Bytes.text(observation.terms.target.name)) with keep: latest"))
+            peer, .slowConsumer,
+            "\(peer.displayName) fell behind: \(whatIsFull(cost, peer)); read sooner, or observe "
+                + "\(Request.Bytes.text(observation.terms.target.name)) with keep: latest")
     }
 
     /// Of an observation that keeps `latest` at most one notice waits, at the queue's end:

@@ -2,26 +2,14 @@ import StrataCore
 
 /// Reports: up the table, to one named module of the same or an earlier level.
 extension BusCore {
-    func handleReport(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
-        guard header.members.contains(.name) else {
-            endForName(header, of: peer)
-            return
-        }
+    func handleReport(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
+        guard header.members.contains(.name) else { return endForName(header, of: peer) }
         guard hasUsableID(header, from: peer) else { return }
         var facts = LiveFacts(core: self, kind: .report, peer: peer, name: header.name)
-        if let refusal = facts.error(.sender ... .sender) {
-            refuse(peer, header.id, refusal)
-            return
-        }
-        guard let target = modules.find(header.to) else {
-            refuse(peer, header.id, unknownModule(header))
-            return
-        }
+        try facts.check(.sender ... .sender)
+        guard let target = modules.find(header.to) else { throw unknownModule(header) }
         facts.owner = target
-        if let refusal = facts.error(.level ... .declaration) {
-            refuse(peer, header.id, refusal)
-            return
-        }
+        try facts.check(.level ... .declaration)
         statistics.reports += 1
         if target.rank == peer.rank, let sender = peer.module, sender !== target {
             sender.history.note(reportTo: target)
@@ -29,18 +17,17 @@ extension BusCore {
         let request = Request(
             to: header.to, name: header.name, object: header.members.contains(.object) ? header.object : nil,
             trace: header.trace, meta: header.meta, body: body)
-        guard target.isReady, target.peer != nil else {
-            hold(request, header, for: target, from: peer)
-            return
+        if target.isReady, target.peer != nil {
+            deliverReport(try openRequest(.report, header, from: peer), request, from: peer, to: target)
+        } else {
+            try hold(request, header, for: target, from: peer)
         }
-        guard let call = openRequest(.report, header, from: peer) else { return }
-        deliverReport(call, request, from: peer, to: target)
     }
 
     private func unknownModule(_ header: borrowing Header) -> BusError {
         let name = header.to.text
-        let near = nearestNames(to: name, in: [modules.rows, modules.guests].joined().lazy.map(\.name))
-        let hint = near.isEmpty ? "strata ps lists those there are" : "did you mean \(near.joined(separator: " or "))?"
+        let known = [modules.rows, modules.guests].joined().lazy.map(\.name)
+        let hint = didYouMean(name, known, else: "strata ps lists those there are")
         return BusError(
             .unknownModule,
             header.members.contains(.to)
@@ -50,10 +37,7 @@ extension BusCore {
 
     /// Queues a notice with a number to each observation of the target's.
     func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord) {
-        guard let observer = target.peer else {
-            fail(call, unavailable(target))
-            return
-        }
+        guard let observer = target.peer else { return fail(call, unavailable(target)) }
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
         let matching = (observations.find(request.name)?.observations ?? []).map { $0.takeUnretainedValue() }.filter {
             $0.peer === observer && $0.matches(request.object)
@@ -71,12 +55,9 @@ extension BusCore {
             let count = notice.cost * matching.count
             let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
             guard fits(count, observer, new: count - body * (matching.count - 1)) else {
-                fail(
-                    call,
-                    BusError(
-                        .overloaded,
-                        "the queue to \(target.name) is full: \(whatIsFull(count, observer)); report again later"))
-                return
+                return fail(
+                    call, .overloaded,
+                    "the queue to \(target.name) is full: \(whatIsFull(count, observer)); report again later")
             }
             if monitors.isOn { monitorReport(request, from: peer, to: target) }
             queueReport(call, notice, matching, to: observer)
@@ -92,9 +73,7 @@ extension BusCore {
         defer { if let payload { queued(payload) } }
         for observation in matching {
             guard let call = calls.open(.notice) else {
-                failAndCancel(
-                    report, BusError(.overloaded, "the broker has \(Call.mostSlots) open requests", ran: .maybe))
-                return
+                return failAndCancel(report, .overloaded, "the broker has \(Call.mostSlots) open requests")
             }
             call.pointee.wasSent(to: observer)
             call.pointee.deadline.expiry = report.pointee.deadline.expiry
@@ -155,15 +134,11 @@ extension BusCore {
             notice.leaveParent()
             release(notice, "\(target.displayName) has ended")
         }
-        fail(report, BusError(error.code, error.message, ran: delivered ? .maybe : .no))
+        fail(report, error.code, error.message, ran: delivered ? .maybe : .no)
     }
 
     private func reportDone(_ call: CallPointer) {
-        if let caller = call.pointee.caller?.takeUnretainedValue() {
-            writeReply(
-                caller, id: call.pointee.callerID, Array("{\"observers\":\(call.pointee.notices.observers)}".utf8))
-        }
-        release(call, "the report was answered")
+        answer(call, Array("{\"observers\":\(call.pointee.notices.observers)}".utf8), "the report was answered")
     }
 
     /// Takes a report's notices back: those that have not begun to be written

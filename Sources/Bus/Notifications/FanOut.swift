@@ -29,20 +29,11 @@ struct FanOut {
     let walks: [Walk]
 
     /// Where the next piece begins.
-    private var walk = 0
-    private var position = 0
+    private(set) var walk = 0
+    private(set) var position = 0
     private(set) var recipients = 0
     /// Pieces that are being delivered.
-    private var piecesInHand = 0
-
-    init(sender: Peer, id: UInt64, rank: Int, notice: KeptNotice, sharesBody: Bool, walks: [Walk]) {
-        self.sender = sender
-        self.id = id
-        self.rank = rank
-        self.notice = notice
-        self.sharesBody = sharesBody
-        self.walks = walks
-    }
+    private(set) var piecesInHand = 0
 
     /// Some of the observations of one name.
     struct Piece {

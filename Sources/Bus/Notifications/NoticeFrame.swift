@@ -64,6 +64,15 @@ struct NoticeFrame: ~Copyable {
     }
 }
 
+extension HeaderWriter {
+    /// Writes the `trace` and `meta` that a frame came with.
+    @inline(__always)
+    mutating func passOn(_ trace: UnsafeRawBufferPointer, _ meta: UnsafeRawBufferPointer) {
+        if trace.count > 0 { raw("trace", trace) }
+        if meta.count > 0 { raw("meta", meta) }
+    }
+}
+
 extension Notice {
     /// The room that its texts may take in a header.
     var room: Int {

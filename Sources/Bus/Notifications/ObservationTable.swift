@@ -13,19 +13,11 @@ struct ObservationTable: ~Copyable {
 
         /// Found by halves: many may observe a name, and all of them go at once.
         fileprivate func takeOut(_ observation: Observation) -> Observation? {
-            var (low, high) = (0, observations.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if observations[middle]._withUnsafeGuaranteedRef({ $0.place }) < observation.place {
-                    low = middle + 1
-                } else {
-                    high = middle
-                }
-            }
-            guard low < observations.count,
-                observations[low].toOpaque() == Unmanaged.passUnretained(observation).toOpaque()
+            let place = observations.place { $0._withUnsafeGuaranteedRef { $0.place } < observation.place }
+            guard place < observations.count,
+                observations[place].toOpaque() == Unmanaged.passUnretained(observation).toOpaque()
             else { return nil }
-            return observations.remove(at: low).takeRetainedValue()
+            return observations.remove(at: place).takeRetainedValue()
         }
     }
 
@@ -36,8 +28,6 @@ struct ObservationTable: ~Copyable {
     private var nextPlace: UInt64 = 1
     /// The part of the present notice that all its observers share.
     var frame = NoticeFrame()
-
-    init() {}
 
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
 

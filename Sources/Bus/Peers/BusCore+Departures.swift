@@ -14,10 +14,7 @@ extension BusCore {
         guard peer.firstMade != nil else { return }
         guard peer.life == .closed, peer.requests.count > Self.mostEndedAtOnce, stage == .running,
             isShared
-        else {
-            endAllMade(by: peer)
-            return
-        }
+        else { return endAllMade(by: peer) }
         if let first = work.add(departure: peer) { endAllMade(by: first) }
     }
 

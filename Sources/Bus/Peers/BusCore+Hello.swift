@@ -5,29 +5,21 @@ import StrataCore
 extension BusCore {
     func greet(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, of peer: Peer) {
         guard header.kind == .call, isHello(header.to) else {
-            end(
-                peer,
-                BusError(
-                    .notRegistered,
-                    "the first frame was a \(header.kind == .unknown ? header.unknownKind.text : "\(header.kind.name)"), "
-                        + "and a connection begins with a call to bus/hello"))
-            return
+            return end(
+                peer, .notRegistered,
+                "the first frame was a \(header.kind == .unknown ? header.unknownKind.text : "\(header.kind.name)"), "
+                    + "and a connection begins with a call to bus/hello")
         }
         guard header.id != 0 else {
-            end(peer, BusError(.badID, "hello came without a usable id: number it from 1 to 2^53-1"))
-            return
+            return end(peer, .badID, "hello came without a usable id: number it from 1 to 2^53-1")
         }
         statistics.calls += 1
-        do {
+        do throws(BusError) {
             let hello = try Hello(body)
-            guard stage == .running else {
-                throw BusError(.shuttingDown, "the app is ending: connect again when it is back")
-            }
+            try require(stage == .running, .shuttingDown, "the app is ending: connect again when it is back")
             try judge(hello, header.id, of: peer)
-        } catch let error as BusError {
-            end(peer, error, id: header.id)
         } catch {
-            preconditionFailure("hello fails with BusError, not with \(error)")
+            end(peer, error, id: header.id)
         }
     }
 
@@ -57,12 +49,9 @@ extension BusCore {
 
     private func admitOperator(_ peer: Peer) throws(BusError) {
         let uid = peer.credentials.uid
-        guard isOperator(uid) else {
-            throw BusError(
-                .forbidden,
-                "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are"
-            )
-        }
+        try require(
+            isOperator(uid), .forbidden,
+            "user \(uid) is no operator: the broker's user (\(user)), root and those of the manifest's operators are")
         try refuseDescendant(peer, "an operator")
     }
 
@@ -73,15 +62,12 @@ extension BusCore {
 
     private func admitLauncher(_ peer: Peer) throws(BusError) -> ProcessIdentity {
         let uid = peer.credentials.uid
-        guard mayLaunch(uid) else {
-            throw BusError(.forbidden, "user \(uid) can't be the launcher: the broker's user (\(user)) or root can")
-        }
+        try require(
+            mayLaunch(uid), .forbidden, "user \(uid) can't be the launcher: the broker's user (\(user)) or root can")
         try refuseDescendant(peer, "a launcher")
-        guard launcher == nil else {
-            throw BusError(
-                .nameTaken,
-                "a launcher is connected already (pid \(seat.process?.pid ?? 0)): there is one at a time")
-        }
+        try require(
+            launcher == nil, .nameTaken,
+            "a launcher is connected already (pid \(seat.process?.pid ?? 0)): there is one at a time")
         return try identify(launcher: peer)
     }
 
@@ -99,10 +85,8 @@ extension BusCore {
         if let row, !hello.more { try checkProvided(Set(offered.keys), row) }
         try checkQuotas(hello, row)
         guard row != nil || table.guests != nil else {
-            let near = nearestNames(to: name, in: modules.rows.lazy.map(\.name))
-            let hint =
-                near.isEmpty
-                ? "add one to the manifest, or allow guests" : "did you mean \(near.joined(separator: " or "))?"
+            let hint = didYouMean(
+                name, modules.rows.lazy.map(\.name), else: "add one to the manifest, or allow guests")
             throw BusError(.unknownModule, "no row of the manifest is named \(name): \(hint)")
         }
         if let guests = table.guests, row == nil, modules.guests.count >= guests.most {
@@ -149,17 +133,13 @@ extension BusCore {
             return true
         }
         guard let token = hello.token else {
-            guard row.start == .manual else {
-                throw BusError(
-                    .forbidden,
-                    "\(row.name) is started by the launcher and came without its token: start it with strata start "
-                        + "\(row.name), or give its row start: manual")
-            }
-            guard peer.credentials.uid == user else {
-                throw BusError(
-                    .forbidden,
-                    "user \(peer.credentials.uid) can't start \(row.name) by hand: the broker's user (\(user)) can")
-            }
+            try require(
+                row.start == .manual, .forbidden,
+                "\(row.name) is started by the launcher and came without its token: start it with strata start "
+                    + "\(row.name), or give its row start: manual")
+            try require(
+                peer.credentials.uid == user, .forbidden,
+                "user \(peer.credentials.uid) can't start \(row.name) by hand: the broker's user (\(user)) can")
             try refuseDescendant(peer, "a module started by hand")
             return true
         }
@@ -201,22 +181,18 @@ extension BusCore {
     private func waitForVouch(_ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool {
         let (pid, uid) = (peer.credentials.pid, peer.credentials.uid)
         // The launcher starts a row as its `user`, else as its own, and lends a place to no other.
-        guard uid == row.row?.user || mayLaunch(uid) else {
-            throw BusError(
-                .forbidden,
-                "process \(pid) of user \(uid) said it is \(row.name), which runs as user \(row.row?.user ?? user): the "
-                    + "launcher starts it")
-        }
+        try require(
+            uid == row.row?.user || mayLaunch(uid), .forbidden,
+            "process \(pid) of user \(uid) said it is \(row.name), which runs as user \(row.row?.user ?? user): the "
+                + "launcher starts it")
         let waiting = row.awaitingVouch.compactMap { connections[$0]?.credentials }
-        guard !waiting.contains(where: { $0.pid == pid }) else {
-            throw BusError(.nameTaken, "a hello of \(row.name) from process \(pid) waits for the launcher already")
-        }
-        guard waiting.count(where: { $0.uid == uid }) < Self.mostAwaitingVouch else {
-            throw BusError(
-                .overloaded,
-                "\(Self.mostAwaitingVouch) hellos of \(row.name) from user \(uid) wait for the launcher already: start it "
-                    + "with strata start \(row.name)")
-        }
+        try require(
+            !waiting.contains(where: { $0.pid == pid }), .nameTaken,
+            "a hello of \(row.name) from process \(pid) waits for the launcher already")
+        try require(
+            waiting.count(where: { $0.uid == uid }) < Self.mostAwaitingVouch, .overloaded,
+            "\(Self.mostAwaitingVouch) hellos of \(row.name) from user \(uid) wait for the launcher already: start it "
+                + "with strata start \(row.name)")
         move(peer, .vouchAwaited)
         peer.waits(for: row, helloID: id)
         statistics.calls -= 1

@@ -2,41 +2,24 @@ import StrataCore
 
 /// What is judged of what a hello, or a registration, offers and asks for.
 extension BusCore {
-    func checkQuotas(_ hello: Hello, _ row: ModuleRecord?) throws(BusError) {
-        let limits = table.limits
-        var (urls, observed) = (hello.offer.urls.count, hello.observes.count)
-        var urlBytes = hello.offer.urls.reduce(0) { $0 + $1.cost }
-        var observedBytes = hello.observes.reduce(0) { $0 + $1.cost }
+    func checkQuotas(_ hello: Hello, _ module: ModuleRecord?) throws(BusError) {
+        let (limits, offer) = (table.limits, hello.offer)
+        var (urls, observed) = (offer.urls.map(\.cost), hello.observes.map(\.cost))
         // What the row names too is one; it is compared where hello's alone fits.
-        if let row, let own = row.row, urls <= limits.urls, observed <= limits.observations {
-            urls += own.urls.count
-            urlBytes += own.urls.reduce(0) { $0 + $1.cost }
-            for url in hello.offer.urls {
-                let mapped = routes.urls.value(of: url.pattern, host: url.host)
-                guard mapped?.isDeclared == true, mapped?.owner === row else { continue }
-                urls -= 1
-                urlBytes -= url.cost
-            }
+        if let module, let row = module.row, urls.count <= limits.urls, observed.count <= limits.observations {
+            urls = offer.urls.filter { !isOfRow($0, module) }.map(\.cost) + row.urls.map(\.cost)
             let named = Set(hello.observes.map(Observation.Target.init))
-            for mapped in own.observes where !named.contains(Observation.Target(mapped)) {
-                observed += 1
-                observedBytes += mapped.cost
-            }
+            observed += row.observes.filter { !named.contains(Observation.Target($0)) }.map(\.cost)
         }
-        let quotas = [
-            ("interfaces", hello.offer.interfaces.count, limits.interfaces), ("URLs", urls, limits.urls),
-            ("observations", observed, limits.observations),
-        ]
-        for (what, count, limit) in quotas where count > limit {
-            throw BusError(
-                .overloaded,
-                "hello brings \(count) \(what), and one module may have \(limit) (limits.\(what.lowercased()))")
-        }
-        let texts = [
-            ("URLs", urlBytes, Texts.most(limits.urls)),
-            ("observations", observedBytes, Texts.most(limits.observations)),
-        ]
-        for (what, bytes, most) in texts where bytes > most { throw Texts.tooLong("hello brings", what, bytes, most) }
+        let holdings = Holdings(interfaces: offer.interfaces.count, urls: urls, observations: observed)
+        try holdings.checkCounts(limits, "hello brings", "one module may have")
+        try holdings.checkTexts(limits, "hello brings")
+    }
+
+    /// Whether a module's row maps the same URL.
+    func isOfRow(_ url: Hello.URL, _ module: ModuleRecord) -> Bool {
+        let target = routes.target(url)
+        return target?.isDeclared == true && target?.owner === module
     }
 
     /// A URL leads to an interface of the same module, which has one instance.
@@ -46,13 +29,11 @@ extension BusCore {
             guard let found = instances[url.interface] else {
                 throw BusError(
                     .badParams,
-                    "the URL \(url.host)\(url.path) leads to \(url.interface), which is no interface of this module")
+                    "the URL \(url.text) leads to \(url.interface), which is no interface of this module")
             }
-            guard found == .single else {
-                throw BusError(
-                    .badParams,
-                    "the URL \(url.host)\(url.path) leads to \(url.interface), which has instances: multiple")
-            }
+            try require(
+                found == .single, .badParams,
+                "the URL \(url.text) leads to \(url.interface), which has instances: multiple")
         }
     }
 
@@ -60,12 +41,9 @@ extension BusCore {
     func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
         try checkTargets(of: hello.offer.urls, among: hello.offer.interfaces)
         for mapping in row?.mappings ?? [] {
-            if let interface = offered[mapping.interface], interface.instances != .single {
-                throw BusError(
-                    .badParams,
-                    "the row's URL \(mapping.host)\(mapping.path) leads to \(interface.name), which has instances: multiple"
-                )
-            }
+            try require(
+                offered[mapping.interface]?.instances != .multiple, .badParams,
+                "the row's URL \(mapping.text) leads to \(mapping.interface), which has instances: multiple")
         }
     }
 
@@ -79,12 +57,9 @@ extension BusCore {
             }
         }
         for url in offer.urls {
-            if let owned = routes.urls.value(of: url.pattern, host: url.host), owned.isDeclared,
-                owned.owner.name != name
-            {
+            if let owned = routes.target(url), owned.isDeclared, owned.owner.name != name {
                 throw BusError(
-                    .forbidden,
-                    "the URL \(url.host)\(url.path) is \(owned.owner.name)'s, by its row: \(name) can't have it")
+                    .forbidden, "the URL \(url.text) is \(owned.owner.name)'s, by its row: \(name) can't have it")
             }
         }
     }
@@ -95,7 +70,7 @@ extension BusCore {
         if let repeated = offer.repeatedURL {
             throw BusError(
                 .nameTaken,
-                "the URL \(repeated.host)\(repeated.path) comes twice; the names of bound segments don't tell patterns "
+                "the URL \(repeated.text) comes twice; the names of bound segments don't tell patterns "
                     + "apart: choose another path")
         }
         let coming = modules.rows.filter { $0 !== module && $0.successor != nil }
@@ -107,11 +82,9 @@ extension BusCore {
             }
         }
         for url in offer.urls {
-            if let taken = routes.urls.value(of: url.pattern, host: url.host), taken.owner !== module,
-                taken.owner.peer != nil
-            {
+            if let taken = routes.target(url), taken.owner !== module, taken.owner.peer != nil {
                 throw BusError(
-                    .nameTaken, "the URL \(url.host)\(url.path) is \(taken.owner.name)'s: choose another path")
+                    .nameTaken, "the URL \(url.text) is \(taken.owner.name)'s: choose another path")
             }
         }
         try checkShapes(offer, beside: coming)
@@ -131,7 +104,7 @@ extension BusCore {
             if let url = other.successor?.offer.urls.first(where: { places.contains($0.place) }) {
                 throw BusError(
                     .nameTaken,
-                    "the URL \(url.host)\(url.path) comes with the process that takes over as \(other.name): choose "
+                    "the URL \(url.text) comes with the process that takes over as \(other.name): choose "
                         + "another path")
             }
         }

@@ -62,19 +62,19 @@ extension BusCore {
     }
 
     func answerHello(_ peer: Peer, _ id: UInt64, module: ModuleRecord?, subscriptions: [UInt64]) {
-        let reply: JSON = .object([
-            .init("app", .string(table.app)),
-            .init("env", .string(table.env)),
-            .init("module", module.map { .string($0.name) } ?? .null),
-            .init("level", module == nil ? .null : .string(levels.names[peer.rank])),
-            .init("rank", module == nil ? .null : .integer(Int64(peer.rank))),
-            .init("levels", .array(levels.names.map { .string($0) })),
-            .init("schemes", .array(table.schemes.map { .string($0) })),
-            .init("settings", table.settings),
-            .init("launchOptions", table.launchOptions),
-            .init("subscriptions", .array(subscriptions.map { .integer(Int64($0)) })),
-            .init("limits", table.limits.json()),
-        ])
+        let reply: JSON = [
+            "app": .string(table.app),
+            "env": .string(table.env),
+            "module": module.map { .string($0.name) } ?? .null,
+            "level": module == nil ? .null : .string(levels.names[peer.rank]),
+            "rank": module == nil ? .null : JSON(peer.rank),
+            "levels": JSON(levels.names),
+            "schemes": JSON(table.schemes),
+            "settings": table.settings,
+            "launchOptions": table.launchOptions,
+            "subscriptions": .array(subscriptions.map { JSON($0) }),
+            "limits": table.limits.json(),
+        ]
         writeReply(peer, id: id, reply)
     }
 }

@@ -12,11 +12,9 @@ extension BusCore {
 
     func offeringTimePassed(_ peer: Peer) {
         end(
-            peer,
-            BusError(
-                .failed,
-                "hello of \(peer.displayName) said \"more\", and no bus/register without it came within "
-                    + "\(table.startup) ms (startup): its start failed"))
+            peer, .failed,
+            "hello of \(peer.displayName) said \"more\", and no bus/register without it came within "
+                + "\(table.startup) ms (startup): its start failed")
     }
 
     /// All is said, or it is too late to say more.

@@ -26,11 +26,9 @@ extension BusCore {
     /// The process had no descriptor for a connection, but for one that is wanted back at once.
     func refuseWithoutDescriptor(_ peer: Peer) {
         end(
-            peer,
-            BusError(
-                .overloaded,
-                "the broker has no descriptor for one more connection (RLIMIT_NOFILE): close some, or raise ulimit -n "
-                    + "for it"))
+            peer, .overloaded,
+            "the broker has no descriptor for one more connection (RLIMIT_NOFILE): close some, or raise ulimit -n "
+                + "for it")
     }
 
     /// Counts a peer that is new to this broker.
@@ -62,13 +60,10 @@ extension BusCore {
         let peer = surplus.peer
         let others = peer.greeting.pool == .others ? " of users who are not the broker's" : ""
         end(
-            peer,
-            BusError(
-                .overloaded,
-                "\(surplus.count) connections of user \(peer.credentials.uid) have not said hello, this is the oldest of them, "
-                    + "and \(table.limits.unregistered)\(others) may (limits.unregistered): say hello at once after "
-                    + "connecting"),
-            id: peer.greeting.helloID)
+            peer, .overloaded,
+            "\(surplus.count) connections of user \(peer.credentials.uid) have not said hello, this is the oldest of them, "
+                + "and \(table.limits.unregistered)\(others) may (limits.unregistered): say hello at once after "
+                + "connecting", id: peer.greeting.helloID)
     }
 
     /// All connections are taken: one that nobody reads any more goes.
@@ -102,19 +97,15 @@ extension BusCore {
     /// at most, which no guest gets.
     func checkPlace(_ row: ModuleRecord?) throws(BusError) {
         let places = mostConnections - Self.keptConnections
-        guard connections.pools.modules < places else {
-            throw BusError(
-                .overloaded,
-                "the last \(Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept for "
-                    + "operators and the launcher")
-        }
+        try require(
+            connections.pools.modules < places, .overloaded,
+            "the last \(Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept for "
+                + "operators and the launcher")
         guard row == nil, connections.pools.modules + modules.rows.count >= places else { return }
         let absent = min(modules.rows.count { $0.peer == nil }, places / 2)
-        guard connections.pools.modules + absent < places else {
-            throw BusError(
-                .overloaded,
-                "the last \(absent + Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept "
-                    + "for the manifest's modules, operators and the launcher: have fewer guests")
-        }
+        try require(
+            connections.pools.modules + absent < places, .overloaded,
+            "the last \(absent + Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept "
+                + "for the manifest's modules, operators and the launcher: have fewer guests")
     }
 }

@@ -31,6 +31,10 @@ extension BusCore {
         event.add(.writeLast(peer))
     }
 
+    func end(_ peer: Peer, _ code: ErrorCode, _ message: String, id: UInt64 = 0, dropsQueued: Bool = true) {
+        end(peer, BusError(code, message), id: id, dropsQueued: dropsQueued)
+    }
+
     /// Ends a connection when what it has sent is handled; where its other side closes
     /// meanwhile, it ends as any that is closed.
     func end(_ peer: Peer, onceHeardOut farewell: BusError) {
@@ -42,27 +46,18 @@ extension BusCore {
     func helloTimePassed(_ peer: Peer) {
         if peer.life == .waitingForVouch {
             end(
-                peer,
-                BusError(
-                    .forbidden,
-                    "nobody vouched for the token of \(peer.greeting.row?.name ?? peer.displayName) within \(table.hello) ms: start the "
-                        + "module through the launcher, or give its row start: manual"),
-                id: peer.greeting.helloID)
+                peer, .forbidden,
+                "nobody vouched for the token of \(peer.greeting.row?.name ?? peer.displayName) within \(table.hello) ms: start the "
+                    + "module through the launcher, or give its row start: manual", id: peer.greeting.helloID)
         } else {
-            end(
-                peer,
-                BusError(
-                    .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first"))
+            end(peer, .notRegistered, "no hello came within \(table.hello) ms: call bus/hello first")
         }
     }
 
     /// A frame was begun, and not ended in time.
     func frameTookTooLong(_ peer: Peer) {
         statistics.badFrames += 1
-        end(
-            peer,
-            BusError(
-                .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole"))
+        end(peer, .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole")
     }
 
     /// Ends a connection for bytes that are no frame, or have no header.
@@ -70,7 +65,7 @@ extension BusCore {
         statistics.badFrames += 1
         switch error {
         case let error as FrameError: end(peer, refusal(of: error, peer.life))
-        case let error as HeaderError: end(peer, BusError(.badHeader, error.message))
+        case let error as HeaderError: end(peer, .badHeader, error.message)
         default: preconditionFailure("frames fail with FrameError or HeaderError, not with \(error)")
         }
     }

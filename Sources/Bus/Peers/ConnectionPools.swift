@@ -24,33 +24,21 @@ struct ConnectionPools {
 
     /// A peer has come to its present phase.
     mutating func entered(_ peer: Peer) {
-        let user = peer.credentials.uid
-        switch peer.life {
-        case .greeting, .waitingForVouch:
-            if peer.greeting.pool == .known {
-                known.add(peer.number, of: user)
-            } else {
-                others.add(peer.number, of: user)
-            }
-        case .open: if peer.role == .module { modules += 1 }
-        case .ending: lingering.add(peer.number, of: user)
-        case .closed: break
-        }
+        if let pool = Self.pool(of: peer) { self[keyPath: pool].add(peer.number, of: peer.credentials.uid) }
+        if peer.isOpen, peer.role == .module { modules += 1 }
     }
 
     /// A peer leaves its present phase.
     mutating func left(_ peer: Peer) {
-        let user = peer.credentials.uid
+        if let pool = Self.pool(of: peer) { self[keyPath: pool].remove(peer.number, of: peer.credentials.uid) }
+        if peer.isOpen, peer.role == .module { modules -= 1 }
+    }
+
+    private static func pool(of peer: Peer) -> WritableKeyPath<ConnectionPools, ConnectionsByUser>? {
         switch peer.life {
-        case .greeting, .waitingForVouch:
-            if peer.greeting.pool == .known {
-                known.remove(peer.number, of: user)
-            } else {
-                others.remove(peer.number, of: user)
-            }
-        case .open: if peer.role == .module { modules -= 1 }
-        case .ending: lingering.remove(peer.number, of: user)
-        case .closed: break
+        case .greeting, .waitingForVouch: peer.greeting.pool == .known ? \.known : \.others
+        case .ending: \.lingering
+        case .open, .closed: nil
         }
     }
 }

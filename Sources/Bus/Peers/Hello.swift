@@ -47,25 +47,22 @@ struct Hello {
 
     /// Reads a hello's body.
     init(_ body: UnsafeRawBufferPointer) throws(BusError) {
-        var reader = try MemberReader(body: body, of: "hello")
+        let reader = try MemberReader(body: body, of: "hello")
         guard let version = try reader.integer("protocol") else {
             throw BusError(.badParams, "hello lacks \"protocol\": say 1")
         }
-        guard version == 1 else {
-            throw BusError(
-                .badVersion, "hello asked for protocol \(version), and this broker speaks 1: use a client of version 1")
-        }
+        try require(
+            version == 1, .badVersion,
+            "hello asked for protocol \(version), and this broker speaks 1: use a client of version 1")
         let module = try reader.string("module")
         switch (try reader.string("role"), module) {
         case ("operator", nil): role = .operator
         case ("launcher", nil): role = .launcher
         case (nil, let name?):
-            guard Name.isModule(name), !Name.isReserved(name) else {
-                throw BusError(
-                    .badParams,
-                    "hello's module \"\(name)\" is no module's name: a letter, then up to 63 letters, digits, "
-                        + "dots, underscores or hyphens, and not bus, module, launcher or operator")
-            }
+            try require(
+                Name.isModule(name) && !Name.isReserved(name), .badParams,
+                "hello's module \"\(name)\" is no module's name: a letter, then up to 63 letters, digits, "
+                    + "dots, underscores or hyphens, and not bus, module, launcher or operator")
             role = .module(name)
         case (nil, nil):
             throw BusError(.badParams, "hello lacks \"module\": say the module's name, or a \"role\"")
@@ -77,7 +74,7 @@ struct Hello {
         token = try reader.string("token")
         level = try reader.string("level")
         _ = try reader.string("runtime")
-        try readPart(&reader)
+        try readPart(reader)
         if let adding = offer.interfaces.first(where: \.adds) {
             throw BusError(
                 .badParams, "hello's interface \(adding.name) has \"add\", and there is none yet: add in bus/register")
@@ -89,34 +86,28 @@ struct Hello {
     /// Reads the body of `bus/register`: a further part of what a module brings.
     init(part body: UnsafeRawBufferPointer, of module: String) throws(BusError) {
         role = .module(module)
-        var reader = try MemberReader(body: body, of: "bus/register")
-        try readPart(&reader)
+        let reader = try MemberReader(body: body, of: "bus/register")
+        try readPart(reader)
     }
 
-    private mutating func readPart(_ reader: inout MemberReader) throws(BusError) {
-        offer = try Offer(&reader)
-        observes = try Self.observations(&reader)
+    private mutating func readPart(_ reader: MemberReader) throws(BusError) {
+        offer = try Offer(reader)
+        observes = try Self.observations(reader)
         requires = try reader.strings("requires").map(Name.withoutRouterSuffix)
         events = try reader.strings("events").map(Self.checkedName)
         for name in requires where !Name.isInterface(name) {
             throw BusError(.badParams, "\"\(name)\" in requires is no interface's name")
         }
         for name in try reader.strings("broadcasts") { _ = try Self.checkedName(name) }
-        try Self.checkReports(&reader)
+        try Self.checkReports(reader)
         more = try reader.bool("more") ?? false
     }
 
-    private static func observations(_ reader: inout MemberReader) throws(BusError) -> [AppTable.Observed] {
-        guard let list = try reader.array("observes") else { return [] }
-        var observations: [AppTable.Observed] = []
-        for element in list {
-            if let name = element.string {
-                observations.append(.init(name: try checkedName(name)))
-            } else {
-                observations.append(try observation(element))
-            }
+    private static func observations(_ reader: MemberReader) throws(BusError) -> [AppTable.Observed] {
+        try (reader.array("observes") ?? []).map { json throws(BusError) in
+            guard let name = json.string else { return try observation(json) }
+            return AppTable.Observed(name: try checkedName(name))
         }
-        return observations
     }
 
     /// No header holds a longer one, at its usual limit.
@@ -124,15 +115,14 @@ struct Hello {
 
     /// `{name, object?, keep?}`, as in hello and in `bus/observe`.
     static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
-        var reader = MemberReader(json, of: "an observation")
+        let reader = MemberReader(json, of: "an observation")
         guard let name = try reader.string("name") else {
             throw BusError(.badParams, "an observation lacks \"name\": say what it observes")
         }
         let object = try reader.string("object")
-        guard (object?.utf8.count ?? 0) <= longestObject else {
-            throw BusError(
-                .badParams, "an observed object has at most \(longestObject) bytes, as a header's can have no more")
-        }
+        try require(
+            (object?.utf8.count ?? 0) <= longestObject, .badParams,
+            "an observed object has at most \(longestObject) bytes, as a header's can have no more")
         let keep = try reader.string("keep") ?? "all"
         guard let keep = AppTable.Keep(rawValue: keep) else {
             throw BusError(.badParams, "an observation keeps \"\(keep)\": say all or latest")
@@ -144,25 +134,20 @@ struct Hello {
     static let mostNames = 16_384
 
     static func checkCount(_ what: String, _ count: Int) throws(BusError) {
-        guard count <= mostNames else {
-            throw BusError(.badParams, "\(count) \(what) are said, and one module may have \(mostNames)")
-        }
+        try require(count <= mostNames, .badParams, "\(count) \(what) are said, and one module may have \(mostNames)")
     }
 
     private static func checkedName(_ name: String) throws(BusError) -> String {
-        guard (1...256).contains(name.utf8.count) else {
-            throw BusError(
-                .badParams, "a notification's or an event's name has 1 to 256 bytes, and this one \(name.utf8.count)")
-        }
+        try require(
+            (1...256).contains(name.utf8.count), .badParams,
+            "a notification's or an event's name has 1 to 256 bytes, and this one \(name.utf8.count)")
         return name
     }
 
-    private static func checkReports(_ reader: inout MemberReader) throws(BusError) {
+    private static func checkReports(_ reader: MemberReader) throws(BusError) {
         guard let reports = try reader.object("reports") else { return }
         for member in reports {
-            guard Name.isModule(member.name) else {
-                throw BusError(.badParams, "\"\(member.name)\" in reports is no module's name")
-            }
+            try require(Name.isModule(member.name), .badParams, "\"\(member.name)\" in reports is no module's name")
             for json in member.value.array ?? [.null] {
                 guard let name = json.string else {
                     throw BusError(.badParams, "the reports to \"\(member.name)\" are no array of names")
@@ -174,17 +159,16 @@ struct Hello {
 }
 
 extension Hello.Offer {
-    init(_ reader: inout MemberReader) throws(BusError) {
+    init(_ reader: MemberReader) throws(BusError) {
         self.init()
         var names: Set<String> = []
         for member in try reader.object("interfaces") ?? [] {
             let interface = try Hello.Interface(member)
-            guard names.insert(interface.name).inserted else {
-                throw BusError(.badParams, "the interface \(interface.name) comes twice")
-            }
+            try require(
+                names.insert(interface.name).inserted, .badParams, "the interface \(interface.name) comes twice")
             interfaces.append(interface)
         }
-        for json in try reader.array("urls") ?? [] { urls.append(try Hello.URL(json)) }
+        urls = try (reader.array("urls") ?? []).map { json throws(BusError) in try Hello.URL(json) }
     }
 
     /// A URL that is the same as one before it.
@@ -198,33 +182,25 @@ extension Hello.Interface {
     /// `"Login": {"instances": "single", "actions": {"signIn": {"auth": false}}}`
     init(_ member: JSON.Member) throws(BusError) {
         name = Name.withoutRouterSuffix(member.name)
-        guard Name.isInterface(name) else {
-            throw BusError(
-                .badParams,
-                "\"\(member.name)\" is no interface's name: a letter, then up to 63 letters, digits, dots, "
-                    + "underscores or hyphens")
-        }
-        guard !Name.isReserved(name) else {
-            throw BusError(.badParams, "the interface name \(name) is reserved: choose another")
-        }
-        var reader = MemberReader(member.value, of: "the interface \(name)")
+        try require(
+            Name.isInterface(name), .badParams,
+            "\"\(member.name)\" is no interface's name: a letter, then up to 63 letters, digits, dots, "
+                + "underscores or hyphens")
+        try require(!Name.isReserved(name), .badParams, "the interface name \(name) is reserved: choose another")
+        let reader = MemberReader(member.value, of: "the interface \(name)")
         let word = try reader.string("instances") ?? "single"
         guard let instances = InterfaceRecord.Instances(rawValue: word) else {
             throw BusError(.badParams, "the interface \(name) has instances \"\(word)\": say single or multiple")
         }
         self.instances = instances
         adds = try reader.bool("add") ?? false
-        guard let listed = try reader.object("actions") else { return }
-        var actions: [InterfaceRecord.Action] = []
-        for action in listed {
-            guard Name.isAction(action.name) else {
-                throw BusError(.badParams, "\"\(action.name)\" in \(name) is no action's name")
-            }
-            var reader = MemberReader(action.value, of: "the action \(name)/\(action.name)")
-            actions.append(
-                .init(
-                    name: action.name, nameBytes: Array(action.name.utf8),
-                    needsAuthorization: try reader.bool("auth") ?? false))
+        let actions = try (reader.object("actions") ?? []).map { action throws(BusError) in
+            try require(
+                Name.isAction(action.name), .badParams, "\"\(action.name)\" in \(name) is no action's name")
+            let reader = MemberReader(action.value, of: "the action \(name)/\(action.name)")
+            return InterfaceRecord.Action(
+                name: action.name, nameBytes: Array(action.name.utf8),
+                needsAuthorization: try reader.bool("auth") ?? false)
         }
         // Where none are listed all pass.
         self.actions = actions.isEmpty ? nil : actions
@@ -234,7 +210,7 @@ extension Hello.Interface {
 extension Hello.URL {
     /// `{"host": "com.example.login", "path": "/show/:tip", "to": "Login/show"}`
     init(_ json: JSON) throws(BusError) {
-        var reader = MemberReader(json, of: "a URL")
+        let reader = MemberReader(json, of: "a URL")
         guard let host = try reader.string("host"), let path = try reader.string("path"),
             let to = try reader.string("to")
         else { throw BusError(.badParams, "a URL has \"host\", \"path\" and \"to\", all strings") }
@@ -242,9 +218,7 @@ extension Hello.URL {
     }
 
     init(host: String, path: String, to: String) throws(BusError) {
-        guard URLTable<URLTarget>.isHost(host) else {
-            throw BusError(.badParams, "\"\(host)\" is no host of a URL")
-        }
+        try require(URLTable<URLTarget>.isHost(host), .badParams, "\"\(host)\" is no host of a URL")
         do { pattern = try URLPattern(path) } catch { throw BusError(.badParams, error.message) }
         guard let destination = Destination(to), destination.instance == nil else {
             throw BusError(.badParams, "the URL \(host)\(path) leads to \"\(to)\": say Interface/action")
@@ -263,6 +237,9 @@ extension Hello.URL {
         var host: String
         var form: URLForm
     }
+
+    /// How messages name it.
+    var text: String { "\(host)\(path)" }
 
     var place: Place { Place(host: host, form: pattern.form) }
 }

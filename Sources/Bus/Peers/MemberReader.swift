@@ -17,27 +17,27 @@ struct MemberReader {
         self.init(try BodyLimit.ordinary.read(body, of: owner), of: owner)
     }
 
-    mutating func string(_ name: String) throws(BusError) -> String? {
+    func string(_ name: String) throws(BusError) -> String? {
         try read(name, "a string") { $0.string }
     }
 
-    mutating func integer(_ name: String) throws(BusError) -> Int64? {
+    func integer(_ name: String) throws(BusError) -> Int64? {
         try read(name, "an integer") { if case .integer(let value) = $0 { value } else { nil } }
     }
 
-    mutating func bool(_ name: String) throws(BusError) -> Bool? {
+    func bool(_ name: String) throws(BusError) -> Bool? {
         try read(name, "true or false") { $0.bool }
     }
 
-    mutating func array(_ name: String) throws(BusError) -> [JSON]? {
+    func array(_ name: String) throws(BusError) -> [JSON]? {
         try read(name, "an array") { $0.array }
     }
 
-    mutating func object(_ name: String) throws(BusError) -> [JSON.Member]? {
+    func object(_ name: String) throws(BusError) -> [JSON.Member]? {
         try read(name, "an object") { $0.object }
     }
 
-    mutating func strings(_ name: String) throws(BusError) -> [String] {
+    func strings(_ name: String) throws(BusError) -> [String] {
         try read(name, "an array of strings") { json in
             guard let array = json.array else { return nil }
             let strings = array.compactMap(\.string)
@@ -46,7 +46,7 @@ struct MemberReader {
     }
 
     /// A string that must be there.
-    mutating func required(_ name: String) throws(BusError) -> String {
+    func required(_ name: String) throws(BusError) -> String {
         guard let value = try string(name) else {
             throw BusError(.badParams, "\(owner) lacks \"\(name)\", a string")
         }
@@ -54,9 +54,7 @@ struct MemberReader {
     }
 
     private func read<Value>(_ name: String, _ type: String, _ convert: (JSON) -> Value?) throws(BusError) -> Value? {
-        guard json.object != nil else {
-            throw BusError(.badParams, "\(owner) is described by an object, and this is \(json.typeName)")
-        }
+        try require(json.object != nil, .badParams, "\(owner) is described by an object, and this is \(json.typeName)")
         guard let member = json[name] else { return nil }
         guard let value = convert(member) else {
             throw BusError(.badParams, "\"\(name)\" of \(owner) is \(type), and this is \(member.typeName)")

@@ -132,36 +132,17 @@ class Peer {
 
     // MARK: Requests made and served
 
-    // The lists are doubly linked through the calls themselves, newest first.
-
-    final func addMade(_ call: CallPointer) {
-        call.pointee.made = Call.Link(previous: nil, next: firstMade)
-        firstMade?.pointee.made.previous = call
-        firstMade = call
-    }
-
-    final func removeMade(_ call: CallPointer) {
-        let link = call.pointee.made
-        if let previous = link.previous { previous.pointee.made.next = link.next } else { firstMade = link.next }
-        link.next?.pointee.made.previous = link.previous
-    }
+    final func addMade(_ call: CallPointer) { firstMade.push(call, \.made) }
+    final func removeMade(_ call: CallPointer) { firstMade.remove(call, \.made) }
 
     final func addServed(_ call: CallPointer) {
-        call.pointee.served = Call.Link(previous: nil, next: firstServed)
-        firstServed?.pointee.served.previous = call
-        firstServed = call
+        firstServed.push(call, \.served)
         servedCount &+= 1
     }
 
     final func removeServed(_ call: CallPointer) {
         servedCount &-= 1
-        let link = call.pointee.served
-        if let previous = link.previous {
-            previous.pointee.served.next = link.next
-        } else {
-            firstServed = link.next
-        }
-        link.next?.pointee.served.previous = link.previous
+        firstServed.remove(call, \.served)
     }
 
     /// Bytes of its requests wait, or wait no more.

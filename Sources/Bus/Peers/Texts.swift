@@ -6,9 +6,12 @@ enum Texts {
     /// Of what is limited to `count`, each may have 1 KiB on average; 1 MiB in any case.
     static func most(_ count: Int) -> Int { max(1 << 20, count << 10) }
 
-    static func tooLong(_ whose: String, _ what: String, _ bytes: Int, _ most: Int) -> BusError {
-        BusError(
-            .overloaded,
+    /// - Parameters:
+    ///   - whose: who has them, as the message says it.
+    ///   - what: what they belong to.
+    static func check(_ whose: String, _ what: String, _ bytes: Int, _ most: Int) throws(BusError) {
+        try require(
+            bytes <= most, .overloaded,
             "\(whose) \(what) whose texts have \(bytes) bytes, and those of one module may have \(most): choose shorter ones"
         )
     }

@@ -3,12 +3,12 @@ import StrataCore
 /// `reload`: the launcher reads the manifest again, and the bus puts the new
 /// table in force, all of it or nothing.
 extension BusCore {
-    func reload(_ header: borrowing Header, from peer: Peer) throws(BusError) {
+    func reload(_ asked: BusCall) throws(BusError) {
         guard let launcher else {
             throw BusError(
                 .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")
         }
-        guard let call = openRequest(.served, header, from: peer) else { return }
+        let call = try open(asked)
         seat.add(reload: CallReference(call))
         if seat.askedReloads == nil { askForTable(launcher) }
     }
@@ -25,7 +25,12 @@ extension BusCore {
     func tableAnswered(_ answer: OwnAnswer) {
         let asked = seat.takeAsked()
         let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
-        for asking in asked { self.answer(asking, result) }
+        for asking in asked where asking.isOpen {
+            switch result {
+            case .success: self.answer(asking.call, JSON.object([]).encoded(), "the manifest was read again")
+            case .failure(let error): fail(asking.call, error)
+            }
+        }
         endFormerOperators()
         seat.forgetEndedReloads()
         if let launcher, !seat.reloads.isEmpty { askForTable(launcher) }
@@ -36,18 +41,6 @@ extension BusCore {
         guard error.code == .died else { return BusError(error.code, error.message) }
         return BusError(
             .unavailable, "the launcher ended before it had read the manifest, and nothing was changed: run strata up")
-    }
-
-    private func answer(_ asking: CallReference, _ result: Result<Void, BusError>) {
-        guard asking.isOpen else { return }
-        let call = asking.call
-        switch result {
-        case .success:
-            guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
-            writeReply(peer, id: call.pointee.callerID, .object([]))
-            release(call, "the manifest was read again")
-        case .failure(let error): fail(call, error)
-        }
     }
 
     private func take(tableFrom body: [UInt8]) -> Result<Void, BusError> {
@@ -110,10 +103,7 @@ extension BusCore {
     /// what was started by hand is ended here.
     private func remove(_ module: ModuleRecord) {
         start.leave(module.number)
-        guard let peer = module.peer else {
-            forget(module)
-            return
-        }
+        guard let peer = module.peer else { return forget(module) }
         if module.isRetired { return }
         if let vouch = module.said.vouch, host.isAlive(vouch.process) { return }
         retire(module, peer, .removed)
@@ -123,7 +113,7 @@ extension BusCore {
     func forget(_ module: ModuleRecord) {
         let reason = "the row of \(module.name) was taken out of the manifest"
         endSuccessor(of: module, reason)
-        for peer in modules.leaving where peer.module === module { end(peer, BusError(.shuttingDown, reason)) }
+        for peer in modules.leaving where peer.module === module { end(peer, .shuttingDown, reason) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { judgeAgain(peer) }
         failWaiting(module, BusError(.unavailable, "\(reason): nobody starts it"))
         change(module, .processIs(.absent), "its row is gone from the manifest")
@@ -136,9 +126,7 @@ extension BusCore {
     private func endNamesakes(of new: AppTable) {
         for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
             guard let peer = guest.peer else { continue }
-            end(
-                peer,
-                BusError(.shuttingDown, "\(guest.name) is a row of the manifest now, so it is no guest any more"))
+            end(peer, .shuttingDown, "\(guest.name) is a row of the manifest now, so it is no guest any more")
         }
     }
 
@@ -147,12 +135,9 @@ extension BusCore {
         for guest in modules.guests.dropFirst(most) {
             guard let peer = guest.peer else { continue }
             end(
-                peer,
-                BusError(
-                    .shuttingDown,
-                    most == 0
-                        ? "the manifest has no guests any more" : "the manifest has \(most) guests now (guests.most)")
-            )
+                peer, .shuttingDown,
+                most == 0
+                    ? "the manifest has no guests any more" : "the manifest has \(most) guests now (guests.most)")
         }
     }
 
@@ -163,9 +148,7 @@ extension BusCore {
         }
         for peer in former {
             let uid = peer.credentials.uid
-            end(
-                peer, BusError(.shuttingDown, "user \(uid) is no operator any more, by the manifest"),
-                dropsQueued: false)
+            end(peer, .shuttingDown, "user \(uid) is no operator any more, by the manifest", dropsQueued: false)
         }
     }
 }

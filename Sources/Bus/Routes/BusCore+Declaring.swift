@@ -43,8 +43,7 @@ extension BusCore {
             let kept = Set(offer.interfaces.map(\.name))
             offer.urls.removeAll { url in
                 guard kept.contains(url.interface) else { return true }
-                let owned = routes.urls.value(of: url.pattern, host: url.host)
-                return owned.map { $0.isDeclared && $0.owner !== module } ?? false
+                return routes.target(url).map { $0.isDeclared && $0.owner !== module } ?? false
             }
             successor.take(offer)
         }
@@ -66,8 +65,7 @@ extension BusCore {
     func withdrawURLs() {
         for module in modules.rows {
             for mapping in module.mappings {
-                guard let target = routes.urls.value(of: mapping.pattern, host: mapping.host), target.owner === module
-                else { continue }
+                guard let target = routes.target(mapping), target.owner === module else { continue }
                 if target.isLive {
                     target.declared = nil
                 } else {
@@ -82,7 +80,7 @@ extension BusCore {
         var losers: [Int: ModuleRecord] = [:]
         for module in modules.rows where !module.isRemoved {
             for mapping in module.mappings {
-                if let target = routes.urls.value(of: mapping.pattern, host: mapping.host) {
+                if let target = routes.target(mapping) {
                     if target.owner === module {
                         target.declared = mapping
                         continue

@@ -18,7 +18,7 @@ extension BusCore {
         }
         var isReplacing = false
         for url in offer.urls {
-            let present = routes.urls.value(of: url.pattern, host: url.host)
+            let present = routes.target(url)
             if let present, present.owner === module, present.isLive {
                 present.isLive = false
                 isReplacing = true

@@ -5,10 +5,10 @@ import StrataCore
 /// looked up without making strings of them.
 struct ByteTable<Value: AnyObject>: ~Copyable {
     private struct Slot {
-        var hash: UInt64
+        var hash: UInt64 = 0
         /// Owned copies; nil where the slot is free.
         var key: UnsafeMutableRawPointer?
-        var count: Int
+        var count = 0
         var value: Unmanaged<Value>?
     }
 
@@ -53,18 +53,25 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         return key.withUTF8 { find(UnsafeRawBufferPointer($0)) }
     }
 
+    /// Where a key stands, or the free place where it would.
+    private func index(of key: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
+        var index = Int(truncatingIfNeeded: hash) & mask
+        while let stored = slots[index].key {
+            if slots[index].hash == hash, slots[index].count == key.count, Self.equal(stored, key) { break }
+            index = (index + 1) & mask
+        }
+        return index
+    }
+
     /// Sets or replaces; retains the value.
     mutating func set(_ key: UnsafeRawBufferPointer, _ value: Value) {
         if count * 2 >= mask { grow() }
         let hash = Self.hash(key, seed)
-        var index = Int(truncatingIfNeeded: hash) & mask
-        while let stored = slots[index].key {
-            if slots[index].hash == hash, slots[index].count == key.count, Self.equal(stored, key) {
-                slots[index].value?.release()
-                slots[index].value = .passRetained(value)
-                return
-            }
-            index = (index + 1) & mask
+        let index = index(of: key, hash)
+        if slots[index].key != nil {
+            slots[index].value?.release()
+            slots[index].value = .passRetained(value)
+            return
         }
         let copy = UnsafeMutableRawPointer.allocate(byteCount: max(1, key.count), alignment: 8)
         if key.count > 0 { copy.copyMemory(from: key.baseAddress!, byteCount: key.count) }
@@ -78,12 +85,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
     }
 
     mutating func remove(_ key: UnsafeRawBufferPointer) {
-        let hash = Self.hash(key, seed)
-        var index = Int(truncatingIfNeeded: hash) & mask
-        while let stored = slots[index].key {
-            if slots[index].hash == hash, slots[index].count == key.count, Self.equal(stored, key) { break }
-            index = (index + 1) & mask
-        }
+        let index = index(of: key, Self.hash(key, seed))
         guard slots[index].key != nil else { return }
         Self.free(slots[index])
         count -= 1
@@ -97,7 +99,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
             }
             next = (next + 1) & mask
         }
-        slots[hole] = Slot(hash: 0, key: nil, count: 0, value: nil)
+        slots[hole] = Slot()
     }
 
     mutating func remove(_ key: String) {
@@ -108,7 +110,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
     mutating func removeAll() {
         for index in 0...mask where slots[index].key != nil {
             Self.free(slots[index])
-            slots[index] = Slot(hash: 0, key: nil, count: 0, value: nil)
+            slots[index] = Slot()
         }
         count = 0
     }
@@ -162,7 +164,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
         let slots = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
-        slots.initialize(repeating: Slot(hash: 0, key: nil, count: 0, value: nil), count: capacity)
+        slots.initialize(repeating: Slot(), count: capacity)
         return slots
     }
 

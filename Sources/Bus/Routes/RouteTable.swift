@@ -70,8 +70,6 @@ struct RouteTable: ~Copyable {
     var urls = URLTable<URLTarget>()
     var actionNames = ActionNames()
 
-    init() {}
-
     /// The remembered route of a `to`. Unretained, because all that was found
     /// here in a round of the loop lives until its end.
     @inline(__always)
@@ -111,10 +109,7 @@ struct RouteTable: ~Copyable {
     }
 
     private mutating func remember(_ route: Route, for to: UnsafeRawBufferPointer) {
-        guard to.count <= Self.longestKept else {
-            spent.append(route)
-            return
-        }
+        guard to.count <= Self.longestKept else { return spent.append(route) }
         if routes.count >= Self.mostRoutes { forgetRoutes() }
         routes.set(to, route)
     }
@@ -150,6 +145,9 @@ struct RouteTable: ~Copyable {
 
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
     func interface(_ name: UnsafeRawBufferPointer) -> InterfaceRecord? { interfaces.find(name) }
+
+    /// What a URL that may be mapped leads to now.
+    func target(_ url: Hello.URL) -> URLTarget? { urls.value(of: url.pattern, host: url.host) }
 
     mutating func add(_ interface: InterfaceRecord) {
         let place = place(of: interface.name)
@@ -196,12 +194,5 @@ struct RouteTable: ~Copyable {
     }
 
     /// Where an interface of a name stands, or would.
-    private func place(of name: String) -> Int {
-        var (low, high) = (0, allInterfaces.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if allInterfaces[middle].name < name { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of name: String) -> Int { allInterfaces.place { $0.name < name } }
 }

@@ -13,7 +13,7 @@ struct NoteRingTests {
     private func add(_ body: [UInt8], to ring: NoteRing, id: UInt64 = 1, withBody: Bool = true) -> Bool {
         body.withUnsafeBytes { body in
             let frame = MonitoredFrame(
-                .broadcast, id: id, from: text("Ant"), to: .none, name: text("news"), body: body)
+                kind: .broadcast, id: id, from: text("Ant"), to: .none, name: text("news"), body: body)
             guard !ring.isFull, let place = ring.place(for: frame, withBody: withBody) else { return false }
             ring.add(frame, at: place, for: 1, time: 1)
             return true

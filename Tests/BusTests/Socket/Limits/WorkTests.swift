@@ -141,11 +141,11 @@ struct WorkTests {
         }
         broker.bus.add(offer, to: owner)
         owner.session.add(events: [], requires: offer.interfaces.map(\.name))
-        let part = broker.bus.interfacesListing()
+        let listing = InterfaceListing(broker.bus)
         var (bytes, parts) = ([UInt8](), 0)
         while true {
             let before = bytes.count
-            guard part(&bytes) else { break }
+            guard listing.appendPart(to: &bytes) else { break }
             parts += 1
             #expect(bytes.count - before <= 16 * 256, "part \(parts)")
         }
