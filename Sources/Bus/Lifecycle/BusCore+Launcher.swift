@@ -127,10 +127,7 @@ extension BusCore {
         if module.peer == nil {
             if process != .starting { noteEnd(of: module) }
             change(module, .processIs(process), module.withDeath(reason))
-            if process == .failed || process == .absent {
-                start.leave(module.number)
-                launcherGaveUp(module)
-            }
+            if process == .failed || process == .absent { launcherGaveUp(module) }
             turnMayHaveChanged()
         }
         return .object([])
@@ -156,6 +153,7 @@ extension BusCore {
     /// The launcher said `failed` or `absent`, and the session has ended: in
     /// either order.
     func launcherGaveUp(_ module: ModuleRecord) {
+        start.leave(module.number)
         if isToStartAgain(module) {
             // That was said of what was stopped.
             startAgain(module)

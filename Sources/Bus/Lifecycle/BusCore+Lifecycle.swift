@@ -79,7 +79,7 @@ extension BusCore {
         case .joined where start.order.maySetUp(module.number):
             note(.setUpBegun, of: module)
             change(module, .began(.settingUp))
-            callStep(module, peer, setUpBody(), to: .setUp)
+            callStep(module, peer, to: .setUp)
         case .setUp where start.order.mayInitialize(module.number):
             note(.initializeBegun, of: module)
             change(module, .began(.initializing))
@@ -93,10 +93,10 @@ extension BusCore {
 
     /// Calls a module at `module/…`; one that lacks the action has done it, and
     /// any other error is a failed start.
-    func callStep(_ module: ModuleRecord, _ peer: Peer, _ body: [UInt8] = [], to reached: ModuleLife.Step) {
+    func callStep(_ module: ModuleRecord, _ peer: Peer, to reached: ModuleLife.Step) {
         let step = Self.action(reaching: reached)
         callOwn(
-            peer, to: "module/\(step)", body: body, deadline: table.startup,
+            peer, to: "module/\(step)", body: reached == .setUp ? setUpBody() : [], deadline: table.startup,
             .start(module, reaches: reached))
     }
 
@@ -104,17 +104,12 @@ extension BusCore {
     func startAnswered(_ module: ModuleRecord, _ peer: Peer, _ reached: ModuleLife.Step, _ answer: OwnAnswer) {
         guard peer.isOpen else { return }
         let step = Self.action(reaching: reached)
-        switch answer {
-        case .success: break
-        case .failure(let error) where error.code == .unknownAction: break
-        case .failure(let error) where error.code == .deadlineExceeded:
-            end(
-                peer, .failed,
-                "\(module.name) did not answer module/\(step) within \(table.startup) ms (startup): its start failed")
-            return
-        case .failure(let error):
-            end(peer, .failed, "\(module.name) failed in module/\(step): \(error.message) (\(error.code))")
-            return
+        if case .failure(let error) = answer, error.code != .unknownAction {
+            let why =
+                error.code == .deadlineExceeded
+                ? "did not answer module/\(step) within \(table.startup) ms (startup): its start failed"
+                : "failed in module/\(step): \(error.message) (\(error.code))"
+            return end(peer, .failed, "\(module.name) \(why)")
         }
         if let successor = module.successor, successor.peer === peer {
             successor.take(.reached(reached))
@@ -139,7 +134,7 @@ extension BusCore {
         }
     }
 
-    func setUpBody() -> [UInt8] {
+    private func setUpBody() -> [UInt8] {
         let body: JSON = [
             "env": .string(table.env), "settings": table.settings, "launchOptions": table.launchOptions,
         ]
@@ -213,10 +208,7 @@ extension BusCore {
         } else if !canBeWaitedFor(module) {
             failWaiting(module, unavailable(module))
         }
-        if module.said.verdict == .failed || module.said.verdict == .absent {
-            start.leave(module.number)
-            launcherGaveUp(module)
-        }
+        if module.said.verdict == .failed || module.said.verdict == .absent { launcherGaveUp(module) }
         turnMayHaveChanged()
     }
 

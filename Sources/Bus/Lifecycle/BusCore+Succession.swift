@@ -31,7 +31,7 @@ extension BusCore {
         case .joined:
             successor.take(.began(.settingUp))
             successor.note(.setUpBegun, at: moment)
-            callStep(module, successor.peer, setUpBody(), to: .setUp)
+            callStep(module, successor.peer, to: .setUp)
         case .setUp:
             successor.take(.began(.initializing))
             successor.note(.initializeBegun, at: moment)

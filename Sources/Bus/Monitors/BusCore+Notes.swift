@@ -35,12 +35,8 @@ extension BusCore {
     }
 
     private func follow(_ action: NoteTurns.Action) {
-        switch action {
-        case .nothing: break
-        case .start: break  // `hasIdleWork` says so
-        case .wait(let time):
-            setAlarm(.notes, after: time)
-        }
+        // Of a start `hasIdleWork` says so.
+        if case .wait(let time) = action { setAlarm(.notes, after: time) }
     }
 
     func noteTimePassed() { follow(monitors.timePassed()) }

@@ -76,13 +76,7 @@ class Peer {
         self.role = role
         self.module = module
         self.rank = rank
-        let name: String =
-            switch role {
-            case .none: ""
-            case .operator: "operator"
-            case .launcher: "launcher"
-            case .module: module?.name ?? ""
-            }
+        let name = role == .none ? "" : displayName
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 8)
         memory.copyBytes(from: name.utf8)
         from = UnsafeRawBufferPointer(memory)

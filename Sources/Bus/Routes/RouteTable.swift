@@ -87,9 +87,7 @@ struct RouteTable: ~Copyable {
         guard let interface = interfaces.find(name) else {
             return resolveAdapted(to, destination, name.text, action.text, adapters)
         }
-        let route = makeRoute(to, destination, interface, Array(action), nil, nil)
-        remember(route, for: to)
-        return .route(route)
+        return .route(makeRoute(to, destination, interface, Array(action), nil, nil))
     }
 
     /// A required interface that an adapter leads on from.
@@ -102,18 +100,11 @@ struct RouteTable: ~Copyable {
         else { return .unknown(interface: name) }
         let adaptation = target.adaptation
         let renames = !adaptation.params.isEmpty || !adaptation.result.isEmpty
-        let route = makeRoute(
-            to, destination, interface, Array(target.action.utf8), name, renames ? adaptation : nil)
-        remember(route, for: to)
-        return .route(route)
+        return .route(
+            makeRoute(to, destination, interface, Array(target.action.utf8), name, renames ? adaptation : nil))
     }
 
-    private mutating func remember(_ route: Route, for to: UnsafeRawBufferPointer) {
-        guard to.count <= Self.longestKept else { return spent.append(route) }
-        if routes.count >= Self.mostRoutes { forgetRoutes() }
-        routes.set(to, route)
-    }
-
+    /// Makes a route, and remembers it.
     private mutating func makeRoute(
         _ to: UnsafeRawBufferPointer, _ destination: Destination, _ interface: InterfaceRecord, _ action: [UInt8],
         _ required: String?, _ adaptation: AdapterTable.Adaptation?
@@ -127,11 +118,18 @@ struct RouteTable: ~Copyable {
         canonical += [UInt8(ascii: "/")] + action
         let listed = action.withUnsafeBytes { interface.action($0) }
         let name = Self.name(interface, action)
-        return Route(
+        let route = Route(
             to: canonical, interface: interface, action: action, actionNumber: actionNames.number(of: name),
             instance: instance, isSetAside: interface.owner.history.deaths.mayBeSetAside(name),
             isUnknownAction: interface.actions != nil && listed == nil,
             needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
+        if to.count > Self.longestKept {
+            spent.append(route)
+        } else {
+            if routes.count >= Self.mostRoutes { forgetRoutes() }
+            routes.set(to, route)
+        }
+        return route
     }
 
     /// The number of an action, for a call that comes without a route of its own.
