@@ -91,7 +91,7 @@ struct OtherBuildTests {
     @Test func thisBuildsFieldsAreAmongTheKept() throws {
         let state = try presentState()
         if let kept = Self.kept {
-            try ProgramFile.write(state, to: Repository.path("\(Self.states)/\(kept)"))
+            try ProgramFile.write(state, to: Repository.path("\(Self.states)/\(kept).state"))
         }
         let newest = try #require(try Repository.entries(Self.states).last)
         let before = fields(of: try [UInt8](contentsOf: Repository.path("\(Self.states)/\(newest)")))
