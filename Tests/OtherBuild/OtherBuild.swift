@@ -6,7 +6,8 @@ import StrataCore
 /// in each part and without some that come and go.
 @main
 enum OtherBuild {
-    /// What only people and metrics look at, by its place in the state.
+    /// What may begin anew, by its place in the state: statistics, durations, when each peer was
+    /// asked last, and when each call began.
     static let left: [StateRewriter.Path] = [[18], [19], [8, 0, 17], [11, 0, 17]]
 
     static func main() {

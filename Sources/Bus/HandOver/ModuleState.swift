@@ -86,7 +86,7 @@ extension InterfaceRecord.Action: StatePart {
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &name)
         try file(2, &needsAuthorization)
-        nameBytes = Array(name.utf8)
+        if file.isReading { nameBytes = Array(name.utf8) }
     }
 }
 

@@ -144,7 +144,7 @@ struct OtherBuildTests {
 
     // MARK: Declarations
 
-    /// Parts that are no part's field are forgotten at a hand-over, in silence.
+    /// A property that is no field is forgotten at a hand-over, in silence.
     @Test func everyFieldOfEveryPartIsWritten() throws {
         /// What is derived, or another one's to write.
         let others: [String: Set<String>] = [
