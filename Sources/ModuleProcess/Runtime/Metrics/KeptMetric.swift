@@ -49,13 +49,20 @@ final class KeptNumber: KeptMetric, MeterHandler, RecorderHandler, FloatingPoint
 }
 
 /// How many values there were, of which size: a timer, in nanoseconds, or a
-/// recorder.
+/// recorder. Values are counted in steps of 2^-20: a smaller one as 0, and one of 2^44
+/// or more as nearly 2^44.
 ///
 /// Its lock is its own, because `Locked` holds only what can be copied.
-/// `@unchecked Sendable` because the distribution is reached under the lock alone.
+/// `@unchecked Sendable` because the values are reached under the lock alone.
 final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked Sendable {
+    /// Steps of a value of 1: the histogram knows whole numbers only.
+    private static let scale = 0x1p20
+    private static let largestCounted = 0x1p44
+
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    @exclusivity(unchecked) private var distribution = Distribution()
+    @exclusivity(unchecked) private var histogram = Histogram()
+    private var sum = 0.0
+    private var largest = -Double.infinity
 
     init() { pthread_mutex_init(mutex, nil) }
 
@@ -67,9 +74,13 @@ final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked S
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
     func record(_ value: Int64) { record(Double(value)) }
 
+    /// What is no number is left out.
     func record(_ value: Double) {
+        guard !value.isNaN else { return }
         pthread_mutex_lock(mutex)
-        distribution.record(value)
+        histogram.record(UInt64(min(max(value, 0), Self.largestCounted.nextDown) * Self.scale))
+        sum += value
+        largest = max(largest, value)
         pthread_mutex_unlock(mutex)
     }
 
@@ -78,12 +89,18 @@ final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked S
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         let quantiles = [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99)].map { name, share in
-            JSON.Member(name, distribution.percentile(share).map { .measured($0 / scale) } ?? .null)
+            JSON.Member(name, percentile(share).map { .measured($0 / scale) } ?? .null)
         }
         return [
-            JSON.Member("count", .integer(Int64(clamping: distribution.count))),
-            JSON.Member("sum", .measured(distribution.sum / scale)), JSON.Member("quantiles", .object(quantiles)),
+            JSON.Member("count", .integer(Int64(clamping: histogram.count))),
+            JSON.Member("sum", .measured(sum / scale)), JSON.Member("quantiles", .object(quantiles)),
         ]
+    }
+
+    private func percentile(_ share: Double) -> Double? {
+        guard histogram.count > 0 else { return nil }
+        // A slot reaches to the step behind its upper bound.
+        return min((Double(histogram.percentile(share)) + 1) / Self.scale, largest)
     }
 }
 

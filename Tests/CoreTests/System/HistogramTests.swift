@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import StrataBus
+@testable import StrataCore
 
 @Suite(.timeLimit(.hang))
 struct HistogramTests {
