@@ -166,7 +166,10 @@ final class BusConnection {
         switch error.code {
         case .shuttingDown: onEnd(.shuttingDown)
         case let code where Self.passing.contains(code):
-            guard let connecting else { return }
+            guard let connecting else {
+                ModuleLog.logger.warning("the bus \(what), and it connects again: \(error)")
+                return
+            }
             connecting.close()
             self.connecting = nil
             reconnect("the bus \(what): \(error)")
