@@ -154,10 +154,11 @@ extension BusCore {
             request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
             + HeaderWriter.room(request.name)
         let count = body.count + room + HeaderWriter.overhead / 2
-        guard fits(count, callee) else {
+        guard fitsRequest(count, callee, new: count) else {
             return fail(
                 call, .overloaded,
-                "the queue to \(callee.displayName) is full: \(whatIsFull(count, callee)); wait for answers")
+                "the queue to \(callee.displayName) is full: \(whatIsFullForRequest(count, callee)); wait for answers"
+            )
         }
         call.pointee.wasSent(to: callee)
         callee.addServed(call)

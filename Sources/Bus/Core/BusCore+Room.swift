@@ -34,19 +34,33 @@ extension BusCore {
     func fits(_ count: Int, _ peer: Peer, new: Int) -> Bool {
         // Nearly always so.
         peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
-            || fitsAfterAll(count, peer, new: new)
+            || fitsAfterAll(count, peer, new: new, within: table.limits.queue)
+    }
+
+    /// Whether a call or a report may be queued. Half of an observer's queue is not for them:
+    /// who asks much of it doesn't make it fall behind.
+    @inline(__always)
+    func fitsRequest(_ count: Int, _ peer: Peer, new: Int) -> Bool {
+        peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
+            || fitsAfterAll(count, peer, new: new, within: mostRequested(of: peer))
+    }
+
+    /// What a queue may have before it takes no more calls and reports, in bytes.
+    private func mostRequested(of peer: Peer) -> Int {
+        let queue = table.limits.queue
+        return peer.observations.count == 0 ? queue : min(queue, max(Self.alwaysTaken, queue / 2))
     }
 
     @inline(never)
-    private func fitsAfterAll(_ count: Int, _ peer: Peer, new: Int) -> Bool {
-        if isWithinQueue(count, peer), isWithinTotal(new, peer) { return true }
+    private func fitsAfterAll(_ count: Int, _ peer: Peer, new: Int, within most: Int) -> Bool {
+        if isWithinQueue(count, peer, most), isWithinTotal(new, peer) { return true }
         host.write(to: peer)
-        return isWithinQueue(count, peer) && isWithinTotal(new, peer)
+        return isWithinQueue(count, peer, most) && isWithinTotal(new, peer)
     }
 
-    private func isWithinQueue(_ count: Int, _ peer: Peer) -> Bool {
+    private func isWithinQueue(_ count: Int, _ peer: Peer, _ most: Int) -> Bool {
         let pending = peer.outbox.pending
-        return pending == 0 || pending - peer.outbox.pendingBeyond + count <= table.limits.queue
+        return pending == 0 || pending - peer.outbox.pendingBeyond + count <= most
     }
 
     /// Whether all queues together have room for more bytes of a peer's. Rarely asked: inlined,
@@ -61,10 +75,20 @@ extension BusCore {
 
     /// What is full where a frame found no room.
     func whatIsFull(_ count: Int, _ peer: Peer) -> String {
-        isWithinQueue(count, peer)
+        isWithinQueue(count, peer, table.limits.queue)
             ? "\(peer.outbox.pending) bytes wait for it, and for all \(max(0, restOfTotal)) are left of "
                 + "\(table.limits.total), of which one queue may have an eighth (limits.total)"
             : "\(peer.outbox.pending) bytes wait, and \(table.limits.queue) may (limits.queue)"
+    }
+
+    /// The same of a request.
+    func whatIsFullForRequest(_ count: Int, _ peer: Peer) -> String {
+        let most = mostRequested(of: peer)
+        guard isWithinQueue(count, peer, table.limits.queue), !isWithinQueue(count, peer, most) else {
+            return whatIsFull(count, peer)
+        }
+        return "\(peer.outbox.pending) bytes wait, and as it observes, calls and reports may fill \(most) of "
+            + "\(table.limits.queue) (limits.queue)"
     }
 
     /// What the limits on bytes that wait have against one more request of a peer's that is

@@ -54,10 +54,10 @@ extension BusCore {
             // All of a report's notices go out, or none; a body that isn't copied is there once.
             let count = notice.cost * matching.count
             let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
-            guard fits(count, observer, new: count - body * (matching.count - 1)) else {
+            guard fitsRequest(count, observer, new: count - body * (matching.count - 1)) else {
                 return fail(
                     call, .overloaded,
-                    "the queue to \(target.name) is full: \(whatIsFull(count, observer)); report again later")
+                    "the queue to \(target.name) is full: \(whatIsFullForRequest(count, observer)); report again later")
             }
             if monitors.isOn { monitorReport(request, from: peer, to: target) }
             queueReport(call, notice, matching, to: observer)
