@@ -1,6 +1,6 @@
 internal import CUV
 
-/// A client's connection to a broker: frames in, frames out, on one loop.
+/// A client's connection to a broker: frames in, frames out, on one thread.
 /// What frames mean is its owner's affair.
 public final class FrameChannel {
     /// Why a channel ended.
@@ -27,7 +27,7 @@ public final class FrameChannel {
     /// Called when all that was queued has been written.
     public var onDrained: () -> Void = {}
 
-    private let socket: Socket
+    private let transport: any Transport
     // Unchecked exclusivity: used for each frame, on one thread, and no call
     // holds them while the owner runs.
     @exclusivity(unchecked) private var assembler: FrameAssembler
@@ -38,12 +38,18 @@ public final class FrameChannel {
     @exclusivity(unchecked) private var isWaitingToWrite = false
     @exclusivity(unchecked) public private(set) var isClosed = false
 
+    /// Its owner calls `flush` when something was sent.
     /// - Parameter limits: those of the broker; a client takes 1 KiB more.
-    public init(_ loop: Loop, socket: Socket, limits: FrameLimits) {
-        self.socket = socket
+    public init(_ transport: any Transport, limits: FrameLimits) {
+        self.transport = transport
         assembler = FrameAssembler(limits: limits.ofBroker)
-        socket.setEventHandler { [unowned self] events in self.handle(events) }
-        socket.watch(.readable)
+        transport.setEventHandler { [unowned self] events in self.handle(events) }
+        transport.watch(.readable)
+    }
+
+    /// What is sent on a loop's socket is written at the end of its round.
+    public convenience init(_ loop: Loop, socket: Socket, limits: FrameLimits) {
+        self.init(socket, limits: limits)
         hook = RoundHook(loop) { [unowned self] in self.flush() }
     }
 
@@ -68,7 +74,7 @@ public final class FrameChannel {
     /// the channel's end too.
     public var written: UInt64 { outbox.written }
 
-    /// Queues a frame; it is written at the end of the loop's round.
+    /// Queues a frame.
     /// - Parameters:
     ///   - room: `HeaderWriter.room` of each text that `write` writes, added up.
     ///   - write: writes the members behind `kind`; `id` first.
@@ -90,11 +96,11 @@ public final class FrameChannel {
             while true {
                 let count = outbox.gather(parts)
                 if count == 0 { break }
-                switch socket.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
+                switch transport.write(UnsafeBufferPointer(rebasing: parts[..<count])) {
                 case .moved(let written): outbox.wrote(written)
                 case .wouldBlock:
                     isWaitingToWrite = true
-                    socket.watch([.readable, .writable])
+                    transport.watch([.readable, .writable])
                     return
                 case .ended, .failed:
                     // Reading tells the end, after what the broker said last.
@@ -110,7 +116,7 @@ public final class FrameChannel {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
-        socket.close()
+        transport.close()
         hook?.close()
         hook = nil
         onFrame = { _, _ in }
@@ -121,7 +127,7 @@ public final class FrameChannel {
     private func handle(_ events: Socket.Event) {
         if events.contains(.writable) {
             isWaitingToWrite = false
-            socket.watch(.readable)
+            transport.watch(.readable)
             flush()
         }
         if events.contains(.readable) && !isClosed { read() }
@@ -131,7 +137,7 @@ public final class FrameChannel {
         // Frames may let the owner drop its last reference.
         withExtendedLifetime(self) {
             let space = assembler.space(in: buffer)
-            switch socket.read(into: space) {
+            switch transport.read(into: space) {
             case .moved(let count):
                 assembler.received(count)
                 deliver()

@@ -157,6 +157,8 @@ public final class Socket: WatchedDescriptor {
     }
 }
 
+extension Socket: Transport {}
+
 /// A peer's process and user, as they were when it connected.
 public struct PeerCredentials: Sendable, Equatable {
     public var pid: Int32

@@ -5,7 +5,7 @@ import Testing
 @testable import Strata
 
 /// A broker that does what a test says, frame by frame. It shares nothing with
-/// the runtime's side but the socket: it reads and writes frames itself.
+/// the runtime's side but the transport: it reads and writes frames itself.
 @ModuleActor
 final class FakeBroker {
     let path: String
@@ -20,7 +20,7 @@ final class FakeBroker {
         Self.count += 1
         path = "/tmp/strata-runtime-\(getpid())-\(Self.count).sock"
         var accept: (Socket) -> Void = { _ in }
-        listener = try Listener(ModuleExecutor.shared.loop, path: path) { accept($0) }
+        listener = try Listener(LoopSurroundings.shared.loop, path: path) { accept($0) }
         accept = { [unowned self] socket in self.accept(socket) }
     }
 
@@ -66,20 +66,20 @@ struct FakeFrame: Sendable {
 /// One connection of a fake broker.
 @ModuleActor
 final class FakePeer {
-    private let socket: Socket
+    private let transport: any Transport
     private var bytes: [UInt8] = []
     private var frames: [FakeFrame] = []
     private var waiter: CheckedContinuation<FakeFrame?, Never>?
     private var hasEnded = false
     private var nextID: Int64 = 100
 
-    init(_ socket: Socket) {
-        self.socket = socket
-        socket.setEventHandler { [unowned self] _ in self.read() }
-        socket.watch(.readable)
+    init(_ transport: any Transport) {
+        self.transport = transport
+        transport.setEventHandler { [unowned self] _ in self.read() }
+        transport.watch(.readable)
     }
 
-    func close() { socket.close() }
+    func close() { transport.close() }
 
     /// The next frame; nil at the end of the connection, or of the test's time.
     func frame() async -> FakeFrame? {
@@ -108,9 +108,10 @@ final class FakePeer {
     func send(_ header: JSON, _ body: JSON? = nil) {
         let head = header.encoded()
         let tail = body?.encoded() ?? []
-        var frame = Self.length(4 + head.count + tail.count) + Self.length(head.count) + head + tail
-        frame.withUnsafeMutableBytes { raw in
-            guard case .moved(let count) = socket.write(UnsafeRawBufferPointer(raw)), count == raw.count else {
+        let frame = Self.length(4 + head.count + tail.count) + Self.length(head.count) + head + tail
+        frame.withUnsafeBytes { raw in
+            let written = withUnsafePointer(to: raw) { transport.write(UnsafeBufferPointer(start: $0, count: 1)) }
+            guard case .moved(let count) = written, count == raw.count else {
                 Issue.record("the fake broker couldn't write a whole frame")
                 return
             }
@@ -166,7 +167,7 @@ final class FakePeer {
 
     private func read() {
         withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { space in
-            switch socket.read(into: space) {
+            switch transport.read(into: space) {
             case .moved(let count): bytes.append(contentsOf: space[..<count])
             case .wouldBlock: break
             case .ended, .failed: end()
@@ -184,7 +185,7 @@ final class FakePeer {
 
     private func end() {
         hasEnded = true
-        socket.close()
+        transport.close()
         waiter?.resume(returning: nil)
         waiter = nil
     }

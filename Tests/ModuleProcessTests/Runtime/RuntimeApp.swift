@@ -44,7 +44,7 @@ final class RuntimeApp {
         Self.count += 1
         let path = "/tmp/strata-app-\(getpid())-\(Self.count).sock"
         let table = try TemporaryManifest.load(Array(manifest.utf8)).table
-        broker = try Broker(ModuleExecutor.shared.loop, table: table, path: path)
+        broker = try Broker(LoopSurroundings.shared.loop, table: table, path: path)
         for module in modules { runtimes.append(runtime(module, path)) }
     }
 
@@ -66,7 +66,7 @@ final class RuntimeApp {
         await withCheckedContinuation { ended in
             // From the loop, as a signal would: what a job of the actor lets the
             // broker queue isn't written before the loop's next round.
-            let timer = LoopTimer(ModuleExecutor.shared.loop) { [broker] in broker.shutDown { ended.resume() } }
+            let timer = LoopTimer(LoopSurroundings.shared.loop) { [broker] in broker.shutDown { ended.resume() } }
             timer.start(after: 0)
             shutDown = timer
         }

@@ -116,6 +116,7 @@ struct RuntimeConnectionTests {
         } _: { harness in
             try await harness.startFully()
             let module = harness.module
+            harness.runtime.watchLifeline(on: LoopSurroundings.shared.loop)
             pipe.closeWriting()
             await harness.ended()
             #expect(harness.exit?.code == 0)

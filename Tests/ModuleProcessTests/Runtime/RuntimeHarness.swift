@@ -101,7 +101,7 @@ enum TestLoop {
         pthread_create(
             &thread, nil,
             { _ in
-                ModuleExecutor.shared.run()
+                LoopSurroundings.shared.run()
                 return nil
             }, nil)
     }()

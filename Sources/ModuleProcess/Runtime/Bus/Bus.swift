@@ -18,9 +18,9 @@ public final class Bus {
     /// The module's own name.
     public var module: String { runtime.name }
 
-    /// Milliseconds of the loop's clock, which only goes forward: what
+    /// Milliseconds of the module's clock, which only goes forward: what
     /// `Call.deadline` is on.
-    public var now: UInt64 { ModuleExecutor.shared.loop.now }
+    public var now: UInt64 { runtime.surroundings.now }
 
     /// What is left of the time that the present handler has; nil where it has
     /// no end, and outside of handlers.

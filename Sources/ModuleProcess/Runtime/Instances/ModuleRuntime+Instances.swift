@@ -32,7 +32,7 @@ extension ModuleRuntime {
     func end(all instances: any InstanceSet) {
         for end in instances.releaseAll() {
             run(
-                scope: CallScope(name: end.name, parent: nil, deadline: nil, trace: []),
+                scope: CallScope(name: end.name, in: surroundings),
                 { if case .failure(let error) = $0 { ModuleLog.logger.error("\(end.name) failed: \(error)") } },
                 end.work)
         }

@@ -1,14 +1,13 @@
 internal import Glibc
-internal import StrataCore
 internal import Synchronization
 
-/// Runs Swift's jobs on a libuv loop: the executor of `ModuleActor`, and the
+/// Runs Swift's jobs on one thread: the executor of `ModuleActor`, and the
 /// preference of every task that the runtime starts. With the preference a
 /// continuation resumes here at once; without it each `await` would go through
-/// the generic executor's threads first.
+/// the generic executor's threads first. Whoever owns the thread calls `drain`.
 ///
 /// `@unchecked Sendable` because `jobs`, `batch` and `afterJobs` are touched on
-/// the loop's thread alone, and the rest is atomic, locked or never changes.
+/// the actor's thread alone, and the rest is atomic, locked or never changes.
 final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     static let shared = ModuleExecutor()
 
@@ -16,48 +15,35 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// and timers have their turn.
     private static let mostBatches = 16
 
-    let loop: Loop
-    /// The loop's thread; 0 before there is one.
+    /// The actor's thread; 0 before there is one.
     private let thread = Atomic<UInt>(0)
     // Unchecked exclusivity, here and in what each message passes: these are
     // on one thread, no call holds one across another, and the checks cost more
     // than the work.
     @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @exclusivity(unchecked) private var batch: [UnownedJob] = []
-    /// Jobs that other threads enqueued.
-    private let foreign = Locked<[UnownedJob]>([])
+    /// Jobs that other threads enqueued, and what brings about the next drain.
+    private let foreign = Locked<(jobs: [UnownedJob], wake: @Sendable () -> Void)>(([], {}))
     private let hasForeign = Atomic<Bool>(false)
-    private var wake: WakeUp!
-    private var hook: RoundHook?
     /// Called after each drain: what jobs have sent is written here, since the
     /// order of one round's hooks isn't ours to choose.
     @exclusivity(unchecked) private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
     let watch = LoopWatch()
 
-    private init() {
-        do {
-            loop = try Loop()
-            wake = try WakeUp(loop) {}
-        } catch {
-            fatalError("a module's process can't have a loop: \(error)")
-        }
-        hook = RoundHook(loop) { [unowned self] in self.drain() }
-    }
+    private init() {}
 
-    /// Whether the caller is on the loop's thread.
+    /// Somebody calls `drain` in each of its rounds from now on.
+    /// - Parameter wake: brings about a round, from any thread.
+    func isDriven(_ wake: @escaping @Sendable () -> Void) { foreign.withLock { $0.wake = wake } }
+
+    /// Whether the caller is on the actor's thread.
     var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// Says that the calling thread is the loop's, once per process.
+    /// Says that the calling thread is the actor's, once per process.
     func claimThread() {
         let (claimed, owner) = thread.compareExchange(
             expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
         precondition(claimed || owner == UInt(pthread_self()), "the module's loop has a thread already")
-    }
-
-    /// Runs the loop on the calling thread, for good or until `Loop.stop`.
-    func run() {
-        claimThread()
-        loop.run()
     }
 
     func addAfterJobs(_ owner: AnyObject, _ body: @escaping () -> Void) {
@@ -77,9 +63,11 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             jobs.append(job)
             return
         }
-        foreign.withLock { $0.append(job) }
-        if !hasForeign.exchange(true, ordering: .acquiringAndReleasing) { wake.send() }
+        foreign.withLock { $0.jobs.append(job) }
+        if !hasForeign.exchange(true, ordering: .acquiringAndReleasing) { wake() }
     }
+
+    private func wake() { foreign.withLock { $0.wake }() }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
     func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
@@ -88,14 +76,15 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     // MARK: Jobs
 
-    private func drain() {
+    /// Runs the jobs that there are, and those that they make, up to a bound.
+    func drain() {
         var batches = 0
         while true {
             takeForeign()
             if jobs.isEmpty { break }
             if batches == Self.mostBatches {
-                // The loop must not wait while there are jobs.
-                wake.send()
+                // Nobody must wait while there are jobs.
+                wake()
                 break
             }
             swap(&jobs, &batch)
@@ -110,15 +99,15 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             batches += 1
         }
         for (_, body) in afterJobs { body() }
-        // What was written may have made jobs; the loop must not wait then.
-        if !jobs.isEmpty { wake.send() }
+        // What was written may have made jobs; nobody must wait then.
+        if !jobs.isEmpty { wake() }
     }
 
     private func takeForeign() {
         guard hasForeign.exchange(false, ordering: .acquiringAndReleasing) else { return }
         foreign.withLock {
-            jobs.append(contentsOf: $0)
-            $0.removeAll(keepingCapacity: true)
+            jobs.append(contentsOf: $0.jobs)
+            $0.jobs.removeAll(keepingCapacity: true)
         }
     }
 }

@@ -1,11 +1,9 @@
-internal import StrataCore
-
-/// Waits on the loop's own clock; `Task.sleep` would start threads for it.
+/// Waits on the module's own clock; `Task.sleep` would start threads for it.
 /// - Throws: `CancellationError` where the task is cancelled meanwhile.
 @ModuleActor
 public func sleep(milliseconds: Int) async throws {
-    let sleeper = Sleeper()
     let scope = CallScope.current
+    let sleeper = Sleeper(scope?.surroundings ?? LoopSurroundings.shared)
     try await withTaskCancellationHandler {
         try await withUnsafeThrowingContinuation { sleeper.start($0, UInt64(max(0, milliseconds))) }
     } onCancel: {
@@ -18,10 +16,11 @@ public func sleep(milliseconds: Int) async throws {
 @ModuleActor
 private final class Sleeper {
     private var continuation: UnsafeContinuation<Void, any Error>?
-    private var timer: LoopTimer?
+    private let surroundings: any Surroundings
+    private var alarm: (any Alarm)?
     private var isOver = false
 
-    nonisolated init() {}
+    init(_ surroundings: any Surroundings) { self.surroundings = surroundings }
 
     func start(_ continuation: UnsafeContinuation<Void, any Error>, _ milliseconds: UInt64) {
         guard !isOver else {
@@ -29,16 +28,13 @@ private final class Sleeper {
             return
         }
         self.continuation = continuation
-        let timer = LoopTimer(ModuleExecutor.shared.loop) { self.end(.success(())) }
-        ModuleExecutor.shared.loop.updateTime()
-        timer.start(after: milliseconds)
-        self.timer = timer
+        alarm = surroundings.after(milliseconds) { self.end(.success(())) }
     }
 
     func end(_ result: Result<Void, any Error>) {
         isOver = true
-        timer?.close()
-        timer = nil
+        alarm?.close()
+        alarm = nil
         continuation?.resume(with: result)
         continuation = nil
     }

@@ -10,7 +10,9 @@ final class Backgrounds {
 
     private static let shortestPause: Duration = .milliseconds(100)
 
-    init() {}
+    private let surroundings: any Surroundings
+
+    init(_ surroundings: any Surroundings) { self.surroundings = surroundings }
 
     func start(
         _ name: String, _ onFailure: Bus.FailurePolicy, _ work: @escaping @ModuleActor () async throws -> Void
@@ -44,7 +46,7 @@ final class Backgrounds {
     private func run(
         _ name: String, _ onFailure: Bus.FailurePolicy, _ work: @ModuleActor () async throws -> Void
     ) async {
-        let scope = CallScope(name: name, parent: nil, deadline: nil, trace: [])
+        let scope = CallScope(name: name, in: surroundings)
         scope.resumed()
         await CallScope.$current.withValue(scope) {
             while let error = await failure(of: work) {

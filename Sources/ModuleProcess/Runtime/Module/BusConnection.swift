@@ -50,10 +50,15 @@ final class BusConnection {
     private var connecting: Session?
     /// Nil where it isn't to be made again.
     private var reconnection: Reconnection? = Reconnection()
-    private var timer: LoopTimer?
-    private let gate = ConnectionGate()
+    private var alarm: (any Alarm)?
+    private let gate: ConnectionGate
+    private let surroundings: any Surroundings
 
-    init(socket: String) { self.socket = socket }
+    init(socket: String, _ surroundings: any Surroundings) {
+        self.socket = socket
+        self.surroundings = surroundings
+        gate = ConnectionGate(surroundings)
+    }
 
     /// Whether there is one, or one whose hello is on its way.
     var isThere: Bool { session != nil || connecting != nil }
@@ -71,7 +76,7 @@ final class BusConnection {
     func connect() {
         let channel: FrameChannel
         do {
-            channel = try FrameChannel(ModuleExecutor.shared.loop, path: socket, limits: SessionLimits().ofFrames)
+            channel = try surroundings.connect(to: socket, limits: SessionLimits().ofFrames)
         } catch {
             // At first there must be a bus; later it may be starting again.
             if welcome == .null, reconnection?.isTrying == false {
@@ -98,8 +103,8 @@ final class BusConnection {
     /// One that is lost isn't made again.
     func stopReconnecting() {
         reconnection = nil
-        timer?.close()
-        timer = nil
+        alarm?.close()
+        alarm = nil
     }
 
     /// Ends it; requests that wait for it fail.
@@ -185,13 +190,11 @@ final class BusConnection {
     }
 
     private func reconnect(_ reason: String) {
-        let loop = ModuleExecutor.shared.loop
         guard reconnection != nil else { return }
-        guard let delay = reconnection?.next(now: loop.now) else {
+        guard let delay = reconnection?.next(now: surroundings.now) else {
             return onEnd(.failed("\(reason), and tried to come back for \(Reconnection.patience / 1000) s"))
         }
-        let timer = timer ?? LoopTimer(loop) { [weak self] in self?.connect() }
-        self.timer = timer
-        timer.start(after: delay)
+        alarm?.close()
+        alarm = surroundings.after(delay) { [weak self] in self?.connect() }
     }
 }

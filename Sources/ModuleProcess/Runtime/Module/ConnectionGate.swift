@@ -6,11 +6,13 @@ final class ConnectionGate {
     /// At most so many; one more fails.
     static let most = 1_024
 
-    private var waiters: [(key: UInt64, continuation: UnsafeContinuation<Void, any Error>, timer: LoopTimer)] = []
+    private var waiters: [(key: UInt64, continuation: UnsafeContinuation<Void, any Error>, alarm: any Alarm)] = []
     private var nextKey: UInt64 = 0
     private var isOver = false
 
-    init() {}
+    private let surroundings: any Surroundings
+
+    init(_ surroundings: any Surroundings) { self.surroundings = surroundings }
 
     /// Waits for a connection.
     /// - Parameters:
@@ -32,12 +34,11 @@ final class ConnectionGate {
                             ? BusError(.cancelled, "\(what) was given up before it was sent") : .notConnected(what))
                     return
                 }
-                let timer = LoopTimer(ModuleExecutor.shared.loop) { [unowned self] in
+                let alarm = surroundings.after(deadline.flatMap { $0 > 0 ? $0 : nil } ?? 30_000) { [unowned self] in
                     self.fail(
                         key, BusError(.deadlineExceeded, "\(what) was not sent: the bus was away for all of its time"))
                 }
-                timer.start(after: deadline.flatMap { $0 > 0 ? $0 : nil } ?? 30_000)
-                waiters.append((key, continuation, timer))
+                waiters.append((key, continuation, alarm))
             }
         } onCancel: {
             onModuleActor { self.fail(key, BusError(.cancelled, "\(what) was given up before it was sent")) }
@@ -48,7 +49,7 @@ final class ConnectionGate {
         let all = waiters
         waiters = []
         for waiter in all {
-            waiter.timer.close()
+            waiter.alarm.close()
             waiter.continuation.resume()
         }
     }
@@ -62,7 +63,7 @@ final class ConnectionGate {
     private func fail(_ key: UInt64, _ error: BusError) {
         guard let index = waiters.firstIndex(where: { $0.key == key }) else { return }
         let waiter = waiters.remove(at: index)
-        waiter.timer.close()
+        waiter.alarm.close()
         waiter.continuation.resume(throwing: error)
     }
 }

@@ -6,9 +6,10 @@ internal import StrataCore
 final class HandlerWait {
     private weak var session: Session?
     private var then: (() -> Void)?
-    private var timer: LoopTimer?
+    private var alarm: (any Alarm)?
+    private let surroundings: any Surroundings
 
-    init() {}
+    init(_ surroundings: any Surroundings) { self.surroundings = surroundings }
 
     /// Calls back when no handler runs that somebody waits for within a time, or
     /// when half of the time for tearDown has passed. A call without a deadline, a
@@ -19,9 +20,7 @@ final class HandlerWait {
         self.then = then
         self.session = session
         session.onHandlersDone = { [weak self] in self?.stop() }
-        let timer = LoopTimer(ModuleExecutor.shared.loop) { [weak self] in self?.stop() }
-        timer.start(after: left / 2)
-        self.timer = timer
+        alarm = surroundings.after(left / 2) { [weak self] in self?.stop() }
     }
 
     /// Handlers are not waited for any longer.
@@ -34,8 +33,8 @@ final class HandlerWait {
     /// Nobody is called back any more.
     func cancel() {
         then = nil
-        timer?.close()
-        timer = nil
+        alarm?.close()
+        alarm = nil
         session?.onHandlersDone = nil
     }
 }

@@ -21,7 +21,7 @@ extension Module {
             }
         }
         // Nobody else needs to hold it: a module may have no use for its bus.
-        withExtendedLifetime(runtime) { ModuleExecutor.shared.run() }
+        withExtendedLifetime(runtime) { LoopSurroundings.shared.run() }
         fatalError("the module's loop ended by itself")
     }
 
@@ -44,7 +44,7 @@ extension Module {
         // Before the module is made: metrics that it has as properties are its own from then on.
         if MetricsSystem.factory is NOOPMetricsHandler { MetricsSystem.bootstrap(Self.metrics) }
         let runtime = ModuleRuntime(Self.self, configuration) { code, line in endProcess(code, line) }
-        runtime.watchSignals()
+        runtime.watchProcess(on: LoopSurroundings.shared.loop)
         runtime.start()
         return runtime
     }
@@ -63,5 +63,22 @@ extension Module {
           --describe   print what it offers and declares, as JSON, and exit
           --help       print this, and exit
         """
+    }
+}
+
+extension ModuleRuntime {
+    /// SIGTERM, SIGINT and the lifeline's end end the module in order.
+    fileprivate func watchProcess(on loop: Loop) {
+        for signal in [SIGTERM, SIGINT] {
+            _ = try? SignalWatcher(loop, signal: signal) { [weak self] in self?.signalled() }
+        }
+        watchLifeline(on: loop)
+    }
+
+    func watchLifeline(on loop: Loop) {
+        guard let lifeline = configuration.lifeline else { return }
+        _ = fcntl(lifeline, F_SETFD, FD_CLOEXEC)
+        _ = try? OutputReader(
+            loop, descriptor: lifeline, onBytes: { _ in }, onEnd: { [weak self] in self?.lifelineEnded() })
     }
 }

@@ -28,7 +28,7 @@ extension ModuleRuntime {
 
     private func runResumed() {
         guard let module else { return }
-        let scope = CallScope(name: "\(name).resumed", parent: nil, deadline: nil, trace: [])
+        let scope = CallScope(name: "\(name).resumed", in: surroundings)
         run(
             scope: scope,
             { if case .failure(let error) = $0 { ModuleLog.logger.error("\(scope.name) failed: \(error)") } },

@@ -13,7 +13,7 @@ extension ModuleRuntime {
         let other = entry == nil ? offers.exports.action(for: name) : nil
         let call = IncomingCall(
             id: header.id, name: name, parent: header.id, deadline: deadline(header), trace: Array(header.trace),
-            credit: header.credit, session: session)
+            credit: header.credit, session: session, in: surroundings)
         if let telemetry {
             if let series = entry?.series, telemetry.tracing == nil {
                 call.begin(Measurement(series))
@@ -45,7 +45,7 @@ extension ModuleRuntime {
         let call = IncomingCall(
             id: header.id, name: header.name.count > 0 ? "event \(header.name.text)" : to.text, parent: header.id,
             deadline: deadline(header), trace: Array(header.trace), credit: header.credit, session: session,
-            isOfBus: true)
+            isOfBus: true, in: surroundings)
         call.open()
         if let telemetry, let subject = subject(module: header) { telemetry.begin(call, subject, from: "bus") }
         handle(module: UnsafeRawBufferPointer(rebasing: to.dropFirst(7)), call, header, body)
@@ -59,10 +59,10 @@ extension ModuleRuntime {
         return LifeCycle.Step(rawValue: action).map { Subject(.call, "module/\($0.rawValue)") }
     }
 
-    /// On the loop's clock; nil for none.
+    /// On the surroundings' clock; nil for none.
     private func deadline(_ header: borrowing Header) -> UInt64? {
         guard header.members.contains(.deadline), header.deadline > 0 else { return nil }
-        return ModuleExecutor.shared.loop.now + UInt64(header.deadline)
+        return surroundings.now + UInt64(header.deadline)
     }
 
     /// Starts the handler of a notice, or lets it wait for its turn.
@@ -76,7 +76,7 @@ extension ModuleRuntime {
         // A notice is no call, and can't be named as a parent.
         let call = IncomingCall(
             id: hasID ? header.id : nil, name: "observer of \(observing.name)", parent: nil,
-            deadline: deadline(header), trace: Array(header.trace), session: session)
+            deadline: deadline(header), trace: Array(header.trace), session: session, in: surroundings)
         call.open()
         telemetry?.begin(
             notice: call, Subject(hasID ? .report : .broadcast, observing.name), missed: header.missed,

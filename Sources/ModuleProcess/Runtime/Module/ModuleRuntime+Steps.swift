@@ -82,7 +82,7 @@ extension ModuleRuntime {
     func tearDown(scope asked: CallScope?, then: @escaping (Result<Void, any Error>) -> Void) {
         guard let module else { return }
         backgrounds.cancelAll()
-        let scope = asked ?? CallScope(name: "\(name).tearDown", parent: nil, deadline: nil, trace: [])
+        let scope = asked ?? CallScope(name: "\(name).tearDown", in: surroundings)
         lifeCycle.run(
             .tearDown,
             start: { finish in

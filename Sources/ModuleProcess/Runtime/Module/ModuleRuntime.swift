@@ -1,4 +1,3 @@
-internal import Glibc
 internal import StrataCore
 
 /// A module's process but for the process itself: the module, what it exports,
@@ -22,6 +21,7 @@ final class ModuleRuntime {
     let name: String
     let level: String?
     let configuration: Configuration
+    let surroundings: any Surroundings
     let lifeCycle = LifeCycle()
     private(set) var module: (any Module)?
     @exclusivity(unchecked)  // because each call looks at it, on one thread
@@ -37,22 +37,27 @@ final class ModuleRuntime {
     private(set) var telemetry: Telemetry?
     @exclusivity(unchecked)  // the same
     var releases = InstanceReleases()
-    let backgrounds = Backgrounds()
-    let handlerWait = HandlerWait()
+    let backgrounds: Backgrounds
+    let handlerWait: HandlerWait
     private(set) var phase = Phase.living
-    private var watchers: [Handle] = []
+    /// Ends the process where tearing down takes too long.
+    private var bound: (any Alarm)?
 
     /// - Parameter onExit: called once, at the end: the process's exit code,
     ///   and a line for standard error where something went wrong.
     init<M: Module>(
-        _ type: M.Type, _ configuration: Configuration, onExit: @escaping (Int32, String?) -> Void
+        _ type: M.Type, _ configuration: Configuration, in surroundings: any Surroundings = LoopSurroundings.shared,
+        onExit: @escaping (Int32, String?) -> Void
     ) {
+        self.surroundings = surroundings
+        backgrounds = Backgrounds(surroundings)
+        handlerWait = HandlerWait(surroundings)
         name = configuration.module ?? type.name
         level = type.level
         self.configuration = configuration
         self.onExit = onExit
         makeModule = { try type.init(bus: $0) }
-        connection = BusConnection(socket: configuration.socket)
+        connection = BusConnection(socket: configuration.socket, surroundings)
         connection.greet = { [unowned self] in self.greet($0) }
         connection.onLost = { [unowned self] in self.connectionLost() }
         connection.onEnd = { [unowned self] in self.connectionEnded($0) }
@@ -74,7 +79,6 @@ final class ModuleRuntime {
         }
         telemetry = Telemetry.asked(by: configuration, module: name)
         if let metrics = telemetry?.metrics { notices.onWaiting = { metrics.waitingNotices.change(by: Int64($0)) } }
-        if let lifeline = configuration.lifeline { watchLifeline(lifeline) }
         connection.connect()
     }
 
@@ -95,17 +99,8 @@ final class ModuleRuntime {
 
     // MARK: The end
 
-    /// SIGTERM and SIGINT end the module in order.
-    func watchSignals() {
-        for signal in [SIGTERM, SIGINT] {
-            let watcher = try? SignalWatcher(ModuleExecutor.shared.loop, signal: signal) { [weak self] in
-                self?.signalled()
-            }
-            if let watcher { watchers.append(watcher) }
-        }
-    }
-
-    private func signalled() {
+    /// Somebody asks the process to end, by a signal: in order, and at once the second time.
+    func signalled() {
         if case .ending(let failure) = phase {
             end(1, failure ?? "ended by a second signal, before tearDown was done")
         } else {
@@ -113,13 +108,8 @@ final class ModuleRuntime {
         }
     }
 
-    private func watchLifeline(_ descriptor: Int32) {
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        let reader = try? OutputReader(
-            ModuleExecutor.shared.loop, descriptor: descriptor, onBytes: { _ in },
-            onEnd: { [weak self] in self?.shutDown(within: Self.tearDownBound) })
-        if let reader { watchers.append(reader) }
-    }
+    /// Whoever has started the process is gone.
+    func lifelineEnded() { shutDown(within: Self.tearDownBound) }
 
     /// Ends the module because something of it failed that it can't be without.
     private func fail(_ reason: String) {
@@ -134,11 +124,7 @@ final class ModuleRuntime {
     ///   - failure: why it ends by itself.
     func shutDown(within bound: UInt64? = nil, because failure: String? = nil) {
         if case .ended = phase { return }
-        if let bound {
-            let timer = LoopTimer(ModuleExecutor.shared.loop) { [weak self] in self?.end() }
-            timer.start(after: bound)
-            watchers.append(timer)
-        }
+        if let bound, self.bound == nil { self.bound = surroundings.after(bound) { [weak self] in self?.end() } }
         guard case .living = phase else { return }
         phase = .ending(failure: failure)
         connection.stopReconnecting()
@@ -159,8 +145,7 @@ final class ModuleRuntime {
         if case .ended = phase { return }
         phase = .ended
         handlerWait.cancel()
-        for watcher in watchers { watcher.close() }
-        watchers = []
+        bound?.close()
         connection.close()
         backgrounds.cancelAll()
         module = nil

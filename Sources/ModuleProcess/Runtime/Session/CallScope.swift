@@ -12,7 +12,9 @@ class CallScope {
     /// The id of the call being handled. Nil where there is none to name: for
     /// notices, and where the connection that the call came on is gone.
     @exclusivity(unchecked) final private(set) var parent: UInt64?
-    /// On the loop's clock, in milliseconds; nil for none.
+    /// What its module stands on.
+    final let surroundings: any Surroundings
+    /// On the surroundings' clock, in milliseconds; nil for none.
     final let deadline: UInt64?
     /// JSON, with its quotes; empty for none.
     final let trace: [UInt8]
@@ -22,8 +24,12 @@ class CallScope {
     /// False once the handler has returned.
     @exclusivity(unchecked) final private(set) var isOpen = true
 
-    init(name: String, parent: UInt64?, deadline: UInt64?, trace: [UInt8]) {
+    init(
+        name: String, parent: UInt64? = nil, deadline: UInt64? = nil, trace: [UInt8] = [],
+        in surroundings: any Surroundings
+    ) {
         self.name = name
+        self.surroundings = surroundings
         self.parent = parent
         self.deadline = deadline
         self.trace = trace
@@ -41,7 +47,7 @@ class CallScope {
     /// Milliseconds left; nil for no deadline.
     final var remaining: UInt64? {
         guard let deadline else { return nil }
-        let now = ModuleExecutor.shared.loop.now
+        let now = surroundings.now
         return deadline > now ? deadline - now : 0
     }
 

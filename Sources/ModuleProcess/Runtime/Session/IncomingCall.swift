@@ -25,13 +25,13 @@ final class IncomingCall: CallScope {
 
     init(
         id: UInt64?, name: String, parent: UInt64?, deadline: UInt64?, trace: [UInt8], credit: UInt64 = 0,
-        session: Session, isOfBus: Bool = false
+        session: Session, isOfBus: Bool = false, in surroundings: any Surroundings
     ) {
         self.id = id
         self.credit = credit
         self.session = session
         self.isOfBus = isOfBus
-        super.init(name: name, parent: parent, deadline: deadline, trace: trace)
+        super.init(name: name, parent: parent, deadline: deadline, trace: trace, in: surroundings)
     }
 
     /// What is told of it goes there.

@@ -1,0 +1,28 @@
+internal import StrataCore
+
+/// What a module's runtime stands on: the time, who calls back later, and the bytes to and from
+/// the bus. A process's is `LoopSurroundings`; a module also runs where time and bytes are made up.
+///
+/// Jobs of the language run in `ModuleExecutor`, which the owner of the actor's thread drives: an
+/// actor has one executor. What is measured of the module (`Measurement`, `LoopWatch`) is the
+/// machine's time, whatever it stands on.
+@ModuleActor
+protocol Surroundings: AnyObject {
+    /// Milliseconds of a clock that only goes forward.
+    var now: UInt64 { get }
+
+    /// Calls back once, so many milliseconds from now.
+    func after(_ milliseconds: UInt64, _ body: @escaping () -> Void) -> any Alarm
+
+    /// Connects to a broker's socket.
+    func connect(to socket: String, limits: FrameLimits) throws(SystemError) -> FrameChannel
+}
+
+/// Something that will call back, until it is closed.
+@ModuleActor
+protocol Alarm: AnyObject {
+    /// It doesn't call back any more. Twice is once.
+    func close()
+}
+
+extension LoopTimer: Alarm {}
