@@ -7,6 +7,8 @@ import StrataCore
 extension BusCore {
     /// What a queue may have whatever the others have, in bytes.
     static let alwaysTaken = 64 << 10
+    /// What calls and reports may have of an observer's queue, or all of a shorter one, in bytes.
+    private static let leastRequested = 256 << 10
     /// A longer queue may have so much of what is left for all: one part of so many.
     private static let shareOfRest = 8
 
@@ -37,8 +39,8 @@ extension BusCore {
             || fitsAfterAll(count, peer, new: new, within: table.limits.queue)
     }
 
-    /// Whether a call or a report may be queued. Half of an observer's queue is not for them:
-    /// who asks much of it doesn't make it fall behind.
+    /// Whether a call or a report may be queued. Half of the queue of an observer that keeps all
+    /// is not for them: who asks much of it doesn't make it fall behind.
     @inline(__always)
     func fitsRequest(_ count: Int, _ peer: Peer, new: Int) -> Bool {
         peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
@@ -48,7 +50,7 @@ extension BusCore {
     /// What a queue may have before it takes no more calls and reports, in bytes.
     private func mostRequested(of peer: Peer) -> Int {
         let queue = table.limits.queue
-        return peer.observations.count == 0 ? queue : min(queue, max(Self.alwaysTaken, queue / 2))
+        return peer.observations.keepingAll == 0 ? queue : min(queue, max(Self.leastRequested, queue / 2))
     }
 
     @inline(never)
@@ -87,8 +89,8 @@ extension BusCore {
         guard isWithinQueue(count, peer, table.limits.queue), !isWithinQueue(count, peer, most) else {
             return whatIsFull(count, peer)
         }
-        return "\(peer.outbox.pending) bytes wait, and as it observes, calls and reports may fill \(most) of "
-            + "\(table.limits.queue) (limits.queue)"
+        return "\(peer.outbox.pending) bytes wait, and as it observes with keep: all, calls and reports "
+            + "may fill \(most) of \(table.limits.queue) (limits.queue)"
     }
 
     /// What the limits on bytes that wait have against one more request of a peer's that is
