@@ -69,22 +69,6 @@ struct RuntimeConnectionTests {
         }
     }
 
-    @Test func theLogSaysWhyTheBusEndedTheConnection() async throws {
-        // The log is a process's standard error.
-        let ended = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            try await withModule(PlayerModule.self) { harness in
-                try await harness.start()
-                harness.peer.send(["kind": "error", "code": "slow-consumer", "message": "too slow"])
-                harness.peer.close()
-                try await harness.broker.peer().welcome()
-            }
-        }
-        let log = String(decoding: ended.standardErrorContent, as: UTF8.self)
-        #expect(
-            log.contains("the bus ended this module's connection, and it connects again: slow-consumer: too slow"),
-            "\(log)")
-    }
-
     @Test func refusalsEndTheModule() async throws {
         try await withModule(PlayerModule.self) { harness in
             harness.runtime.start()
