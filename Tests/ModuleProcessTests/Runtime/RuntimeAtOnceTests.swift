@@ -58,18 +58,17 @@ struct RuntimeAtOnceTests {
         }
     }
 
-    @Test func requestOfACancelledTaskIsNotSentAndTakesNoNumber() async throws {
+    @Test func requestOfACancelledTaskIsNotSent() async throws {
         try await withModule(QuickModule.self) { harness in
             try await harness.start()
             let bus = Bus(harness.runtime)
-            @ModuleActor func ask() async throws -> JSON {
+            @ModuleActor func ask() async throws {
                 let call = Task { @ModuleActor in try await bus.call("Other/work") }
                 let frame = try await harness.peer.expect("call")
                 harness.peer.reply(frame)
                 _ = try await call.value
-                return frame.id
             }
-            let first = try await ask()
+            try await ask()
             for _ in 0..<3 {
                 let task = Task { @ModuleActor in try await bus.call("Other/work") }
                 task.cancel()
@@ -77,9 +76,7 @@ struct RuntimeAtOnceTests {
                 #expect(error?.code == .cancelled)
                 #expect(error?.ran == BusError.Ran.no)
             }
-            // The same slot's next generation.
-            let next = try await ask()
-            #expect(next.integer == (first.integer ?? 0) + 1 << 20)
+            try await ask()
         }
     }
 }

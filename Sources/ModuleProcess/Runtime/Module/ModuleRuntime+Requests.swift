@@ -68,7 +68,6 @@ extension ModuleRuntime {
     ) {
         do {
             guard !Task.isCancelled else {
-                session.giveBack(id)
                 throw BusError(.cancelled, "\(outgoing.what) was given up before it was sent")
             }
             let outgoing = copy outgoing

@@ -1,69 +1,56 @@
-/// Objects by numbers that somebody else gives. Open addressing: an entry
-/// stands in the first free place from its own on, and one that goes lets those
-/// behind it move up (Knuth's algorithm R).
-struct NumberTable<Value: AnyObject> {
-    private struct Entry {
+internal import StrataCore
+
+/// Values by numbers of which no two are the same.
+struct NumberTable<Value>: ~Copyable {
+    struct Slot: OpenTableSlot {
         var number: UInt64 = 0
         var value: Value?
+
+        var isFree: Bool { value == nil }
+        var hash: UInt64 { NumberTable.hash(number) }
     }
 
-    private var entries = [Entry](repeating: Entry(), count: 16)
-    private(set) var count = 0
+    private var table = OpenTable<Slot>()
 
     init() {}
 
-    /// All of them, in no order.
-    var values: [Value] { entries.compactMap(\.value) }
+    var count: Int { table.count }
+
+    /// All of them, in the order of their numbers.
+    var values: [Value] {
+        var slots: [Slot] = []
+        table.forEach { slots.append($0) }
+        return slots.sorted { $0.number < $1.number }.compactMap(\.value)
+    }
 
     /// Nil takes it out.
     subscript(number: UInt64) -> Value? {
-        get { entries[index(of: number)].value }
-        set { if let newValue { insert(newValue, number) } else { remove(number) } }
+        get { table[place(number)].value }
+        set {
+            let place = place(number)
+            switch (table[place].isFree, newValue) {
+            case (true, let value?): table.add(Slot(number: number, value: value))
+            case (false, let value?): table[place].value = value
+            case (false, nil): table.remove(at: place)
+            case (true, nil): break
+            }
+        }
+    }
+
+    /// Takes a value out.
+    mutating func take(_ number: UInt64) -> Value? {
+        let place = place(number)
+        guard let value = table[place].value else { return nil }
+        table.remove(at: place)
+        return value
     }
 
     mutating func removeAll() { self = NumberTable() }
 
-    private mutating func insert(_ value: Value, _ number: UInt64) {
-        // At most half are taken, so that searches are short.
-        if count * 2 >= entries.count { grow() }
-        let index = index(of: number)
-        if entries[index].value == nil { count += 1 }
-        entries[index] = Entry(number: number, value: value)
-    }
+    private func place(_ number: UInt64) -> Int { table.place(Self.hash(number)) { $0.number == number } }
 
-    private mutating func remove(_ number: UInt64) {
-        var hole = index(of: number)
-        guard entries[hole].value != nil else { return }
-        count -= 1
-        let mask = entries.count - 1
-        var next = hole
-        while true {
-            next = (next + 1) & mask
-            guard entries[next].value != nil else { break }
-            // One whose own place lies behind the hole stays.
-            let distance = (next - place(of: entries[next].number)) & mask
-            guard distance >= (next - hole) & mask else { continue }
-            entries.swapAt(hole, next)
-            hole = next
-        }
-        entries[hole] = Entry()
-    }
-
-    /// Where the number stands, or would.
-    private func index(of number: UInt64) -> Int {
-        var index = place(of: number)
-        while entries[index].value != nil, entries[index].number != number { index = (index + 1) & (entries.count - 1) }
-        return index
-    }
-
-    private func place(of number: UInt64) -> Int {
+    static func hash(_ number: UInt64) -> UInt64 {
         // The golden ratio's bits spread numbers that follow one another.
-        Int(truncatingIfNeeded: (number &* 0x9E37_79B9_7F4A_7C15) >> 32) & (entries.count - 1)
-    }
-
-    private mutating func grow() {
-        let old = entries
-        entries = [Entry](repeating: Entry(), count: old.count * 2)
-        for entry in old where entry.value != nil { entries[index(of: entry.number)] = entry }
+        (number &* 0x9E37_79B9_7F4A_7C15) >> 32
     }
 }

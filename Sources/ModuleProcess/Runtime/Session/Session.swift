@@ -26,7 +26,8 @@ final class Session {
     private(set) var limits = SessionLimits()
     @exclusivity(unchecked) private(set) var isOpen = true
     private let channel: FrameChannel
-    @exclusivity(unchecked) private var requests = RequestTable()
+    @exclusivity(unchecked) private var requests = NumberTable<OpenRequest>()
+    @exclusivity(unchecked) private var lastID: UInt64 = 0
     @exclusivity(unchecked) private var incoming = NumberTable<IncomingCall>()
     private var farewell: BusError?
 
@@ -57,31 +58,27 @@ final class Session {
     /// - Returns: the request's id.
     func request(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?,
-        _ receiver: RequestTable.Receiver
+        _ receiver: OpenRequest.Receiver
     ) throws(BusError) -> UInt64 {
         let id = takeID()
         try request(outgoing, body, scope: scope, id, receiver)
         return id
     }
 
-    /// An id for a request that is made right after this.
-    func takeID() -> UInt64 { requests.takeID() }
+    /// An id that no other request of the connection has.
+    func takeID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
 
-    /// Nothing is sent under an id after all.
-    func giveBack(_ id: UInt64) { requests.giveBack(id) }
-
-    /// Sends a frame under an id that `takeID` gave, which is free again where
-    /// this throws.
+    /// Sends a frame under an id that `takeID` gave.
     func request(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?, _ id: UInt64,
-        _ receiver: RequestTable.Receiver
+        _ receiver: OpenRequest.Receiver
     ) throws(BusError) {
-        do { try checkRequest(outgoing, body, scope) } catch {
-            requests.giveBack(id)
-            throw error
-        }
+        try checkRequest(outgoing, body, scope)
         let position = write(outgoing, id: id, body, scope)
-        requests.add(RequestTable.Request(receiver: receiver, position: position, what: outgoing.what), id)
+        requests[id] = OpenRequest(receiver: receiver, position: position, what: outgoing.what)
     }
 
     private func checkRequest(
@@ -239,7 +236,7 @@ final class Session {
             guard case .stream(let buffer)? = requests[id]?.receiver else { return }
             buffer.received(Array(body))
         case .reply:
-            guard let request = requests.remove(id) else { return }
+            guard let request = requests.take(id) else { return }
             switch request.receiver {
             case .once(let continuation): continuation.resume(returning: Array(body))
             case .callback(let receive): receive(.success(Array(body)))
@@ -250,7 +247,7 @@ final class Session {
             let error = BusError(
                 ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body))
             if header.members.contains(.id) {
-                if let request = requests.remove(id) { fail(request, error) }
+                if let request = requests.take(id) { fail(request, error) }
             } else {
                 farewell = error
                 onFarewell(error)
@@ -261,7 +258,7 @@ final class Session {
         }
     }
 
-    private func fail(_ request: RequestTable.Request, _ error: BusError) {
+    private func fail(_ request: OpenRequest, _ error: BusError) {
         switch request.receiver {
         case .once(let continuation): continuation.resume(throwing: error)
         case .callback(let receive): receive(.failure(error))
@@ -279,7 +276,9 @@ final class Session {
         incoming.removeAll()
         for call in calls { call.connectionLost() }
         onHandlersDone?()
-        for request in requests.removeAll() {
+        let failed = requests.values
+        requests.removeAll()
+        for request in failed {
             let delivered = request.position <= written
             fail(
                 request,
