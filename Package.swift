@@ -37,7 +37,7 @@ let package = Package(
             providers: [.apt(["libuv1-dev"])]),
         .target(name: "StrataCore", dependencies: ["CUV"], path: "Sources/Core", swiftSettings: settings),
         .target(name: "StrataBus", dependencies: ["StrataCore"], path: "Sources/Bus", swiftSettings: settings),
-        .target(name: "StrataJSON", path: "Sources/JSONCoding", swiftSettings: settings),
+        .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [

@@ -2,9 +2,9 @@
 /// finds where each value is; what is asked for is then read at its place.
 ///
 /// All bytes must be as RFC 8259 says, in UTF-8 and without a byte order mark,
-/// whether they are asked for or not. Of members with one name the first
-/// counts; names are the same where their characters' codes are. An integer may
-/// be written with a fraction or an exponent if it is one.
+/// whether they are asked for or not. No object may have a name twice; names are
+/// the same where their characters' codes are. An integer may be written with a
+/// fraction or an exponent if it is one.
 ///
 /// Errors are those of Foundation's decoder, with the place where it tells none.
 /// The keys of their coding paths are made of the JSON, so that their types

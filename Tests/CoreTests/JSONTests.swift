@@ -18,29 +18,10 @@ struct JSONTests {
         #expect(try JSON(parsing: "1.5").integer == nil)
     }
 
-    @Test(arguments: [
-        "", " ", "01", "-", "1.", ".5", "1e", "+1", "1e999", "-1e999", "NaN", "tru", "nul", "[1,]", "[1 2]", "[",
-        "{\"a\"}", "{\"a\":1,}", "{a:1}", "{\"a\":1 \"b\":2}", "1 2", "\"", "\"\t\"", "\"\\x\"", "\"\\u12\"",
-        #""\ud800""#, #""\ud800x""#, #""\ud800\u0041""#, #""\udc00""#, "\u{FEFF}1", "// x\n1", "'a'", "[1]]", "\u{0}",
-        #"{"a":1,"a":2}"#, #"{"a":1,"\u0061":2}"#, #"[{"b":{"":1,"":2}}]"#,
-    ])
-    func whatIsNotJSONIsRefused(_ text: String) {
-        #expect(throws: JSONError.self) { try JSON(parsing: text) }
-    }
-
-    @Test(arguments: [
-        [0x22, 0x80, 0x22], [0x22, 0xC0, 0xAF, 0x22], [0x22, 0xE0, 0x80, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
-        [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xF5, 0x80, 0x80, 0x80, 0x22], [0x22, 0xC3, 0x22], [0x22, 0xC3],
-        [0x22, 0xF0, 0x9F, 0x98],
-    ])
-    func invalidUTF8IsRefused(_ bytes: [UInt8]) {
-        #expect(throws: JSONError.self) { try JSON(parsing: bytes) }
-    }
-
-    @Test func anErrorSaysWhere() {
-        #expect(throws: JSONError(offset: 8, message: "key \"a\" is there twice")) {
-            try JSON(parsing: #"{"a": 1,"a": 2}"#)
-        }
+    @Test(arguments: ["1e999", "-1e999", "[1,{\"a\":1e309}]"])
+    func numbersOutOfRangeAreRefused(_ text: String) {
+        let error = #expect(throws: JSONError.self) { try JSON(parsing: text) }
+        #expect(error?.message == "the number is out of range")
     }
 
     @Test func escapesAreUndoneAndOnlyNeededOnesWritten() throws {
@@ -79,11 +60,9 @@ struct JSONTests {
     }
 
     private func values(of text: String, most: Int) throws -> Int {
-        try Array(text.utf8).withUnsafeBytes { bytes in
-            var parser = JSONParser(bytes: bytes, maximumDepth: 64, maximumValues: most)
-            _ = try parser.document()
-            return parser.values
-        }
+        let check = Array(text.utf8).withUnsafeBytes { JSON.check($0, maximumDepth: 64, maximumValues: most) }
+        try #require(check.isJSON)
+        return check.values
     }
 
     @Test func aHugeObjectIsReadInLinearTime() throws {

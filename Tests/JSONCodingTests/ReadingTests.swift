@@ -80,59 +80,12 @@ struct ReadingTests {
         }
     }
 
-    private static let malformed = [
-        "", " ", "{", "[", "[1", "[1,]", "[,1]", "{\"a\":1,}", "{,}", "{\"a\"}", "{\"a\":}", "{a:1}", "{1:1}", "[1 2]",
-        "[1}",
-        "{\"a\":1]", "1 2", "[]]", "nul", "nulll", "truE", "+1", "01", "-", "-01", "1.", ".5", "1e", "1e+", "1.e1",
-        "0x1", "NaN",
-        "\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"",
-        "\"\\ud800x\"",
-        "\"a\nb\"", "\"\u{0}\"", "'a'", "\u{FEFF}1", "//x\n1", "[1]\u{0}", "\u{A0}1",
-    ]
-
-    @Test(arguments: malformed)
-    func whatIsNoJSONIsRefused(text: String) throws {
-        #expect(throws: DecodingError.self) { try read(text, as: Anything.self) }
-        // Also where nobody asks for it.
-        #expect(throws: DecodingError.self) { try read("{\"x\":\(text)", as: Anything.self) }
-        #expect(
-            problem(text, as: Anything.self).hasPrefix("corrupt at []: The given data was not valid JSON: at byte "))
-    }
-
     /// Takes any value.
     private struct Anything: Decodable { init(from decoder: any Decoder) throws {} }
 
-    @Test func onlyUTF8IsRead() throws {
-        let bad: [[UInt8]] = [
-            [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xC3], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xE2, 0x82],
-            [0xF0, 0x8F, 0xBF, 0xBF], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xE2, 0x28, 0xA1],
-        ]
-        for bytes in bad {
-            for padding in 0..<9 {
-                let text =
-                    [UInt8(ascii: "\"")] + Array(repeating: UInt8(ascii: "x"), count: padding) + bytes + [
-                        UInt8(ascii: "\"")
-                    ]
-                #expect(throws: DecodingError.self, "\(bytes)") { try reader.decode(Anything.self, from: text) }
-                #expect(throws: DecodingError.self, "\(bytes)") {
-                    try reader.decode(Anything.self, from: Array(text.dropLast()))
-                }
-            }
-        }
+    @Test func allOfUTF8IsRead() throws {
         for text in ["\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{FFFF}", "\u{10000}", "\u{10FFFF}"] {
             #expect(try read("\"\(text)\"", as: String.self) == text)
-        }
-    }
-
-    @Test func nestingHasABound() throws {
-        func nest(_ depth: Int) -> String {
-            String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
-        }
-        _ = try read(nest(128), as: Anything.self)
-        #expect(throws: DecodingError.self) { try read(nest(129), as: Anything.self) }
-        #expect(throws: DecodingError.self) { try read(String(repeating: "[", count: 1_000_000), as: Anything.self) }
-        #expect(throws: DecodingError.self) {
-            try read(String(repeating: "{\"a\":", count: 1_000_000), as: Anything.self)
         }
     }
 
@@ -176,20 +129,9 @@ struct ReadingTests {
         )
     }
 
-    @Test func aNameThatIsThereTwiceIsRefused() throws {
+    @Test func namesOfDifferentObjectsMayBeTheSame() throws {
         struct Two: Codable, Equatable { var a: Int, b: Int }
         let many = (0..<100).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
-        let texts = [
-            #"{"b":1,"a":2,"a":3}"#, #"{"a":2,"b":1,"\u0061":3}"#, #"{"\u0061":3,"b":1,"a":2}"#,
-            #"{"a":1,"b":2,"unread":[{"x":{},"y":1,"x":{}}]}"#, #"{"a":1,"b":2,"":3,"":4}"#,
-            "{\(many),\"k50\":5,\"a\":1,\"b\":2}", "{\(many),\"\\u006b7\":9,\"a\":1,\"b\":2}",
-        ]
-        for text in texts {
-            #expect(problem(text, as: Two.self).contains("a name is there twice"), "\(text)")
-            // All readers of the bus refuse the same.
-            #expect(throws: JSONError.self, "\(text)") { try JSON(parsing: text) }
-        }
-        #expect(problem(texts[0], as: Two.self).contains("at byte 13 "))
         #expect(try read(#"{"b":1,"a":2,"\u0041":3,"x":{"a":1},"y":{"a":1}}"#) == Two(a: 2, b: 1))
         #expect(try read("{\(many)}", as: [String: Int].self).count == 100)
         // The same characters in other codes are another name.

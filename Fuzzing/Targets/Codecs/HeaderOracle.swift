@@ -1,7 +1,6 @@
 import StrataCore
 
-/// What sections 2 and 3 of the protocol say of a header, by way of the general
-/// JSON parser.
+/// What sections 2 and 3 of the protocol say of a header, by way of `JSON`.
 enum HeaderOracle {
     private static let largest: Int64 = 9_007_199_254_740_991
 
@@ -21,7 +20,7 @@ enum HeaderOracle {
         case (.success(let members), nil): try compare(members, json, text)
         case (.failure(let error), nil):
             // Only here the bytes count as they were written.
-            guard error.reason.contains("\"meta\" of"), text.count > 4_096 else {
+            guard error.reason.contains("\"meta\" has"), text.count > 4_096 else {
                 throw Finding("a header was refused that is one: it \(error.reason)")
             }
         case (.failure, _?): break

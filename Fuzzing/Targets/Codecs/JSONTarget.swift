@@ -1,7 +1,7 @@
 import StrataCore
 import StrataJSON
 
-/// The coder of modules' messages against the parser of the broker's control
+/// The coder of modules' messages against the trees of the broker's control
 /// traffic: both take and refuse the same texts, with the same values, and what
 /// the coder writes of a value is read as that.
 enum JSONTarget {
@@ -19,9 +19,8 @@ enum JSONTarget {
         do throws(JSONError) {
             parsed = try JSON(parsing: text, maximumDepth: JSONReader.maximumDepth)
         } catch {
-            // Names that come twice, and numbers without a value, are a matter
-            // of taste, and the parser's is the stricter one.
-            if error.message.contains("is there twice") || error.message.contains("out of range") { return }
+            // The coder looks at a number only where it is asked for.
+            if error.message.contains("out of range") { return }
             return try demand(!isTaken, "the coder took a text that the parser refused \(error)")
         }
         try demand(isTaken, "the coder refused a text that the parser took")

@@ -112,8 +112,7 @@ extension UnsafeRawBufferPointer {
     /// Whether these are the string's bytes.
     @inlinable
     public func equals(_ string: StaticString) -> Bool {
-        guard count == string.utf8CodeUnitCount else { return false }
-        for index in 0..<count where self[index] != string.utf8Start[index] { return false }
-        return true
+        count == string.utf8CodeUnitCount
+            && JSONString.equal(self, UnsafeRawBufferPointer(start: string.utf8Start, count: count))
     }
 }

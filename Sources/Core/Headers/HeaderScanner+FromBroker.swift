@@ -16,13 +16,13 @@ extension HeaderScanner {
     /// says nothing.
     @inline(__always)
     func scanCall(_ bytes: UnsafeRawBufferPointer, into header: inout Header) -> Bool {
-        guard bytes.count >= 16, let base = bytes.baseAddress else { return false }
-        var cursor = JSONCursor(base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        guard bytes.count >= 16 else { return false }
+        var cursor = JSONCursor(bytes, hasSlack: true)
         guard cursor.pass(Plain.kind), cursor.pass(Plain.call), cursor.pass(Plain.callID, 4),
-            let id = cursor.passNumber(), cursor.pass(Plain.to, 7), let to = cursor.passText(),
+            let id = cursor.passPlainNumber(), cursor.pass(Plain.to, 7), let to = cursor.passText(),
             cursor.pass(Plain.from), cursor.pass(Plain.quote, 1), let from = cursor.passText(),
-            cursor.pass(Plain.deadline), cursor.pass(Plain.deadlineEnd, 4), let deadline = cursor.passNumber(),
-            cursor.pass(Plain.credit), cursor.pass(Plain.creditEnd, 2), let credit = cursor.passNumber(),
+            cursor.pass(Plain.deadline), cursor.pass(Plain.deadlineEnd, 4), let deadline = cursor.passPlainNumber(),
+            cursor.pass(Plain.credit), cursor.pass(Plain.creditEnd, 2), let credit = cursor.passPlainNumber(),
             cursor.take(UInt8(ascii: "}")), cursor.isAtEnd
         else { return false }
         header = Header()

@@ -10,16 +10,16 @@ extension HeaderScanner {
     /// then what was written into `header` says nothing.
     @inline(__always)
     func scanPlain(_ bytes: UnsafeRawBufferPointer, into header: inout Header) -> Bool {
-        guard bytes.count >= 23, let base = bytes.baseAddress else { return false }
-        var cursor = JSONCursor(base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+        guard bytes.count >= 23 else { return false }
+        var cursor = JSONCursor(bytes, hasSlack: true)
         guard cursor.pass(Plain.kind) else { return false }
         if cursor.pass(Plain.reply), cursor.pass(Plain.replyID, 5) {
-            guard let id = cursor.passNumber() else { return false }
+            guard let id = cursor.passPlainNumber() else { return false }
             header.kind = .reply
             header.id = id
             header.members = [.kind, .id]
         } else if cursor.pass(Plain.call), cursor.pass(Plain.callID, 4) {
-            guard let id = cursor.passNumber(), cursor.pass(Plain.to, 7), let to = cursor.passText() else {
+            guard let id = cursor.passPlainNumber(), cursor.pass(Plain.to, 7), let to = cursor.passText() else {
                 return false
             }
             header.kind = .call
@@ -27,12 +27,12 @@ extension HeaderScanner {
             header.to = to
             header.members = [.kind, .id, .to]
             if cursor.pass(Plain.deadline) {
-                guard cursor.pass(Plain.deadlineEnd, 4), let value = cursor.passNumber() else { return false }
+                guard cursor.pass(Plain.deadlineEnd, 4), let value = cursor.passPlainNumber() else { return false }
                 header.deadline = Int64(value)
                 header.members.insert(.deadline)
             }
             if cursor.pass(Plain.credit) {
-                guard cursor.pass(Plain.creditEnd, 2), let value = cursor.passNumber() else { return false }
+                guard cursor.pass(Plain.creditEnd, 2), let value = cursor.passPlainNumber() else { return false }
                 header.credit = value
                 header.members.insert(.credit)
             }

@@ -5,6 +5,8 @@
 /// scanner's own memory, and holds until the next scan.
 public final class HeaderScanner {
     static let maximumDepth = 32
+    /// A tape that grew beyond so many values is given back.
+    static let keptValues: UInt32 = 512
     /// The largest integer on the wire, 2^53 - 1.
     public static let largestInteger: Int64 = 9_007_199_254_740_991
     /// A `meta` may have so many bytes.
@@ -18,8 +20,9 @@ public final class HeaderScanner {
     var scratchCapacity: Int
     @exclusivity(unchecked)  // the same
     var scratchUsed = 0
+    /// The members that are kept or passed in JSON's form.
     @exclusivity(unchecked)  // the same
-    var keys = KeySet()
+    var tape = JSONTape()
 
     public init() {
         scratchCapacity = 16 << 10
@@ -43,124 +46,117 @@ public final class HeaderScanner {
     @inline(never)
     package func scanFully(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         scratchUsed = 0
-        keys.reset()
+        if tape.count > 0 { tape.clear(keeping: Self.keptValues) }
         // Unescaped, a string is never longer than it was.
         if scratchCapacity < bytes.count {
             scratch.deallocate()
             scratchCapacity = bytes.count
             scratch = .allocate(capacity: scratchCapacity + ReadBuffer.slack)
         }
-        guard let base = bytes.baseAddress, bytes.count > 0 else {
-            throw HeaderError("is empty", at: 0)
+        do throws(JSONError) { try members(of: bytes, &header) } catch {
+            throw HeaderError("can't be read: \(error.message)", at: error.offset)
         }
-        var cursor = JSONCursor(base: base.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+    }
+
+    private func members(of bytes: UnsafeRawBufferPointer, _ header: inout Header) throws(JSONError) {
+        var cursor = JSONCursor(bytes, hasSlack: true)
         cursor.skipSpace()
-        guard cursor.take(UInt8(ascii: "{")) else { throw cursor.error("is no JSON object") }
+        guard cursor.take(UInt8(ascii: "{")) else { throw cursor.error("it is no JSON object") }
         cursor.skipSpace()
         if !cursor.take(UInt8(ascii: "}")) {
             repeat {
-                cursor.skipSpace()
-                let start = cursor.position
-                let key = try string(&cursor)
-                cursor.skipSpace()
-                guard cursor.take(UInt8(ascii: ":")) else { throw cursor.error("lacks a colon after a key") }
-                cursor.skipSpace()
-                if try member(key, &cursor, &header) == false {
-                    guard keys.insert(key, object: 0) else {
-                        throw HeaderError("has the key \"\(key.text)\" twice", at: start)
-                    }
-                    try skipValue(&cursor, depth: 1)
-                }
-                cursor.skipSpace()
-            } while cursor.take(UInt8(ascii: ","))
-            guard cursor.take(UInt8(ascii: "}")) else {
-                throw cursor.error("has neither a comma nor its end after a member")
-            }
+                let start = cursor.pointer
+                let key = try string(&cursor, orElse: "a name in quotes is missing")
+                let quoted = Header.Text(start: start, count: cursor.pointer - start)
+                try cursor.passColon()
+                if try member(key, quoted, &cursor, &header) == false { _ = try value(of: key, quoted, &cursor) }
+            } while try cursor.passComma(inObject: true)
         }
-        cursor.skipSpace()
-        guard cursor.isAtEnd else { throw cursor.error("has something after its object") }
-        guard header.members.contains(.kind) else { throw HeaderError("has no \"kind\"", at: 0) }
+        try cursor.passEnd()
+        if tape.count > 0 { try tape.refuseRepeatedNames(of: 0) }
+        guard header.members.contains(.kind) else { throw JSONError(offset: 0, message: "\"kind\" is missing") }
     }
 
     /// Reads a known member's value; false where the key is none of them.
+    /// - Parameter quoted: the key in JSON's form.
     @inline(__always)
-    private func member(_ key: Header.Text, _ cursor: inout JSONCursor, _ header: inout Header)
-        throws(HeaderError) -> Bool
-    {
+    private func member(
+        _ key: Header.Text, _ quoted: Header.Text, _ cursor: inout JSONCursor, _ header: inout Header
+    ) throws(JSONError) -> Bool {
         // The scratch and the frame both have readable bytes behind a key.
         guard key.count <= 8 else {
             guard key.equals("subscription") else { return false }
-            try once(.subscription, &header, cursor)
+            try once(.subscription, &header, key, quoted, cursor)
             header.subscription = try integer(&cursor, "subscription")
             return true
         }
         switch PackedKey.pack(key) {
         case PackedKey.kind:
-            try once(.kind, &header, cursor)
+            try once(.kind, &header, key, quoted, cursor)
             let value = try string(&cursor, "kind")
             header.kind = Header.Kind(value)
             if header.kind == .unknown { header.unknownKind = value }
         case PackedKey.id:
-            try once(.id, &header, cursor)
+            try once(.id, &header, key, quoted, cursor)
             let value = try integer(&cursor, "id", tooLarge: 0)
             header.id = value > 0 ? UInt64(value) : 0
         case PackedKey.to:
-            try once(.to, &header, cursor)
+            try once(.to, &header, key, quoted, cursor)
             header.to = try string(&cursor, "to")
         case PackedKey.from:
-            try once(.from, &header, cursor)
+            try once(.from, &header, key, quoted, cursor)
             header.from = try string(&cursor, "from")
         case PackedKey.level:
-            try once(.level, &header, cursor)
+            try once(.level, &header, key, quoted, cursor)
             header.level = try string(&cursor, "level")
         case PackedKey.name:
-            try once(.name, &header, cursor)
+            try once(.name, &header, key, quoted, cursor)
             header.name = try string(&cursor, "name")
             guard (1...Self.longestName).contains(header.name.count) else {
-                throw cursor.error("has a \"name\" of \(header.name.count) bytes, and 1 to 256 are allowed")
+                throw cursor.error("\"name\" has \(header.name.count) bytes, and 1 to 256 are allowed")
             }
         case PackedKey.object:
-            try once(.object, &header, cursor)
+            try once(.object, &header, key, quoted, cursor)
             header.object = try string(&cursor, "object")
         case PackedKey.via:
-            try once(.via, &header, cursor)
+            try once(.via, &header, key, quoted, cursor)
             let value = try string(&cursor, "via")
             guard value.equals("broadcast") || value.equals("report") else {
-                throw cursor.error("has a \"via\" that is neither broadcast nor report")
+                throw cursor.error("\"via\" is neither broadcast nor report")
             }
         case PackedKey.missed:
-            try once(.missed, &header, cursor)
+            try once(.missed, &header, key, quoted, cursor)
             header.missed = try integer(&cursor, "missed")
         case PackedKey.url:
-            try once(.url, &header, cursor)
+            try once(.url, &header, key, quoted, cursor)
             header.url = try string(&cursor, "url")
         case PackedKey.deadline:
-            try once(.deadline, &header, cursor)
+            try once(.deadline, &header, key, quoted, cursor)
             header.deadline = try integer(&cursor, "deadline")
         case PackedKey.parent:
-            try once(.parent, &header, cursor)
+            try once(.parent, &header, key, quoted, cursor)
             header.parent = try integer(&cursor, "parent")
         case PackedKey.more:
-            try once(.more, &header, cursor)
+            try once(.more, &header, key, quoted, cursor)
             header.more = try boolean(&cursor, "more")
         case PackedKey.credit:
-            try once(.credit, &header, cursor)
+            try once(.credit, &header, key, quoted, cursor)
             let value = try integer(&cursor, "credit")
-            guard value >= 0 else { throw cursor.error("has a \"credit\" below 0") }
+            guard value >= 0 else { throw cursor.error("\"credit\" is below 0") }
             header.credit = UInt64(value)
         case PackedKey.auth:
-            try once(.auth, &header, cursor)
+            try once(.auth, &header, key, quoted, cursor)
             guard try string(&cursor, "auth").equals("skip") else {
-                throw cursor.error("has an \"auth\" that isn't skip")
+                throw cursor.error("\"auth\" isn't skip")
             }
         case PackedKey.code:
-            try once(.code, &header, cursor)
+            try once(.code, &header, key, quoted, cursor)
             header.code = try string(&cursor, "code")
         case PackedKey.message:
-            try once(.message, &header, cursor)
+            try once(.message, &header, key, quoted, cursor)
             header.message = try string(&cursor, "message")
         case PackedKey.ran:
-            try once(.ran, &header, cursor)
+            try once(.ran, &header, key, quoted, cursor)
             let value = try string(&cursor, "ran")
             if value.equals("no") {
                 header.ran = .no
@@ -169,24 +165,21 @@ public final class HeaderScanner {
             } else if value.equals("yes") {
                 header.ran = .yes
             } else {
-                throw cursor.error("has a \"ran\" that is none of no, maybe and yes")
+                throw cursor.error("\"ran\" is none of no, maybe and yes")
             }
         case PackedKey.trace:
-            try once(.trace, &header, cursor)
+            try once(.trace, &header, key, quoted, cursor)
             let start = cursor.pointer
             _ = try string(&cursor, "trace")
             header.trace = Header.Text(start: start, count: cursor.pointer - start)
         case PackedKey.meta:
-            try once(.meta, &header, cursor)
+            try once(.meta, &header, key, quoted, cursor)
             guard cursor.peek() == UInt8(ascii: "{") else {
-                throw cursor.error("has a \"meta\" that is no object")
+                throw cursor.error("\"meta\" is no object")
             }
-            let start = cursor.pointer
-            try skipValue(&cursor, depth: 1)
-            header.meta = Header.Text(start: start, count: cursor.pointer - start)
+            header.meta = try value(of: key, quoted, &cursor)
             guard header.meta.count <= Self.longestMeta else {
-                throw cursor.error(
-                    "has a \"meta\" of \(header.meta.count) bytes, and \(Self.longestMeta) are allowed")
+                throw cursor.error("\"meta\" has \(header.meta.count) bytes, and \(Self.longestMeta) are allowed")
             }
         default:
             return false
@@ -195,11 +188,26 @@ public final class HeaderScanner {
     }
 
     @inline(__always)
-    private func once(_ member: Header.Members, _ header: inout Header, _ cursor: JSONCursor)
-        throws(HeaderError)
-    {
-        guard !header.members.contains(member) else { throw cursor.error("has a key twice") }
+    private func once(
+        _ member: Header.Members, _ header: inout Header, _ key: Header.Text, _ quoted: Header.Text,
+        _ cursor: JSONCursor
+    ) throws(JSONError) {
+        guard !header.members.contains(member) else {
+            // Because a key in JSON's form has its quotes.
+            let start = quoted.baseAddress.unsafelyUnwrapped - UnsafeRawPointer(cursor.base)
+            throw .repeated(key.text, at: start)
+        }
         header.members.insert(member)
+    }
+
+    /// A member's value in JSON's form.
+    private func value(
+        of key: Header.Text, _ quoted: Header.Text, _ cursor: inout JSONCursor
+    ) throws(JSONError) -> Header.Text {
+        let start = cursor.pointer
+        try tape.scanMember(
+            named: quoted, isEscaped: key.count != quoted.count - 2, &cursor, maximumDepth: Self.maximumDepth)
+        return Header.Text(start: start, count: cursor.pointer - start)
     }
 }
 

@@ -197,60 +197,15 @@ public struct HeaderWriter {
     }
 
     private mutating func escaped(_ text: UnsafeRawBufferPointer) {
-        guard Self.hasSpecials(text) else { return bytes(text) }
+        guard JSONString.plainPrefix(of: text, from: 0) < text.count else { return bytes(text) }
         for byte in text {
-            if byte >= 0x20 && byte != 0x22 && byte != 0x5C {
+            if JSONString.isSpecial(byte) {
+                cursor += JSONString.escape(byte, into: cursor)
+            } else {
                 cursor.pointee = byte
                 cursor += 1
-            } else {
-                escape(byte)
             }
         }
-    }
-
-    /// Whether anything must be escaped: a control character, a quote, a backslash.
-    /// Eight bytes at a time (Lamport's and Mycroft's word tricks).
-    @inline(__always)
-    private static func hasSpecials(_ text: UnsafeRawBufferPointer) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        var index = 0
-        while index + 8 <= text.count {
-            let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-            let quote = word ^ (ones &* 0x22)
-            let backslash = word ^ (ones &* 0x5C)
-            let control = (word &- ones &* 0x20) & ~word
-            let equal = ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
-            if (control | equal) & highs != 0 { return true }
-            index += 8
-        }
-        while index < text.count {
-            let byte = text[index]
-            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return true }
-            index += 1
-        }
-        return false
-    }
-
-    private mutating func escape(_ byte: UInt8) {
-        cursor[0] = UInt8(ascii: "\\")
-        switch byte {
-        case 0x22, 0x5C: cursor[1] = byte
-        case 0x08: cursor[1] = UInt8(ascii: "b")
-        case 0x09: cursor[1] = UInt8(ascii: "t")
-        case 0x0A: cursor[1] = UInt8(ascii: "n")
-        case 0x0C: cursor[1] = UInt8(ascii: "f")
-        case 0x0D: cursor[1] = UInt8(ascii: "r")
-        default:
-            let hex = Array("0123456789abcdef".utf8)
-            cursor[1] = UInt8(ascii: "u")
-            cursor[2] = 0x30
-            cursor[3] = 0x30
-            cursor[4] = hex[Int(byte >> 4)]
-            cursor[5] = hex[Int(byte & 15)]
-            cursor += 4
-        }
-        cursor += 2
     }
 }
 

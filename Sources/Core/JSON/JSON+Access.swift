@@ -47,3 +47,10 @@ extension JSON {
         return Double(integer) == number ? integer : nil
     }
 }
+
+extension JSON.Member {
+    /// Whether this is the member's name, byte for byte.
+    func isNamed(_ other: String) -> Bool {
+        name == other && name.utf8.elementsEqual(other.utf8)
+    }
+}

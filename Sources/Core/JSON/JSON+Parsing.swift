@@ -1,18 +1,19 @@
 extension JSON {
     /// Reads one JSON value as RFC 8259 has it, from valid UTF-8, with nothing
-    /// but white space around it. A byte order mark, a lone surrogate and a key
+    /// but white space around it. A byte order mark, a lone surrogate and a name
     /// given twice in one object (compared after unescaping, byte by byte) are
     /// errors.
     ///
-    /// Takes time in proportion to the bytes. Reading is recursive, so
+    /// Takes time in proportion to the bytes. The tree is built recursively, so
     /// `maximumDepth` (the outermost array or object being 1) is what keeps the
     /// stack small: it is no place for a peer's number. Reading stops at the first
     /// value beyond `maximumValues`, each array, object and element counted.
     public init(
         parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64, maximumValues: Int = .max
     ) throws(JSONError) {
-        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
-        self = try parser.document()
+        var tape = JSONTape()
+        try tape.scan(bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
+        try self.init(tape, 0)
     }
 
     /// Reads one JSON value from an array's bytes.
@@ -37,8 +38,55 @@ extension JSON {
     package static func check(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int, maximumValues: Int
     ) -> (isJSON: Bool, values: Int) {
-        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
-        let isJSON = (try? parser.document()) != nil
-        return (isJSON, parser.values)
+        var tape = JSONTape()
+        do throws(JSONError) {
+            try tape.scan(bytes, maximumDepth: maximumDepth, maximumValues: maximumValues)
+            _ = try JSON(tape, 0)
+            return (true, tape.values)
+        } catch {
+            return (false, tape.values)
+        }
+    }
+
+    /// The value of an entry.
+    /// - Throws: where a number is out of range.
+    private init(_ tape: borrowing JSONTape, _ index: UInt32) throws(JSONError) {
+        let entry = tape.entry(index).pointee
+        switch entry.kind {
+        case .null: self = .null
+        case .no: self = .bool(false)
+        case .yes: self = .bool(true)
+        case .string: self = .string(tape.string(index))
+        case .number: self = try Self.number(tape, index)
+        case .array:
+            var elements: [JSON] = []
+            elements.reserveCapacity(Int(entry.end))
+            var next = index + 1
+            while next < entry.next {
+                elements.append(try JSON(tape, next))
+                next = tape.entry(next).pointee.next
+            }
+            self = .array(elements)
+        case .object:
+            var members: [Member] = []
+            members.reserveCapacity(Int(entry.end))
+            var next = index + 1
+            while next < entry.next {
+                members.append(Member(tape.string(next), try JSON(tape, next + 1)))
+                next = tape.entry(next + 1).pointee.next
+            }
+            self = .object(members)
+        }
+    }
+
+    /// An integer where it is written as one and fits, else a double.
+    private static func number(_ tape: borrowing JSONTape, _ index: UInt32) throws(JSONError) -> JSON {
+        let text = String(decoding: tape.text(index), as: UTF8.self)
+        let entry = tape.entry(index).pointee
+        if !entry.isFraction, let integer = Int64(text) { return .integer(integer) }
+        guard let double = Double(text), double.isFinite else {
+            throw JSONError(offset: Int(entry.start), message: "the number is out of range")
+        }
+        return .number(double)
     }
 }

@@ -45,33 +45,19 @@ extension JSON: CustomStringConvertible {
         var string = string
         string.withUTF8 { text in
             let text = UnsafeRawBufferPointer(text)
-            var plain = 0
-            while plain + 8 <= text.count,
-                JSONCursor.specialBytes(text.loadUnaligned(fromByteOffset: plain, as: UInt64.self)) == 0
-            { plain += 8 }
+            let plain = JSONString.plainPrefix(of: text, from: 0)
             bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[..<plain]))
-            for byte in text[plain...] { write(byte, to: &bytes) }
+            for byte in text[plain...] {
+                guard JSONString.isSpecial(byte) else {
+                    bytes.append(byte)
+                    continue
+                }
+                bytes += [UInt8](unsafeUninitializedCapacity: JSONString.longestEscape) { escape, count in
+                    // Because there is room for an escape.
+                    count = JSONString.escape(byte, into: escape.baseAddress!)
+                }
+            }
         }
         bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// Appends a byte of a string, escaped where it must be.
-    private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
-        case 0x08: bytes.append(contentsOf: "\\b".utf8)
-        case 0x09: bytes.append(contentsOf: "\\t".utf8)
-        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-        case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-        case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-        case 0..<0x20:
-            let digits = Array("0123456789abcdef".utf8)
-            bytes.append(contentsOf: "\\u00".utf8)
-            bytes.append(digits[Int(byte >> 4)])
-            bytes.append(digits[Int(byte & 15)])
-        default: bytes.append(byte)
-        }
     }
 }

@@ -1,3 +1,5 @@
+internal import StrataCore
+
 extension ReaderState {
     /// Reads any value.
     @inline(__always)
@@ -31,7 +33,7 @@ extension ReaderState {
     func integer<Integer: FixedWidthInteger>(at index: UInt32) throws -> Integer {
         guard entry(index).pointee.kind == .number else { throw mismatch(Integer.self, at: index) }
         let text = text(index)
-        if text.count < 19, !entry(index).pointee.flags.contains(.fraction),
+        if text.count <= JSONNumber.longestShort, !entry(index).pointee.isFraction,
             let integer = Integer(exactly: JSONNumber.short(text))
         {
             return integer

@@ -1,14 +1,13 @@
+internal import StrataCore
+
 /// What the decoders and containers of one text share: its bytes and its tape.
 ///
 /// The properties are unchecked for exclusivity because each access is one load
 /// or store, or in a method that calls nothing that could come back here.
 final class ReaderState {
-    /// Those of whom it reads for, until `keepBytes`.
-    @exclusivity(unchecked) private(set) var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    @exclusivity(unchecked) var tape = Tape(capacity: 64)
+    @exclusivity(unchecked) var tape = JSONTape()
+    /// Whether the tape's bytes are its own, and not those of whom it reads for.
     @exclusivity(unchecked) private var ownsBytes = false
-    /// The members of large objects, by the object's index.
-    @exclusivity(unchecked) var tables: [UInt32: NameTable] = [:]
     /// Where each value is, once a path was asked for.
     @exclusivity(unchecked) var places: [Place] = []
     /// Values that aren't there, but have a decoder.
@@ -22,66 +21,47 @@ final class ReaderState {
     }
 
     deinit {
-        tape.deallocate()
-        if ownsBytes { bytes.deallocate() }
+        if ownsBytes { tape.bytes.deallocate() }
     }
 
     /// - Throws: `DecodingError` where the bytes are no JSON.
     func scan(_ bytes: UnsafeRawBufferPointer) throws {
-        guard bytes.count < UInt32.max else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is too large."))
-        }
-        self.bytes = bytes
-        do throws(JSONSyntaxError) {
-            try TapeScanner.scan(bytes, into: &tape)
-            try refuseRepeatedNames()
-        } catch {
+        do throws(JSONError) { try tape.scan(bytes, maximumDepth: JSONReader.maximumDepth) } catch {
             throw DecodingError.dataCorrupted(
-                .init(
-                    codingPath: [],
-                    debugDescription: "The given data was not valid JSON: at byte \(error.offset) \(error.message)."))
+                .init(codingPath: [], debugDescription: "The given data was not valid JSON: \(error)."))
         }
     }
 
     /// Makes it ready for another text.
     func reset() {
-        bytes = UnsafeRawBufferPointer(start: nil, count: 0)
         tape.clear(keeping: UInt32(JSONReader.keptValues))
-        if !tables.isEmpty { tables = [:] }
         if !places.isEmpty { places = [] }
         if !absent.isEmpty { absent = [:] }
     }
 
     /// Makes it independent of whom it read for.
     func keepBytes() {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
-        copy.copyMemory(from: bytes)
-        bytes = UnsafeRawBufferPointer(copy)
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: tape.bytes.count, alignment: 1)
+        copy.copyMemory(from: tape.bytes)
+        tape.bytes = UnsafeRawBufferPointer(copy)
         ownsBytes = true
     }
 
     // MARK: Entries
 
     @inline(__always)
-    func entry(_ index: UInt32) -> UnsafeMutablePointer<TapeEntry> { tape.entries + Int(index) }
+    func entry(_ index: UInt32) -> UnsafeMutablePointer<JSONTape.Entry> { tape.entry(index) }
 
     /// The bytes of a text between its quotes, or of a number.
     @inline(__always)
-    func text(_ index: UInt32) -> UnsafeRawBufferPointer {
-        let entry = entry(index).pointee
-        return UnsafeRawBufferPointer(
-            // Because where there is an entry, there are bytes.
-            start: bytes.baseAddress.unsafelyUnwrapped + Int(entry.start), count: Int(entry.end - entry.start))
-    }
+    func text(_ index: UInt32) -> UnsafeRawBufferPointer { tape.text(index) }
 
     @inline(__always)
-    func string(_ index: UInt32) -> String {
-        JSONText.string(text(index), isEscaped: entry(index).pointee.flags.contains(.escaped))
-    }
+    func string(_ index: UInt32) -> String { tape.string(index) }
 
     /// A value that isn't there, as null.
     func absentValue(_ key: PathKey, of parent: UInt32) -> UInt32 {
-        let index = tape.append(TapeEntry(start: 0, end: 0, next: tape.count + 1, kind: .null))
+        let index = tape.appendNull()
         absent[index] = (parent, key)
         return index
     }

@@ -1,3 +1,5 @@
+internal import StrataCore
+
 /// The members of an object that was written, found in its bytes.
 enum WrittenMembers {
     struct Member {
@@ -26,7 +28,7 @@ enum WrittenMembers {
     static func stringEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start + 1
         while true {
-            position = JSONText.plainPrefix(of: bytes, from: position)
+            position = JSONString.plainPrefix(of: bytes, from: position)
             if position >= bytes.count { return bytes.count }
             if bytes[position] == UInt8(ascii: "\"") { return position + 1 }
             position += 2

@@ -1,3 +1,5 @@
+internal import StrataCore
+
 extension WriterState {
     func write(_ value: Bool) {
         if value { append("true") } else { append("false") }
@@ -90,7 +92,7 @@ extension WriterState {
         }
         let out = room(bytes.count + 2)
         out.pointee = UInt8(ascii: "\"")
-        let plain = JSONText.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: 0)
+        let plain = JSONString.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: 0)
         (out + 1).update(from: start, count: plain)
         if plain == bytes.count {
             (out + 1 + plain).pointee = UInt8(ascii: "\"")
@@ -107,31 +109,15 @@ extension WriterState {
         // Because it is called for what has a byte to escape.
         let start = bytes.baseAddress!
         while position < bytes.count {
-            let plain = JSONText.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: position) - position
+            let plain = JSONString.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: position) - position
             room(plain).update(from: start + position, count: plain)
             count += plain
             position += plain
             if position < bytes.count {
-                escape(bytes[position])
+                count += JSONString.escape(bytes[position], into: room(JSONString.longestEscape))
                 position += 1
             }
         }
         append(UInt8(ascii: "\""))
-    }
-
-    private func escape(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""): append("\\\"")
-        case UInt8(ascii: "\\"): append("\\\\")
-        case 0x08: append("\\b")
-        case 0x09: append("\\t")
-        case 0x0A: append("\\n")
-        case 0x0C: append("\\f")
-        case 0x0D: append("\\r")
-        default:
-            append(byte < 16 ? "\\u000" : "\\u001")
-            let digit = byte & 15
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-        }
     }
 }

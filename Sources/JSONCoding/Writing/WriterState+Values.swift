@@ -1,3 +1,5 @@
+internal import StrataCore
+
 /// Where a member begins.
 struct MemberMark {
     /// Before the comma, if there is one: what is cut off if it can't be written.
@@ -30,7 +32,7 @@ extension WriterState {
         scope.pointee.count += 1
         let start = count
         write(name)
-        let bit = JSONText.nameBit(UnsafeRawBufferPointer(start: base + start + 1, count: count - start - 2))
+        let bit = JSONString.nameBit(UnsafeRawBufferPointer(start: base + start + 1, count: count - start - 2))
         if scope.pointee.names & bit != 0 {
             scope.pointee.mayRepeat = true
             if !streams.isEmpty { repeatsAcrossStreams = true }
@@ -156,7 +158,7 @@ extension WriterState {
         let written = UnsafeRawBufferPointer(
             start: bytes, count: isCurrent ? count : streams[Int(number)].count)
         let end = WrittenMembers.stringEnd(written, from: start)
-        return JSONText.string(UnsafeRawBufferPointer(rebasing: written[(start + 1)..<(end - 1)]), isEscaped: true)
+        return JSONString.string(UnsafeRawBufferPointer(rebasing: written[(start + 1)..<(end - 1)]), isEscaped: true)
     }
 
     func tooDeep(_ index: Int32) -> any Error {

@@ -141,8 +141,8 @@ struct HeaderScannerTests {
         #expect(!accepts(Array(#"{"kind":"call","x":{\#(keys),"k\u0039\u0039\u0039":1}}"#.utf8)))
     }
 
-    /// Against the JSON reader, which is written apart: whatever the scanner
-    /// takes is strict JSON, and strict JSON of unknown members it takes.
+    /// Against `JSON`, which goes by the same steps in a loop of its own: whatever
+    /// the scanner takes is strict JSON, and strict JSON of unknown members it takes.
     @Test(arguments: 0..<40)
     func itAgreesWithTheJSONReaderOnMangledHeaders(seed: Int) {
         var generator = SeededGenerator(seed)

@@ -1,3 +1,5 @@
+internal import StrataCore
+
 /// A floating-point type with what is needed to read one.
 protocol JSONFloat: BinaryFloatingPoint, LosslessStringConvertible {
     /// Ten to these exponents is exact.
@@ -13,18 +15,7 @@ extension Float: JSONFloat {
 }
 
 /// Reads the bytes of valid numbers.
-enum JSONNumber {
-    /// An integer of at most 18 bytes, without fraction or exponent.
-    @inline(__always)
-    static func short(_ text: UnsafeRawBufferPointer) -> Int64 {
-        var value: Int64 = 0
-        let isNegative = text.first == UInt8(ascii: "-")
-        for offset in (isNegative ? 1 : 0)..<text.count {
-            value = value &* 10 &+ Int64(text[offset] &- UInt8(ascii: "0"))
-        }
-        return isNegative ? -value : value
-    }
-
+extension JSONNumber {
     /// Any integer; nil where it isn't one, or doesn't fit.
     static func integer<Integer: FixedWidthInteger>(_ text: UnsafeRawBufferPointer) -> Integer? {
         var value: Integer = 0

@@ -15,7 +15,7 @@ extension JSONCursor {
 
     /// Passes a number of 1 to 15 digits that is 0 or doesn't begin with 0.
     @inline(__always)
-    mutating func passNumber() -> UInt64? {
+    mutating func passPlainNumber() -> UInt64? {
         guard pointer < end else { return nil }
         let digits = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian ^ 0x3030_3030_3030_3030
         // The high bit of each byte that is no digit.

@@ -1,0 +1,122 @@
+/// A place in JSON's bytes, and the steps over what stands there. What JSON is,
+/// is known here: headers, `JSON` and `Codable` are read by these steps.
+struct JSONCursor {
+    let base: UnsafePointer<UInt8>
+    let end: UnsafePointer<UInt8>
+    /// Before it, a word can be loaded.
+    let wordsEnd: UnsafePointer<UInt8>
+    var pointer: UnsafePointer<UInt8>
+
+    /// - Parameter hasSlack: whether a word behind the bytes can be loaded.
+    @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer, hasSlack: Bool) {
+        // A buffer without an address has no bytes.
+        base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? ("" as StaticString).utf8Start
+        end = base + bytes.count
+        wordsEnd = hasSlack ? end : end - 7
+        pointer = base
+    }
+
+    @inline(__always) var position: Int { pointer - base }
+    @inline(__always) var isAtEnd: Bool { pointer == end }
+
+    /// The next byte; 0, which stands nowhere in JSON, at the end.
+    @inline(__always)
+    func peek() -> UInt8 { pointer < end ? pointer.pointee : 0 }
+
+    @inline(__always)
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard pointer < end, pointer.pointee == byte else { return false }
+        pointer += 1
+        return true
+    }
+
+    @inline(__always)
+    mutating func skipSpace() {
+        while pointer < end, pointer.pointee <= 0x20 {
+            switch pointer.pointee {
+            case 0x20, 0x0A, 0x0D, 0x09: pointer += 1
+            default: return
+            }
+        }
+    }
+
+    @inline(never)
+    func error(_ message: String, at place: UnsafePointer<UInt8>? = nil) -> JSONError {
+        JSONError(offset: (place ?? pointer) - base, message: message)
+    }
+
+    // MARK: Pieces
+
+    /// Passes `true`, `false` or `null`.
+    @inline(__always)
+    mutating func passWord(_ word: StaticString) throws(JSONError) {
+        let count = word.utf8CodeUnitCount
+        guard end - pointer >= count, UnsafeRawBufferPointer(start: pointer, count: count).equals(word) else {
+            throw error("no value begins so")
+        }
+        pointer += count
+    }
+
+    /// Passes the colon behind a name.
+    @inline(__always)
+    mutating func passColon() throws(JSONError) {
+        skipSpace()
+        guard take(UInt8(ascii: ":")) else { throw error("a colon is missing behind the name") }
+        skipSpace()
+    }
+
+    /// Passes what stands behind an element or a member; whether another one
+    /// follows.
+    @inline(__always)
+    mutating func passComma(inObject isObject: Bool) throws(JSONError) -> Bool {
+        skipSpace()
+        if take(UInt8(ascii: ",")) {
+            skipSpace()
+            return true
+        }
+        guard take(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
+            throw error(isObject ? "a comma or } is missing" : "a comma or ] is missing")
+        }
+        return false
+    }
+
+    /// Passes the white space that alone may stand behind the value.
+    @inline(__always)
+    mutating func passEnd() throws(JSONError) {
+        skipSpace()
+        guard isAtEnd else { throw error("nothing may follow the value") }
+    }
+
+    // MARK: Numbers
+
+    /// Passes a number.
+    /// - Returns: whether it has a fraction or an exponent.
+    @inline(__always)
+    mutating func passNumber() throws(JSONError) -> Bool {
+        let start = pointer
+        _ = take(UInt8(ascii: "-"))
+        let isZero = peek() == UInt8(ascii: "0")
+        guard try passDigits() == 1 || !isZero else { throw error("a number has no leading zero", at: start) }
+        var isFraction = false
+        if take(UInt8(ascii: ".")) {
+            isFraction = true
+            _ = try passDigits()
+        }
+        if peek() | 0x20 == UInt8(ascii: "e") {
+            isFraction = true
+            pointer += 1
+            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            _ = try passDigits()
+        }
+        return isFraction
+    }
+
+    @inline(__always)
+    private mutating func passDigits() throws(JSONError) -> Int {
+        let start = pointer
+        while peek() &- UInt8(ascii: "0") < 10 { pointer += 1 }
+        guard pointer > start else { throw error("a digit is missing") }
+        return pointer - start
+    }
+}
