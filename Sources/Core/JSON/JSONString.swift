@@ -29,6 +29,7 @@ public enum JSONString {
         return (orBeyondASCII ? found | word : found) & (ones &* 0x80)
     }
 
+    /// Whether a byte can't stand in a string as it is.
     @inlinable @inline(__always)
     public static func isSpecial(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
@@ -84,7 +85,7 @@ public enum JSONString {
         isEscaped ? unescaped(bytes) : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The bytes that a valid string with escapes means.
+    /// The text that a valid string with escapes means.
     @inline(never)
     public static func unescaped(_ bytes: UnsafeRawBufferPointer) -> String {
         withUnescaped(bytes) { String(decoding: $0, as: UTF8.self) }

@@ -4,7 +4,9 @@
 public struct JSONTape: ~Copyable {
     /// Those of whom it was scanned for, which must outlive its use.
     public var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// One for each value and each member's name.
     public private(set) var entries: UnsafeMutablePointer<Entry>
+    /// The number of entries.
     public private(set) var count: UInt32 = 0
     private var capacity: UInt32
     /// The values that were begun: each array and object, and what stands in
@@ -15,6 +17,7 @@ public struct JSONTape: ~Copyable {
 
     /// One value or member's name in the bytes.
     public struct Entry {
+        /// What a value is; a name is a string.
         public enum Kind { case null, no, yes, number, string, array, object }
 
         /// Of a text, between its quotes, and of a number the first byte. Of an
@@ -25,6 +28,7 @@ public struct JSONTape: ~Copyable {
         public var end: UInt32
         /// The entry behind this value and all in it.
         public var next: UInt32
+        /// What it is.
         public var kind: Kind
         /// Of a string: there are escapes in it.
         public var isEscaped = false
@@ -77,6 +81,7 @@ public struct JSONTape: ~Copyable {
 
     // MARK: Entries
 
+    /// An entry, to be read and changed.
     @inlinable @inline(__always)
     public func entry(_ index: UInt32) -> UnsafeMutablePointer<Entry> { entries + Int(index) }
 
@@ -89,6 +94,7 @@ public struct JSONTape: ~Copyable {
             start: bytes.baseAddress.unsafelyUnwrapped + Int(entry.start), count: Int(entry.end - entry.start))
     }
 
+    /// A string's text, without escapes.
     @inlinable @inline(__always)
     public func string(_ index: UInt32) -> String {
         JSONString.string(text(index), isEscaped: entry(index).pointee.isEscaped)
