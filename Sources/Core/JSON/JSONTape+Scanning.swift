@@ -50,6 +50,7 @@ extension JSONTape {
         var isObject = false
         var depth = outerDepth
         while true {
+            if isObject { try name(&cursor) }
             guard values < maximumValues else {
                 throw JSONError(
                     offset: cursor.position, message: "over \(maximumValues) values", hasTooManyValues: true)
@@ -68,7 +69,6 @@ extension JSONTape {
                     entry(inner).pointee.next = inner + 1
                 } else {
                     (container, isObject, depth) = (inner, opensObject, depth + 1)
-                    if isObject { try name(&cursor) }
                     continue
                 }
             case UInt8(ascii: "t"): try word("true", .yes, &cursor)
@@ -85,10 +85,7 @@ extension JSONTape {
             while container != Self.none {
                 let entry = entry(container)
                 entry.pointee.end += 1
-                if try cursor.passComma(inObject: isObject) {
-                    if isObject { try name(&cursor) }
-                    break
-                }
+                if try cursor.passComma(inObject: isObject) { break }
                 depth -= 1
                 let outer = entry.pointee.start
                 entry.pointee.start = container + 1
