@@ -19,6 +19,7 @@ let package = Package(
     products: [
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "StrataTesting", targets: ["StrataTesting"]),
+        .library(name: "StrataOperator", targets: ["StrataOperator"]),
         .library(name: "StrataBus", targets: ["StrataBus"]),
         .library(name: "StrataLauncher", targets: ["StrataLauncher"]),
         .executable(name: "strata", targets: ["StrataCommand"]),
@@ -39,6 +40,8 @@ let package = Package(
         .target(name: "StrataBus", dependencies: ["StrataCore"], path: "Sources/Bus", swiftSettings: settings),
         .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
+            name: "StrataOperator", dependencies: ["StrataCore"], path: "Sources/Operator", swiftSettings: settings),
+        .target(
             name: "Strata",
             dependencies: [
                 "StrataCore", "StrataJSON", .product(name: "Logging", package: "swift-log"),
@@ -51,7 +54,7 @@ let package = Package(
             dependencies: ["StrataCore", .product(name: "Yams", package: "Yams")],
             path: "Sources/ModuleProcess/Manifest", swiftSettings: settings),
         .target(
-            name: "StrataLauncher", dependencies: ["StrataCore", "StrataManifest"],
+            name: "StrataLauncher", dependencies: ["StrataCore", "StrataManifest", "StrataOperator"],
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
             name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataBus"],
@@ -61,7 +64,7 @@ let package = Package(
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
-                "StrataCore", "StrataManifest", "StrataLauncher", "StrataPictures",
+                "StrataCore", "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
@@ -127,6 +130,9 @@ let package = Package(
                 "TestSupport", .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "OperatorTests", dependencies: ["StrataCore", "StrataOperator", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "PicturesTests", dependencies: ["StrataCore", "StrataPictures"], swiftSettings: settings),

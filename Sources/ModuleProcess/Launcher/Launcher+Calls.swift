@@ -1,37 +1,39 @@
 import StrataCore
+import StrataOperator
 
 /// The interface `launcher`. The broker lets only operators and itself call it.
 extension Launcher {
-    func answer(_ call: RequestChannel.Incoming) {
+    func answer(_ call: BusClient.Incoming) {
         let action = call.to.split(separator: "/", maxSplits: 1).last.map(String.init) ?? ""
-        guard app.isRunning else { return link.fail(call.id, BusError(.unavailable, "the app is ending")) }
+        guard app.isRunning else { return link.client.fail(call.id, BusError(.unavailable, "the app is ending")) }
         switch action {
         case "start", "stop", "restart", "lend", "why": module(action, call)
         case "logs": logs(call)
         case "reload": reload(call)
         case "down":
-            link.reply(call.id)
-            link.flush()
+            link.client.reply(call.id)
+            link.client.flush()
             end(Ending(code: 0, message: "launcher/down by \(call.from)"))
         default:
             let known = ["start", "stop", "restart", "lend", "why", "logs", "reload", "down"]
             let message = "launcher has no action \(action)\(suggestion(action, known)); its actions are \(list(known))"
-            link.fail(call.id, BusError(.unknownAction, message))
+            link.client.fail(call.id, BusError(.unknownAction, message))
         }
     }
 
-    private func module(_ action: String, _ call: RequestChannel.Incoming) {
+    private func module(_ action: String, _ call: BusClient.Incoming) {
         guard let json = try? JSON(parsing: call.body), let name = json["module"]?.string else {
             let message =
                 "launcher/\(action) expects {\"module\": NAME}; found \(call.body.isEmpty ? "nothing" : "something else")"
-            return link.fail(call.id, BusError(.badParams, message))
+            return link.client.fail(call.id, BusError(.badParams, message))
         }
         guard let supervisor = supervisor(name), !supervisor.isRemoved else {
-            return link.fail(call.id, unknown(name))
+            return link.client.fail(call.id, unknown(name))
         }
-        if action == "why" { return link.reply(call.id, supervisor.why(most: link.mostBody)) }
+        if action == "why" { return link.client.reply(call.id, supervisor.why(most: link.mostBody)) }
         guard waiters.hasRoom else {
-            return link.fail(call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
+            return link.client.fail(
+                call.id, BusError(.overloaded, "the launcher has \(Waiters.most) requests open already"))
         }
         let isBus = call.from == "bus"
         let reason =
@@ -40,7 +42,7 @@ extension Launcher {
         // A debugger may halt it, which is no reason to start another. One that idles
         // has done its tearDown, though.
         if action == "restart" || (action == "stop" && !isBus), let loan = supervisor.loan {
-            return link.fail(
+            return link.client.fail(
                 call.id,
                 BusError(
                     .unavailable,
@@ -57,14 +59,14 @@ extension Launcher {
     }
 
     private func start(_ supervisor: Supervisor, _ reason: String, _ isBus: Bool, _ id: UInt64) {
-        if supervisor.machine.isReady { return link.reply(id) }
+        if supervisor.machine.isReady { return link.client.reply(id) }
         waiters.add(id, until: .ready, of: supervisor.name, isBus: isBus)
         supervisor.start(reason: reason, byHand: !isBus)
     }
 
     private func stop(_ supervisor: Supervisor, _ reason: String, asksForTearDown: Bool, _ id: UInt64) {
         if supervisor.machine.isAtRest {
-            link.reply(id)
+            link.client.reply(id)
         } else {
             waiters.add(id, until: .stopped, of: supervisor.name)
         }

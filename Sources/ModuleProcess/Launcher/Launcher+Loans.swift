@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataOperator
 
 /// `launcher/lend`: a process that a person runs takes a module's place. `strata run`
 /// asks for it, and becomes that process.
@@ -7,7 +8,7 @@ extension Launcher {
     /// `{"module", "pid", "needsProgram"?}`: answered when the process that was there
     /// has ended, and the broker knows the other's token. With `needsProgram` the row
     /// must have one that can be executed.
-    func lend(_ supervisor: Supervisor, _ params: JSON, _ call: RequestChannel.Incoming) {
+    func lend(_ supervisor: Supervisor, _ params: JSON, _ call: BusClient.Incoming) {
         do throws(BusError) {
             let process = try borrower(params)
             if let loan = supervisor.loan {
@@ -22,7 +23,7 @@ extension Launcher {
                 throw BusError(.unavailable, "process \(process.pid) can't be watched: \(error)")
             }
         } catch {
-            link.fail(call.id, error)
+            link.client.fail(call.id, error)
         }
     }
 
@@ -79,7 +80,7 @@ extension Launcher {
         if let spans = surroundings.spans { members.append(.init("spans", .string(spans))) }
         if let user = supervisor.row.user { members.append(.init("user", .integer(Int64(user)))) }
         let body = JSON.object(members).encoded()
-        for waiter in waiters.lent(supervisor.name) { link.reply(waiter.id, body) }
+        for waiter in waiters.lent(supervisor.name) { link.client.reply(waiter.id, body) }
     }
 
     /// Who still waits for the place doesn't get it: what ends the module came first.
@@ -87,7 +88,7 @@ extension Launcher {
         guard case .stopping(let stopping) = supervisor.machine.state else { return }
         let error = BusError(
             .unavailable, "process \(loan.pid) does not get the place of \(supervisor.name): \(stopping.reason)")
-        for waiter in waiters.lent(supervisor.name) { link.fail(waiter.id, error) }
+        for waiter in waiters.lent(supervisor.name) { link.client.fail(waiter.id, error) }
     }
 
     func takeBack(_ supervisor: Supervisor) {

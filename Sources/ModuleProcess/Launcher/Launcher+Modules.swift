@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 
 /// What supervisors bring about.
 extension Launcher {
@@ -45,12 +46,12 @@ extension Launcher {
 
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64) {
         console.say(of: supervisor.name, "ready after \(seconds(milliseconds)), process \(supervisor.machine.pid ?? 0)")
-        for waiter in waiters.ready(supervisor.name) { link.reply(waiter.id) }
+        for waiter in waiters.ready(supervisor.name) { link.client.reply(waiter.id) }
         sayWhenAllReady()
     }
 
     func stopped(_ supervisor: Supervisor) {
-        for waiter in waiters.stopped(supervisor.name) { link.reply(waiter.id) }
+        for waiter in waiters.stopped(supervisor.name) { link.client.reply(waiter.id) }
     }
 
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled) {
@@ -61,7 +62,7 @@ extension Launcher {
         }
         stopped(supervisor)
         for waiter in waiters.settled(supervisor.name) {
-            link.fail(waiter.id, Self.error(of: supervisor.name, settled, isForBus: waiter.isBus))
+            link.client.fail(waiter.id, Self.error(of: supervisor.name, settled, isForBus: waiter.isBus))
         }
         proceed(order.passed(supervisor.name, at: loop.now))
         sayWhenAllReady()
@@ -83,7 +84,7 @@ extension Launcher {
         console.say(of: supervisor.name, "not replaced: \(why); process \(supervisor.machine.pid ?? 0) goes on")
         let error = BusError(
             .unavailable, "\(supervisor.name) was not replaced: \(why); the process that there was goes on")
-        for waiter in waiters.ready(supervisor.name) { link.fail(waiter.id, error) }
+        for waiter in waiters.ready(supervisor.name) { link.client.fail(waiter.id, error) }
     }
 
     /// - Parameter isForBus: it goes on to whoever's request waits: without what the module wrote.

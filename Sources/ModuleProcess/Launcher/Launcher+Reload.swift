@@ -1,16 +1,17 @@
 import StrataCore
 import StrataManifest
+import StrataOperator
 
 /// Reading the manifest again.
 extension Launcher {
     /// `launcher/reload`: answers with the new table, for the broker to take
     /// over, or with every error.
-    func reload(_ call: RequestChannel.Incoming) {
+    func reload(_ call: BusClient.Incoming) {
         switch readAgain() {
-        case .failure(let error): link.fail(call.id, error)
+        case .failure(let error): link.client.fail(call.id, error)
         case .success(let manifest):
             let change = apply(manifest)
-            link.reply(call.id, manifest.table.json().encoded())
+            link.client.reply(call.id, manifest.table.json().encoded())
             begin(change)
         }
     }

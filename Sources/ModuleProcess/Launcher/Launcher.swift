@@ -1,6 +1,7 @@
 import Glibc
 public import StrataCore
 public import StrataManifest
+import StrataOperator
 
 /// Starts an app's processes, watches them, starts them again, and ends them.
 ///
@@ -98,7 +99,7 @@ public final class Launcher {
             inherited: ProcessEnvironment.inherited(settings.environment), spans: settings.spans)
         order = StartOrder(table)
         progress = Progress(at: loop.now)
-        link = BusLink(loop, path: settings.socket)
+        link = BusLink(BusClient(loop, path: settings.socket, as: .launcher))
         console.align(to: table.modules.map(\.name))
         timer = LoopTimer(loop) { [unowned self] in self.deadlinePassed() }
         tick = LoopTimer(loop) { [unowned self] in self.secondPassed() }
@@ -115,12 +116,12 @@ public final class Launcher {
         link.onUp = { [unowned self] in self.busCame(after: $0) }
         link.onDown = { [unowned self] in self.busWent($0) }
         link.onRefused = { [unowned self] in self.busRefused($0) }
-        link.onCall = { [unowned self] in self.answer($0) }
-        link.onCancel = { [unowned self] id in
+        link.client.onCall = { [unowned self] in self.answer($0) }
+        link.client.onCancel = { [unowned self] id in
             self.waiters.drop(id)
             self.logs.drop(id)
         }
-        link.onCredit = { [unowned self] in self.readerGot($1, for: $0) }
+        link.client.onCredit = { [unowned self] in self.readerGot($1, for: $0) }
         tick?.start(after: 1_000, every: 1_000)
         events = AppEvents(
             loop, link, console, PressureSource(settings.environment), mayHalt: process?.hasTerminal ?? false)

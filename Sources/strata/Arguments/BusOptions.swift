@@ -8,7 +8,7 @@ struct SocketOption: ParsableArguments {
         completion: .file())
     var socket: String?
 
-    func connect() throws(Failure) -> OperatorConnection { try BusChoice.connect(socket) }
+    func connect() throws(Failure) -> CommandClient { try BusChoice.connect(socket) }
 }
 
 /// How the answer is shown.

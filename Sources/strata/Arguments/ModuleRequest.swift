@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// What `start`, `stop` and `restart` have in common: the launcher is asked,
 /// and answers when it is done.
@@ -21,12 +22,11 @@ struct ModuleRequest: ParsableArguments {
     ///   - doing: what is shown while it takes long.
     ///   - done: what is shown at the end.
     func run(_ action: String, _ module: String, doing: String, done: String) throws(Failure) {
-        var request = Request(to: "launcher/\(action)", body: (["module": .string(module)] as JSON).encoded())
-        request.deadline = timeout?.value ?? Self.patience
-        request.activity = "\(doing) \(module)"
+        let request = Request(
+            to: "launcher/\(action)", ["module": .string(module)], deadline: timeout?.value ?? Self.patience)
         let connection = try bus.connect()
         let body: [UInt8]
-        do throws(Failure) { body = try connection.send(request) } catch {
+        do throws(Failure) { body = try connection.send(request, "\(doing) \(module)") } catch {
             throw suggesting(error, for: module, connection)
         }
         let answer = Answer(output)
@@ -35,9 +35,8 @@ struct ModuleRequest: ParsableArguments {
     }
 
     /// Adds the nearest names to an error about a module that isn't there.
-    private func suggesting(_ failure: Failure, for module: String, _ connection: OperatorConnection) -> Failure {
-        guard failure.code == .unknownModule, let answer = try? connection.ask("modules") else { return failure }
-        let names = (answer["modules"]?.array ?? []).compactMap { $0["name"]?.string }
+    private func suggesting(_ failure: Failure, for module: String, _ connection: CommandClient) -> Failure {
+        guard failure.code == .unknownModule, let names = try? connection.modules().map(\.name) else { return failure }
         var failure = failure
         failure.message += InterfaceActions.hint(
             nearestNames(to: module, in: names).filter { !failure.message.contains($0) })

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// Whether a request begins a trace.
 struct TraceOption: ParsableArguments {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata call`: calls an action, or lists those of an interface.
 struct Call: ParsableCommand {
@@ -42,7 +43,6 @@ struct Call: ParsableCommand {
         }
         var request = Request(to: destination, body: try Params.read(params))
         request.limit(timeout)
-        request.activity = "waiting for \(destination)"
         trace.begin(&request)
         let connection = try bus.connect()
         do {
@@ -72,7 +72,7 @@ extension Answer {
     /// Sends a request and shows each reply. An answer of no bytes is not shown, nor the
     /// null that ends a stream: no runtime sends anything there, and a reader of lines
     /// would take it for an element.
-    func showReplies(to request: Request, _ connection: OperatorConnection) throws(Failure) {
+    func showReplies(to request: Request, _ connection: CommandClient) throws(Failure) {
         var request = request
         var isStream = false
         var failure: Failure?
@@ -81,7 +81,7 @@ extension Answer {
             do throws(Failure) { try show(body) } catch { failure = failure ?? error }
         }
         let body: [UInt8]
-        do throws(Failure) { body = try connection.send(request) } catch {
+        do throws(Failure) { body = try connection.send(request, "waiting for \(request.to)") } catch {
             guard isStream, error.code == .deadlineExceeded else { throw error }
             throw Failure(quietFor: request.deadline ?? Request.standardDeadline)
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata can-open`: whether a URL leads to a module that is there or can be
 /// started, which pattern takes it there, and what is in the way otherwise.
@@ -26,7 +27,7 @@ struct CanOpen: ParsableCommand {
 
     func run() throws {
         let answer = Answer(output)
-        let connection: OperatorConnection
+        let connection: CommandClient
         do throws(Failure) { connection = try BusChoice.connect(bus.socket, opening: url) } catch {
             // Which is a no, whatever bus is asked.
             guard let code = error.code, code == .badURL || code == .unknownScheme else { throw error }
@@ -34,9 +35,9 @@ struct CanOpen: ParsableCommand {
             try show(["open": false, "reason": .string(code.rawValue)], nil, String(message), answer)
             exitNow(.answer)
         }
-        let found = try connection.ask("canOpen", ["url": .string(url)])
-        let interfaces = try connection.ask("interfaces")["interfaces"]?.array ?? []
-        let view = URLView(url, interfaces: interfaces, schemes: connection.schemes)
+        let found = try connection.ask("bus/canOpen", ["url": .string(url)])
+        let interfaces = try connection.ask("bus/interfaces")["interfaces"]?.array ?? []
+        let view = URLView(url, interfaces: interfaces, schemes: connection.welcome.schemes)
         try show(found, view, try obstacle(found, view, interfaces, connection), answer)
         if found["open"]?.bool != true { exitNow(.answer) }
     }
@@ -45,7 +46,7 @@ struct CanOpen: ParsableCommand {
 
     /// A sentence or two; nil where nothing is.
     private func obstacle(
-        _ found: JSON, _ view: URLView, _ interfaces: [JSON], _ connection: OperatorConnection
+        _ found: JSON, _ view: URLView, _ interfaces: [JSON], _ connection: CommandClient
     ) throws(Failure) -> String? {
         guard found["open"]?.bool != true, let reason = found["reason"]?.string else { return nil }
         guard let module = found["module"]?.string, let to = found["to"]?.string else { return view.problem?.message }
@@ -56,21 +57,20 @@ struct CanOpen: ParsableCommand {
             let actions = known?["actions"]?.array?.compactMap { $0["name"]?.string } ?? []
             return "\(module) is there, and \(interface) has no such action: it has \(actions.joined(separator: ", "))"
         case .unavailable:
-            let modules = try connection.ask("modules")["modules"]?.array ?? []
-            return modules.first { $0["name"]?.string == module }.map { Self.absence(of: $0, to) }
+            return try connection.modules().first { $0.name == module }.map { Self.absence(of: $0, to) }
         default: return nil
         }
     }
 
     /// Why a module can't take it, as `bus/modules` tells of it.
-    private static func absence(of module: JSON, _ to: String) -> String {
-        let name = module["name"]?.string ?? "?"
-        if module["setAside"]?.array?.contains(where: { $0["action"]?.string == to }) == true {
+    private static func absence(of module: ModuleRow, _ to: String) -> String {
+        let name = module.name
+        if module.setAside.contains(where: { $0.action == to }) {
             return "\(to) is set aside, because \(name) died of it again and again; strata ps --why \(name) says more"
         }
-        var text = "\(name) is \(module["state"]?.string ?? "not there")"
-        if let reason = module["reason"]?.string { text += " (\(reason))" }
-        switch module["start"]?.string {
+        var text = "\(name) is \(module.state)"
+        if !module.reason.isEmpty { text += " (\(module.reason))" }
+        switch module.start {
         case "manual": return "\(text), and is started by hand: strata start \(name), or its program"
         case "guest": return "\(text), and nobody starts a guest"
         default: return "\(text), and nobody can start it now; strata ps --why \(name) says more"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata down`: ends the app, and waits until its socket is gone.
 struct Down: ParsableCommand {
@@ -25,23 +26,22 @@ struct Down: ParsableCommand {
     func run() throws {
         let patience = timeout?.value ?? Self.patience
         let connection = try bus.connect()
-        var request = Request(to: "launcher/down")
-        request.deadline = max(1, patience)
-        request.activity = "ending \(connection.app)"
         let deadline = Loop.nanoseconds + patience * 1_000_000
-        let body = try connection.send(request)
+        let app = connection.welcome.app
+        let body = try connection.send(Request(to: "launcher/down", deadline: max(1, patience)), "ending \(app)")
         try connection.waitUntilGone(by: deadline)
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.show(body) }
-        StandardOutput.write(line: "\(answer.painter.paint(Printable.line(connection.app), .bold)) ended")
+        StandardOutput.write(line: "\(answer.painter.paint(Printable.line(app), .bold)) ended")
     }
 }
 
-extension OperatorConnection {
+extension CommandClient {
     /// Waits until nobody listens on the socket any more.
     /// - Parameter deadline: on the clock of `Loop.nanoseconds`.
     /// - Throws: `answer` where the bus is still there at the deadline.
     fileprivate func waitUntilGone(by deadline: UInt64) throws(Failure) {
+        let app = welcome.app
         let progress = showProgress("waiting for \(app) to end")
         defer { progress.end() }
         func left() -> UInt64 {
@@ -51,8 +51,8 @@ extension OperatorConnection {
         }
         // The connection's end comes first, and tells at once; the socket's may
         // take a moment more.
-        if waitForEnd(milliseconds: left()) {
-            while SocketAddress.occupant(path) == .live, left() > 0 { pause(milliseconds: 20) }
+        if client.run(left(), until: { client.ending != nil }) {
+            while SocketAddress.occupant(path) == .live, left() > 0 { client.run(20) { false } }
             if SocketAddress.occupant(path) != .live { return }
         }
         throw Failure(.answer, "deadline-exceeded: \(app) was told to end, and its bus at \(path) is still there")

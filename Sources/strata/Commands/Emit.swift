@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata emit`: calls an event on each module that declared it.
 struct Emit: ParsableCommand {
@@ -41,9 +42,8 @@ struct Emit: ParsableCommand {
         request.deadline = timeout?.value
         // Under `any` the modules take their time one after another.
         request.isEndless = true
-        request.activity = "emitting \(event)"
         let connection = try bus.connect()
-        let body = try connection.send(request)
+        let body = try connection.send(request, "emitting \(event)")
         let answer = Answer(output)
         guard !answer.isForPrograms, let result = try? JSON(parsing: body), let answers = result["answers"]?.array
         else { return try answer.show(body) }
@@ -60,7 +60,7 @@ struct Emit: ParsableCommand {
             table.print(answer.painter)
         } else if !OwnEvents.all.contains(event) {
             // The bus knows what modules declare.
-            let known = (try? connection.ask("names"))?["events"]?.array?.compactMap(\.string) ?? []
+            let known = (try? connection.ask("bus/names"))?["events"]?.array?.compactMap(\.string) ?? []
             let near = nearestNames(to: event, in: OwnEvents.all + known.filter { $0 != event })
             StandardError.write("No module that is ready declares \(event).\(InterfaceActions.hint(near))")
         }

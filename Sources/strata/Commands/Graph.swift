@@ -1,6 +1,7 @@
 import ArgumentParser
 import StrataCore
 import StrataManifest
+import StrataOperator
 import StrataPictures
 
 /// `strata graph`: the app as a picture.
@@ -90,26 +91,24 @@ struct Graph: ParsableCommand {
     /// Adds what passes on the bus. Ctrl-C ends it before its time.
     private func watch(for milliseconds: UInt64, _ graph: inout AppGraph) throws(Failure) {
         let connection = try bus.connect()
-        guard connection.app == graph.app else {
+        guard connection.welcome.app == graph.app else {
             throw Failure(
                 .usage,
-                "\(manifest) is of the app \(graph.app), and the bus at \(connection.path) of \(connection.app): "
+                "\(manifest) is of the app \(graph.app), and the bus at \(connection.path) of \(connection.welcome.app): "
                     + "say the right manifest, or with --socket the right bus")
         }
         var traffic = SeenTraffic(
-            levels: try connection.ask("levels"), interfaces: try connection.ask("interfaces"))
-        var request = Request(to: "bus/monitor")
-        request.isEndless = true
-        request.deadline = 0
-        request.credit = 4_096
-        request.lasting = milliseconds
-        request.activity = "watching the bus"
+            levels: try connection.ask("bus/levels"), interfaces: try connection.ask("bus/interfaces"))
+        var request = Request.monitor()
         request.onPartial = { body in
             if let frame = try? JSON(parsing: body) { traffic.note(frame) }
         }
         let begun = Loop.nanoseconds
+        let end = LoopTimer(connection.client.loop) { connection.client.cancelAll() }
+        defer { end.close() }
+        end.start(after: milliseconds)
         do throws(Failure) {
-            _ = try connection.send(request)
+            _ = try connection.send(request, "watching the bus")
         } catch {
             guard error.code == .cancelled else { throw error }
         }

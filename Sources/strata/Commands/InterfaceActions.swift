@@ -11,7 +11,7 @@ struct InterfaceActions {
     /// Asks the bus.
     /// - Throws: `answer` for an interface that isn't there, with the names
     ///   that are near.
-    init(of interface: String, _ connection: OperatorConnection) throws(Failure) {
+    init(of interface: String, _ connection: CommandClient) throws(Failure) {
         let name = Name.withoutRouterSuffix(interface)
         let known = try Self.interfaces(connection)
         guard let found = known.first(where: { $0["name"]?.string == name }) else {
@@ -51,7 +51,7 @@ struct InterfaceActions {
     /// Adds the nearest names to an error about an interface or an action that
     /// isn't there, where the message doesn't name them itself.
     static func suggesting(
-        for destination: String, _ failure: Failure, _ connection: OperatorConnection
+        for destination: String, _ failure: Failure, _ connection: CommandClient
     ) -> Failure {
         guard failure.code == .unknownInterface || failure.code == .unknownAction,
             let known = try? interfaces(connection), let slash = destination.firstIndex(of: "/")
@@ -85,8 +85,8 @@ struct InterfaceActions {
         names.isEmpty ? "" : "\nDid you mean \(names.joined(separator: " or "))?"
     }
 
-    private static func interfaces(_ connection: OperatorConnection) throws(Failure) -> [JSON] {
-        let known = try connection.ask("interfaces")["interfaces"]?.array ?? []
+    private static func interfaces(_ connection: CommandClient) throws(Failure) -> [JSON] {
+        let known = try connection.ask("bus/interfaces")["interfaces"]?.array ?? []
         // The bus may leave out what is no module's.
         return known + builtIn.filter { one in !known.contains { $0["name"] == one["name"] } }
     }

@@ -20,7 +20,7 @@ struct Levels: ParsableCommand {
     @OptionGroup var bus: SocketOption
 
     func run() throws {
-        let levels = try bus.connect().ask("levels")["levels"]?.array ?? []
+        let levels = try bus.connect().ask("bus/levels")["levels"]?.array ?? []
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.showEach(levels.map(Self.withAdvice)) }
         var table = Table(columns: [.init("RANK", isRight: true), .init("LEVEL"), .init("MODULES", isFlexible: true)])

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata logs`: what modules wrote.
 struct Logs: ParsableCommand {
@@ -40,32 +41,28 @@ struct Logs: ParsableCommand {
         let connection = try bus.connect()
         let shown = LogOutput(answer.isForPrograms ? [] : try names(connection), answer)
         guard follow else { return try read(connection, isAgain: false, shown) }
-        try Reconnection.follow(connection, patience: loss.wait.value) { connection, isAgain throws(Failure) in
+        try Reconnection.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
             if isAgain { shown.resume() }
             try read(connection, isAgain: isAgain, shown)
         }
     }
 
     /// Of the modules whose lines come.
-    private func names(_ connection: OperatorConnection) throws(Failure) -> [String] {
-        guard modules.isEmpty else { return modules }
-        return try connection.ask("modules")["modules"]?.array?.compactMap { $0["name"]?.string } ?? []
+    private func names(_ connection: CommandClient) throws(Failure) -> [String] {
+        modules.isEmpty ? try connection.modules().map(\.name) : modules
     }
 
     // MARK: Reading
 
     /// Shows lines until there are no more of them.
     /// - Parameter isAgain: all that are kept are asked for, and shown where they are new.
-    private func read(
-        _ connection: OperatorConnection, isAgain: Bool, _ shown: LogOutput
-    ) throws(Failure) {
+    private func read(_ connection: CommandClient, isAgain: Bool, _ shown: LogOutput) throws(Failure) {
         var params: [JSON.Member] = [.init("follow", .bool(follow))]
         if !isAgain { params.insert(.init("lines", .integer(Int64(lines))), at: 0) }
         if !modules.isEmpty { params.insert(.init("modules", .array(modules.map { .string($0) })), at: 0) }
-        var request = Request(to: "launcher/logs", body: JSON.object(params).encoded())
+        var request = Request(to: "launcher/logs", .object(params), deadline: follow ? 0 : nil)
         request.credit = 256
         request.isEndless = follow
-        if follow { request.deadline = 0 }
         request.onPartial = shown.show
         try sayEnd(Result { () throws(Failure) in try connection.send(request) })
         if let failure = shown.failure { throw failure }

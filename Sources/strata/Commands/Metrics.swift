@@ -1,5 +1,7 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
+import StrataOperator
 
 /// `strata metrics`: what the broker and the launcher know, and what modules
 /// measure, for Prometheus and its like.
@@ -35,19 +37,7 @@ struct Metrics: ParsableCommand {
 
     func run() throws {
         if let listen { return try serve(on: listen) }
-        let connection = try bus.connect()
-        let modules = try connection.ask("modules")["modules"]?.array ?? []
-        let names = MeasuredModule.names(in: modules)
-        let answers = try connection.sendAll(
-            names.map { name in
-                var request = Request(to: MeasuredModule.action, body: MeasuredModule.params(name).encoded())
-                request.deadline = MeasuredModule.patience
-                return request
-            }, activity: "waiting for what modules measure", patience: MeasuredModule.patience + 5_000)
-        let families = BusSnapshot(
-            welcome: connection.welcome, modules: modules, stats: try connection.ask("stats"),
-            measured: zip(names, answers).compactMap { MeasuredModule($0, $1) }
-        ).families
+        let families = try bus.connect().look(measuring: true).families
         if json {
             for sample in OpenMetrics.json(families) { StandardOutput.write(line: sample.encoded()) }
         } else {

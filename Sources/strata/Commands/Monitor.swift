@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata monitor`: what passes on the bus, live.
 struct Monitor: ParsableCommand {
@@ -34,13 +35,10 @@ struct Monitor: ParsableCommand {
     func run() throws {
         var params = filter.params
         if bodies { params.append(.init("bodies", true)) }
-        var request = Request(to: "bus/monitor", body: JSON.object(params).encoded())
-        request.isEndless = true
-        request.deadline = 0
-        request.credit = 4_096
+        var request = Request.monitor(params)
         let answer = Answer(output)
         let connection = try bus.connect()
-        let modules = answer.isForPrograms && filter.modules.isEmpty ? [] : try names(connection)
+        let modules = answer.isForPrograms && filter.modules.isEmpty ? [] : try connection.modules().map(\.name)
         remark(on: filter.modules, modules)
         let view = FrameView(modules, width: Table.terminalWidth, answer.painter)
         if !answer.isForPrograms, StandardError.isTerminal {
@@ -49,7 +47,7 @@ struct Monitor: ParsableCommand {
         var calls = SeenCalls()
         request.onPartial = { body in
             guard let json = try? JSON(parsing: body, maximumDepth: JSONText.maximumDepth) else { return }
-            let frame = MonitoredFrame(json, &calls)
+            let frame = SeenFrame(json, &calls)
             let isWanted = filter.wants(frame)
             if answer.isForPrograms {
                 Self.tell(body, frame, isWanted)
@@ -57,7 +55,7 @@ struct Monitor: ParsableCommand {
                 show(body, frame, isWanted, view)
             }
         }
-        try Reconnection.follow(connection, patience: loss.wait.value) { connection, isAgain throws(Failure) in
+        try Reconnection.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
             // Another broker counts its calls anew.
             if isAgain { calls = SeenCalls() }
             do throws(Failure) { _ = try connection.send(request) } catch {
@@ -67,10 +65,6 @@ struct Monitor: ParsableCommand {
                 StandardError.write("strata: \(Self.appEnds)")
             }
         }
-    }
-
-    private func names(_ connection: OperatorConnection) throws(Failure) -> [String] {
-        try connection.ask("modules")["modules"]?.array?.compactMap { $0["name"]?.string } ?? []
     }
 
     /// Says of modules that aren't there which ones may have been meant. A guest may
@@ -85,10 +79,10 @@ struct Monitor: ParsableCommand {
 
     /// A line for a program: as the bus told it, and how long an answer took. What was
     /// missed before a frame that isn't wanted is a line of its own.
-    private static func tell(_ body: [UInt8], _ frame: MonitoredFrame, _ isWanted: Bool) {
+    private static func tell(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool) {
         guard isWanted else {
-            guard let missed = frame.json["missed"]?.integer, missed > 0 else { return }
-            return StandardOutput.write(line: #"{"missed":\#(missed)}"#)
+            if frame.missed > 0 { StandardOutput.write(line: #"{"missed":\#(frame.missed)}"#) }
+            return
         }
         guard var line = JSONText.compact(body) else { return }
         if let took = frame.took, line.last == UInt8(ascii: "}") {
@@ -99,8 +93,8 @@ struct Monitor: ParsableCommand {
     }
 
     /// A line for a person, and the frame's body below where it came along.
-    private func show(_ body: [UInt8], _ frame: MonitoredFrame, _ isWanted: Bool, _ view: FrameView) {
-        if let missed = frame.json["missed"]?.integer, missed > 0 { StandardOutput.write(line: view.missed(missed)) }
+    private func show(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool, _ view: FrameView) {
+        if frame.missed > 0 { StandardOutput.write(line: view.missed(frame.missed)) }
         guard isWanted else { return }
         StandardOutput.write(line: view.line(frame))
         let painter = Painter.standardOutput

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata notify`: an operator's broadcast.
 struct Notify: ParsableCommand {
@@ -34,16 +35,15 @@ struct Notify: ParsableCommand {
         request.body = try Params.read(params)
         let name = try CheckedName.read(name)
         let connection = try bus.connect()
-        let sender = level ?? connection.levels.first ?? "basic"
-        guard connection.levels.isEmpty || connection.levels.contains(sender) else {
-            let known = connection.levels.joined(separator: ", ")
-            let near = InterfaceActions.hint(nearestNames(to: sender, in: connection.levels))
-            throw Failure(.usage, "\(connection.app) has no level \(sender); its levels are \(known)\(near)")
+        let sender = level ?? connection.welcome.levels.first ?? "basic"
+        guard connection.welcome.levels.isEmpty || connection.welcome.levels.contains(sender) else {
+            let known = connection.welcome.levels.joined(separator: ", ")
+            let near = InterfaceActions.hint(nearestNames(to: sender, in: connection.welcome.levels))
+            throw Failure(.usage, "\(connection.welcome.app) has no level \(sender); its levels are \(known)\(near)")
         }
         request.members = [("name", name), ("level", sender)]
         if let object { request.members.append(("object", object)) }
-        request.activity = "waiting for the bus"
-        let body = try connection.send(request)
+        let body = try connection.send(request, "waiting for the bus")
         let answer = Answer(output)
         guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["recipients"]?.integer else {
             return try answer.show(body)
@@ -53,8 +53,8 @@ struct Notify: ParsableCommand {
     }
 
     /// Says of a name that nobody knows here which one may have been meant.
-    private func remark(on name: String, _ connection: OperatorConnection) {
-        let known = (try? connection.ask("names"))?["notifications"]?.array?.compactMap(\.string) ?? []
+    private func remark(on name: String, _ connection: CommandClient) {
+        let known = (try? connection.ask("bus/names"))?["notifications"]?.array?.compactMap(\.string) ?? []
         guard !known.contains(name) else { return }
         StandardError.write(
             "No module here observes \(name).\(InterfaceActions.hint(nearestNames(to: name, in: known)))")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata open`: opens a URL on the bus that has its scheme.
 struct Open: ParsableCommand {
@@ -24,7 +25,6 @@ struct Open: ParsableCommand {
     func run() throws {
         var request = Request(.open, to: url)
         request.limit(timeout)
-        request.activity = "waiting for \(url)"
         trace.begin(&request)
         try Answer(output).showReplies(to: request, BusChoice.connect(bus.socket, opening: url))
     }

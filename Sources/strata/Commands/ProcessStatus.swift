@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata ps`: the modules and how they are.
 struct ProcessStatus: ParsableCommand {
@@ -35,10 +36,10 @@ struct ProcessStatus: ParsableCommand {
 
     func run() throws {
         let connection = try bus.connect()
-        let modules = try connection.ask("modules")["modules"]?.array ?? []
+        let modules = try connection.modules()
         let answer = Answer(output)
         if why { return try explain(modules, connection, answer) }
-        if answer.isForPrograms { return try answer.showEach(modules) }
+        if answer.isForPrograms { return try answer.showEach(modules.map(\.json)) }
         let now = Int64(Loop.wallMicroseconds / 1_000)
         var table = Table(
             columns: [
@@ -54,8 +55,8 @@ struct ProcessStatus: ParsableCommand {
 
     /// Why modules are as they are, below the table: two lines each at most. What a process
     /// wrote last has the second, since it tells most.
-    private static func showReasons(_ modules: [JSON], _ painter: Painter) {
-        let reasons = modules.map { (name: $0["name"]?.string ?? "?", text: reason($0)) }.filter { !$0.text.isEmpty }
+    private static func showReasons(_ modules: [ModuleRow], _ painter: Painter) {
+        let reasons = modules.map { (name: $0.name, text: reason($0)) }.filter { !$0.text.isEmpty }
         guard !reasons.isEmpty else { return }
         StandardOutput.write(line: "")
         let width = Table.terminalWidth - indent.count
@@ -79,19 +80,18 @@ struct ProcessStatus: ParsableCommand {
 
     private static let indent = "    "
 
-    private static func reason(_ module: JSON) -> String {
-        let setAside = (module["setAside"]?.array ?? []).compactMap(ModuleCause.setAside)
-        return ([module["reason"]?.string ?? ""] + setAside).filter { !$0.isEmpty }.joined(separator: "; ")
+    private static func reason(_ module: ModuleRow) -> String {
+        ([module.reason] + module.setAside.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
     // MARK: --why
 
-    private func explain(_ modules: [JSON], _ connection: OperatorConnection, _ answer: Answer) throws {
+    private func explain(_ modules: [ModuleRow], _ connection: CommandClient, _ answer: Answer) throws {
         var chosen = modules
         if let module {
-            chosen = modules.filter { $0["name"]?.string == module }
+            chosen = modules.filter { $0.name == module }
             guard !chosen.isEmpty else {
-                let near = nearestNames(to: module, in: modules.compactMap { $0["name"]?.string })
+                let near = nearestNames(to: module, in: modules.map(\.name))
                 throw Failure(
                     .answer, "unknown-module: no module here is named \(module)\(InterfaceActions.hint(near))",
                     code: .unknownModule)
@@ -99,7 +99,7 @@ struct ProcessStatus: ParsableCommand {
         }
         // Without a launcher the broker's part is all there is.
         var causes = chosen.map { row in
-            let why = try? connection.ask("why", of: "launcher", ["module": row["name"] ?? .null])
+            let why = try? connection.ask("launcher/why", ["module": .string(row.name)])
             return ModuleCause(row, why)
         }
         if module == nil { causes = causes.filter(\.isWorthTelling) }
@@ -118,47 +118,46 @@ struct ProcessStatus: ParsableCommand {
             .init("ENDED", isFlexible: true), .init("WHY", isFlexible: true),
         ])
         for cause in causes {
+            let row = cause.row
+            let end = cause.lastEnd.map { "\($0.exit), \(Duration.short(milliseconds: now - ($0.at ?? now))) ago" }
             table.add([
-                .init(cause.name, .bold), .init(cause.state, .ofState(cause.state)),
-                .init("\(cause.restarts)", cause.restarts == 0 ? .dim : .yellow), .init(cause.ended(now: now)),
-                .init(cause.explanation),
+                .init(row.name, .bold), .init(row.state, .ofState(row.state)), .count(cause.restarts, .yellow),
+                .init(end ?? "–"), .init(explanation(cause)),
             ])
         }
         table.print(painter)
         for cause in causes where !cause.lines.isEmpty {
             StandardOutput.write(line: "")
-            StandardOutput.write(line: "\(painter.paint(Printable.line(cause.name), .bold)) wrote last:")
+            StandardOutput.write(line: "\(painter.paint(Printable.line(cause.row.name), .bold)) wrote last:")
             for line in cause.lines { StandardOutput.write(line: "    \(Printable.line(line))") }
         }
     }
 
-    private static func row(_ module: JSON, now: Int64) -> [Table.Cell] {
-        let state = module["state"]?.string ?? "?"
-        let pid = module["pid"]?.integer ?? 0
-        let since = module["startedAt"]?.integer ?? module["since"]?.integer ?? 0
-        let restarts = module["restarts"]?.integer ?? 0
-        func count(_ member: String) -> Table.Cell {
-            let value = module[member]?.integer ?? 0
-            return .init("\(value)", value == 0 ? .dim : .plain)
+    /// In a sentence or two.
+    private static func explanation(_ cause: ModuleCause) -> String {
+        var parts = [cause.reason]
+        if let activity = cause.activity { parts.append("it waits \(activity)") }
+        if let death = cause.lastDeath {
+            parts.append(
+                "\(death.calls) \(death.calls == 1 ? "call was" : "calls were") open when it died last: "
+                    + death.actions.joined(separator: ", ") + (death.unnamed > 0 ? " and \(death.unnamed) more" : ""))
         }
-        return [
-            .init(module["name"]?.string ?? "?", .bold),
-            .init(module["level"]?.string ?? ""),
-            .init("\(module["priority"]?.integer ?? 0)"),
-            .init(isPending(module) ? "\(state), pending" : state, .ofState(state)),
-            .init(pid > 0 ? "\(pid)" : "–"),
-            .init(pid > 0 && since > 0 ? Duration.short(milliseconds: now - since) : "–"),
-            .init("\(restarts)", restarts == 0 ? .dim : .yellow),
-            count("open"), count("waiting"), count("queued"),
-        ]
+        return (parts + cause.row.setAside.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
-    /// Whether its row has changes that take effect at its next start.
-    private static func isPending(_ module: JSON) -> Bool {
-        switch module["pending"] {
-        case .bool(let pending): pending
-        case .array(let keys): !keys.isEmpty
-        case .null, .integer, .number, .string, .object, nil: false
-        }
+    /// `Store/write is set aside for 42s more (3 deaths)`
+    private static func text(_ setAside: ModuleRow.SetAside) -> String {
+        let left = Duration.short(milliseconds: setAside.until - Int64(Loop.wallMicroseconds / 1_000))
+        return "\(setAside.action) is set aside for \(left) more (\(setAside.deaths) deaths)"
+    }
+
+    private static func row(_ module: ModuleRow, now: Int64) -> [Table.Cell] {
+        [
+            .init(module.name, .bold), .init(module.level), .init("\(module.priority)"),
+            .init(module.isPending ? "\(module.state), pending" : module.state, .ofState(module.state)),
+            .init(module.pid.map { "\($0)" } ?? "–"),
+            .init(module.uptime(at: now).map(Duration.short) ?? "–"), .count(module.restarts, .yellow),
+            .count(module.open), .count(module.waiting), .count(module.queued),
+        ]
     }
 }

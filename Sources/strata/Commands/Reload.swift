@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata reload`: lets the launcher read the manifest again.
 struct Reload: ParsableCommand {
@@ -17,10 +18,7 @@ struct Reload: ParsableCommand {
     @OptionGroup var bus: SocketOption
 
     func run() throws {
-        var request = Request(to: "bus/reload")
-        request.deadline = 60_000
-        request.activity = "reloading"
-        let body = try bus.connect().send(request)
+        let body = try bus.connect().send(Request(to: "bus/reload", deadline: 60_000), "reloading")
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.show(body) }
         StandardOutput.write(line: "the manifest was read again")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata restart`: ends one module and starts it anew, or replaces the broker
 /// while it runs.
@@ -41,10 +42,8 @@ struct Restart: ParsableCommand {
     }
 
     private func replaceBroker() throws(Failure) {
-        var request = Request(to: "bus/handOver")
-        request.deadline = self.request.timeout?.value ?? 30_000
-        request.activity = "replacing the broker"
-        let body = try self.request.bus.connect().send(request)
+        let request = Request(to: "bus/handOver", deadline: self.request.timeout?.value ?? 30_000)
+        let body = try self.request.bus.connect().send(request, "replacing the broker")
         let answer = Answer(self.request.output)
         if answer.isForPrograms { return try answer.show(body) }
         let json = try? JSON(parsing: body)

@@ -18,7 +18,7 @@ struct Routes: ParsableCommand {
 
     func run() throws {
         let connection = try bus.connect()
-        let interfaces = try connection.ask("interfaces")["interfaces"]?.array ?? []
+        let interfaces = try connection.ask("bus/interfaces")["interfaces"]?.array ?? []
         let answer = Answer(output)
         if answer.isForPrograms { return try answer.showEach(interfaces) }
 
@@ -32,7 +32,7 @@ struct Routes: ParsableCommand {
         let urls = interfaces.flatMap { $0["urls"]?.array ?? [] }
         guard !urls.isEmpty else { return }
         // Any of the app's schemes opens each of them.
-        let scheme = connection.schemes.first ?? "…"
+        let scheme = connection.welcome.schemes.first ?? "…"
         var opened = Table(columns: [.init("URL", isFlexible: true), .init("TO", isFlexible: true)])
         for url in urls {
             opened.add([.init("\(scheme)://\(Self.address(url))", .cyan), .init(url["to"]?.string ?? "")])

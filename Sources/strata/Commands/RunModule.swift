@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import StrataCore
+import StrataOperator
 
 /// `strata run`: becomes a module's process, in the place of the launched one.
 struct RunModule: ParsableCommand {
@@ -55,15 +56,11 @@ struct RunModule: ParsableCommand {
     /// Asks the launcher to stand back. The connection ends here: the module has one
     /// of its own.
     private func lend(needsProgram: Bool) throws(Failure) -> Place {
-        let connection = try bus.connect()
-        var request = Request(
+        let request = Request(
             to: "launcher/lend",
-            body: ([
-                "module": .string(module), "pid": .integer(Int64(getpid())), "needsProgram": .bool(needsProgram),
-            ] as JSON).encoded())
-        request.deadline = timeout?.value ?? Self.patience
-        request.activity = "waiting for \(module) to end"
-        let body = try connection.send(request)
+            ["module": .string(module), "pid": .integer(Int64(getpid())), "needsProgram": .bool(needsProgram)],
+            deadline: timeout?.value ?? Self.patience)
+        let body = try bus.connect().send(request, "waiting for \(module) to end")
         guard let place = (try? JSON(parsing: body)).flatMap(Place.init) else {
             throw Failure(.answer, "the launcher answered launcher/lend with something else than a module's place")
         }

@@ -35,7 +35,7 @@ struct Timeline: ParsableCommand {
     }
 
     func run() throws {
-        let answer = try bus.connect().ask("timeline")
+        let answer = try bus.connect().ask("bus/timeline")
         let timeline = StartTimeline(answer)
         if let svg { try picture.write(TimelineSVG.text(of: timeline, theme: picture.theme), to: svg) }
         if let trace { try picture.write("\(ChromeTrace.json(of: timeline))\n", to: trace) }

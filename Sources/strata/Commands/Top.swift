@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// `strata top`: how the bus and its modules are, again and again.
 struct Top: ParsableCommand {
@@ -35,21 +36,19 @@ struct Top: ParsableCommand {
     func run() throws {
         let connection = try bus.connect()
         let answer = Answer(output)
-        var before: BusLoad?
+        var before: BusSnapshot?
         var looks = 0
         while true {
-            let now = BusLoad(
-                app: connection.app, modules: try connection.ask("modules")["modules"]?.array ?? [],
-                stats: try connection.ask("stats"), at: Loop.nanoseconds)
+            let now = try connection.look()
             if answer.isForPrograms {
-                try answer.show(now.json(since: before))
+                try answer.show(now.load(since: before))
             } else {
-                Self.draw(now.lines(since: before, answer.painter), isFirst: before == nil)
+                Self.draw(LoadView.lines(now, since: before, answer.painter), isFirst: before == nil)
             }
             before = now
             looks += 1
             if let count, looks >= count { return }
-            connection.pause(milliseconds: interval.value)
+            connection.client.run(interval.value) { false }
         }
     }
 

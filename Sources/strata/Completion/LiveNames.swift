@@ -9,23 +9,23 @@ enum LiveNames {
     /// How long a bus may take for hello, and again for its answer, in milliseconds.
     private static let patience: UInt64 = 500
 
-    static let modules = offering { try $0.ask("modules", patience: patience).names(in: "modules") }
+    static let modules = offering { try $0.modules(patience: patience).map(\.name) }
 
-    static let levels = offering { connection in connection.levels }
+    static let levels = offering { connection in connection.welcome.levels }
 
-    static let events = offering { try $0.ask("names", patience: patience).texts(in: "events") }
+    static let events = offering { try $0.ask("bus/names", patience: patience).texts(in: "events") }
 
-    static let notifications = offering { try $0.ask("names", patience: patience).texts(in: "notifications") }
+    static let notifications = offering { try $0.ask("bus/names", patience: patience).texts(in: "notifications") }
 
     /// Of notifications and events.
     static let names = offering { connection in
-        let known = try connection.ask("names", patience: patience)
+        let known = try connection.ask("bus/names", patience: patience)
         return Set(known.texts(in: "events") + known.texts(in: "notifications")).sorted()
     }
 
     /// `Interface/action`; of an interface that takes any action, `Interface/`.
     static let actions = offering { connection in
-        try connection.ask("interfaces", patience: patience)["interfaces"]?.array?.flatMap { interface in
+        try connection.ask("bus/interfaces", patience: patience)["interfaces"]?.array?.flatMap { interface in
             let name = interface["name"]?.string ?? ""
             let actions = interface.names(in: "actions")
             return actions.isEmpty ? ["\(name)/"] : actions.map { "\(name)/\($0)" }
@@ -34,18 +34,18 @@ enum LiveNames {
 
     /// URLs up to their first parameter.
     static let urls = offering { connection in
-        let interfaces = try connection.ask("interfaces", patience: patience)["interfaces"]?.array ?? []
+        let interfaces = try connection.ask("bus/interfaces", patience: patience)["interfaces"]?.array ?? []
         let places = interfaces.flatMap { $0["urls"]?.array ?? [] }.map { url in
             let path = (url["path"]?.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
             let fixed = path.prefix { !$0.hasPrefix(":") }
             let rest = fixed.count < path.count ? "/" : ""
             return (url["host"]?.string ?? "") + fixed.joined(separator: "/") + rest
         }
-        return connection.schemes.flatMap { scheme in places.map { "\(scheme)://\($0)" } }
+        return connection.welcome.schemes.flatMap { scheme in places.map { "\(scheme)://\($0)" } }
     }
 
     private static func offering(
-        _ find: @escaping @Sendable (OperatorConnection) throws -> [String]
+        _ find: @escaping @Sendable (CommandClient) throws -> [String]
     ) -> CompletionKind {
         .custom { words, _, _ in
             guard let connection = try? BusChoice.connect(socket(in: words), patience: patience) else { return [] }

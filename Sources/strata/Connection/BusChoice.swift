@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataOperator
 
 /// Which bus a command means.
 enum BusChoice {
@@ -8,12 +9,12 @@ enum BusChoice {
     /// - Throws: `usage` for a path that no socket can have, `noBus` where
     ///   nobody listens on it.
     private static func connectNamed(
-        _ option: String?, patience: UInt64 = OperatorConnection.patience
-    ) throws(Failure) -> OperatorConnection? {
+        _ option: String?, patience: UInt64 = BusClient.patience
+    ) throws(Failure) -> CommandClient? {
         guard let path = option ?? Environment["STRATA_SOCKET"] else { return nil }
         do throws(Failure) {
             do { try SocketPath.check(path) } catch { throw Failure(.usage, "\(error)") }
-            return try OperatorConnection(path: path, patience: patience)
+            return try CommandClient(path: path, patience: patience)
         } catch {
             var failure = error
             if option == nil { failure.message += "\nSTRATA_SOCKET names this path." }
@@ -24,15 +25,15 @@ enum BusChoice {
     /// Connects to the bus that was named, or to the only one there is.
     /// - Parameter patience: how long it may take to answer hello, in milliseconds.
     static func connect(
-        _ option: String?, patience: UInt64 = OperatorConnection.patience
-    ) throws(Failure) -> OperatorConnection {
+        _ option: String?, patience: UInt64 = BusClient.patience
+    ) throws(Failure) -> CommandClient {
         if let connection = try connectNamed(option, patience: patience) { return connection }
         let live = try search()
         guard live.count == 1 else {
             throw Failure(
                 .usage, "there are several buses; say with --socket which one:\n\(lines(live))")
         }
-        return try OperatorConnection(path: live[0], patience: patience)
+        return try CommandClient(path: live[0], patience: patience)
     }
 
     /// The socket of the bus that was named, which need not be there yet, or of
@@ -45,43 +46,31 @@ enum BusChoice {
 
     /// Connects to the bus that was named, else to the one whose app has the
     /// URL's scheme. A single one is asked whatever its schemes are.
-    static func connect(_ option: String?, opening url: String) throws(Failure) -> OperatorConnection {
+    static func connect(_ option: String?, opening url: String) throws(Failure) -> CommandClient {
         let scheme: String
         do { scheme = try BusURL(url).scheme } catch {
             throw Failure(.answer, "\(error)", code: .badURL)
         }
         if let connection = try connectNamed(option) { return connection }
         let live = try search()
-        if live.count == 1 { return try OperatorConnection(path: live[0]) }
+        if live.count == 1 { return try CommandClient(path: live[0]) }
         // One that is stuck or forbidden is no reason not to ask the others.
-        var connections: [OperatorConnection] = []
+        var connections: [CommandClient] = []
         for path in live {
-            if let connection = try? OperatorConnection(path: path) { connections.append(connection) }
+            if let connection = try? CommandClient(path: path) { connections.append(connection) }
         }
-        let fitting = connections.filter { $0.schemes.contains { $0.lowercased() == scheme } }
+        let fitting = connections.filter { $0.welcome.schemes.contains { $0.lowercased() == scheme } }
         if fitting.count == 1 { return fitting[0] }
         guard fitting.isEmpty else {
             throw Failure(
                 .usage,
                 "several buses open \(scheme):// URLs; say with --socket which one:\n\(lines(fitting.map(\.path)))")
         }
-        let known = connections.map { "  \($0.path): \($0.schemes.joined(separator: ", "))" }
+        let known = connections.map { "  \($0.path): \($0.welcome.schemes.joined(separator: ", "))" }
         throw Failure(
             .answer,
             "unknown-scheme: no bus opens \(scheme):// URLs; these are there, with their schemes:\n"
                 + known.joined(separator: "\n"), code: .unknownScheme)
-    }
-
-    /// Why nobody took a connection.
-    static func failure(connectingTo path: String, _ error: SystemError) -> Failure {
-        switch SocketAddress.occupant(path) {
-        case .nothing: Failure(.noBus, "no bus at \(path): nothing is there")
-        case .dead: Failure(.noBus, "no bus at \(path): a dead socket is left there, its broker is gone")
-        case .foreign: Failure(.usage, "\(path) is no socket")
-        case .unknown(let code): Failure(.usage, "\(path) can't be used: \(String(cString: strerror(code)))")
-        // It came this moment, or can't keep up.
-        case .live: Failure(.noBus, "the bus can't be reached: \(error)")
-        }
     }
 
     private static func search() throws(Failure) -> [String] {

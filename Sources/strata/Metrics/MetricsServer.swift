@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataOperator
 
 /// Serves `GET /metrics`, until it is interrupted.
 final class MetricsServer {
@@ -9,8 +10,12 @@ final class MetricsServer {
     /// Refused ones that haven't closed yet; where one more comes, the oldest is closed.
     static let mostRefused = 16
 
+    /// Milliseconds that a bus may take.
+    private static let patience: UInt64 = 2_000
+
     private let loop: Loop
-    private let reader: BusReader
+    private let client: BusClient
+    private var timer: LoopTimer?
     private var listener: Listener?
     private var address: ListenAddress?
     private var connections: [HTTPConnection] = []
@@ -22,7 +27,9 @@ final class MetricsServer {
     /// - Parameter path: the bus's socket.
     init(_ loop: Loop, bus path: String) {
         self.loop = loop
-        reader = BusReader(loop, path: path)
+        client = BusClient(loop, path: path, runtime: "strata \(RootCommand.version)")
+        // What is open is answered then.
+        timer = LoopTimer(loop) { [client] in client.close() }
     }
 
     /// - Parameter onStart: gets how to reach it.
@@ -42,7 +49,8 @@ final class MetricsServer {
 
     private func end() {
         listener?.close()
-        reader.close()
+        client.close()
+        timer?.close()
         for connection in connections + refused { connection.close() }
         for watcher in signals { watcher.close() }
         loop.runOnce()
@@ -69,15 +77,29 @@ final class MetricsServer {
         waiting.removeAll { $0 === ended }
     }
 
-    /// One look serves all that asked meanwhile.
+    /// One look serves all that asked meanwhile. It connects for each: a bus that was away
+    /// is there again at the next.
     private func requested(_ connection: HTTPConnection) {
         waiting.append(connection)
-        guard !reader.isReading else { return }
-        reader.read { [unowned self] snapshot in
-            let text = OpenMetrics.text(snapshot?.families ?? BusSnapshot.absent)
-            let asked = waiting
-            waiting = []
-            for connection in asked { connection.answer(.init(metrics: text)) }
+        guard !client.isConnected else { return }
+        loop.updateTime()
+        timer?.start(after: Self.patience)
+        do throws(SystemError) {
+            try client.connect { [unowned self] answer in
+                guard case .success = answer else { return looked(nil) }
+                client.look(measuring: true) { [unowned self] in looked(try? $0.get()) }
+            }
+        } catch {
+            looked(nil)
         }
+    }
+
+    private func looked(_ snapshot: BusSnapshot?) {
+        timer?.stop()
+        client.close()
+        let text = OpenMetrics.text(snapshot?.families ?? BusSnapshot.absent)
+        let asked = waiting
+        waiting = []
+        for connection in asked { connection.answer(.init(metrics: text)) }
     }
 }

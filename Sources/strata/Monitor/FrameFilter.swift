@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataOperator
 
 /// Which frames a monitor shows. Each option that was given must hold; of the values of
 /// one, any will do.
@@ -62,7 +63,7 @@ struct FrameFilter: ParsableArguments {
     /// The modules that it names.
     var modules: [String] { module + from + to }
 
-    func wants(_ frame: MonitoredFrame) -> Bool {
+    func wants(_ frame: SeenFrame) -> Bool {
         if errors, frame.code.isEmpty { return false }
         if !kind.isEmpty, !kind.contains(frame.kind) { return false }
         if !from.isEmpty, !from.contains(frame.from) { return false }

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 
 /// How frames look to a person: columns that line up, as wide as the terminal is.
 struct FrameView {
@@ -28,8 +29,8 @@ struct FrameView {
     /// What a monitor didn't get.
     func missed(_ count: Int64) -> String { painter.paint("\(count) frames were missed here", .yellow) }
 
-    func line(_ frame: MonitoredFrame) -> String {
-        let time = ClockTime.text(frame.json["at"]?.integer ?? 0, digits: digits)
+    func line(_ frame: SeenFrame) -> String {
+        let time = ClockTime.text(frame.at, digits: digits)
         var line = Line(painter)
         line.add(time, .dim)
         line.column(time.count + 2)
@@ -41,19 +42,19 @@ struct FrameView {
         addTarget(frame, &line)
         // Both end at a column; a long target takes of their room before it moves them.
         let sizeEnd = time.count + 2 + kindWidth + 2 + nameWidth + 3 + targetWidth + 2 + Self.sizeWidth
-        if let bytes = frame.json["bytes"]?.integer {
+        if let bytes = frame.bytes {
             let size = Self.size(bytes)
             line.column(sizeEnd - size.count)
             line.add(size, .dim)
         }
-        if let took = frame.took.map(BusLoad.time) {
+        if let took = frame.took.map(LoadView.time) {
             line.column(sizeEnd + 2 + Self.tookWidth - took.count)
             line.add(took, .bold)
         }
         return line.text
     }
 
-    private func addTarget(_ frame: MonitoredFrame, _ line: inout Line) {
+    private func addTarget(_ frame: SeenFrame, _ line: inout Line) {
         switch frame.kind {
         case "reply", "error", "notice", "report": line.add(ofPeer: frame.to)
         case "broadcast": line.add("*")
@@ -104,10 +105,10 @@ struct FrameView {
 
     /// Exact as long as it has room.
     private static func size(_ bytes: Int64) -> String {
-        bytes < 1_000_000 ? "\(bytes) B" : BusLoad.size(UInt64(clamping: bytes))
+        bytes < 1_000_000 ? "\(bytes) B" : LoadView.size(UInt64(clamping: bytes))
     }
 
-    private static func colour(_ frame: MonitoredFrame) -> Colour {
+    private static func colour(_ frame: SeenFrame) -> Colour {
         guard frame.code.isEmpty else { return .red }
         return switch frame.kind {
         case "call", "open": .blue

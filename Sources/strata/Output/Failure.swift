@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataOperator
 
 /// Why a command did not do what it was asked to: what stands on stderr, and
 /// the exit code.
@@ -37,6 +38,16 @@ struct Failure: Error {
         if error.ran == .maybe { message += "\nIt was delivered, and may have been done." }
         if !error.body.isEmpty, let details = JSONText.compact(error.body) {
             message += "\n\(String(decoding: details, as: UTF8.self))"
+        }
+    }
+
+    init(_ error: ClientError) {
+        switch error {
+        case .noBus(let message): self.init(.noBus, message)
+        case .unusable(let message): self.init(.usage, message)
+        case .unreadable(let message): self.init(.answer, message)
+        case .refused(let error): self.init(error)
+        case .quiet(let milliseconds): self.init(quietFor: milliseconds)
         }
     }
 

@@ -34,6 +34,11 @@ struct Table {
             self.colour = colour
         }
 
+        /// A number, which stands back where it is 0.
+        static func count(_ value: Int64, _ colour: Colour = .plain) -> Cell {
+            .init("\(value)", value == 0 ? .dim : colour)
+        }
+
         /// One that is not broken into lines.
         init(pieces: [(text: String, colour: Colour)]) {
             self.init(pieces.map(\.text).joined())

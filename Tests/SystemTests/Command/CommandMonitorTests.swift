@@ -80,17 +80,6 @@ struct CommandMonitorTests {
         #expect(took == [nil, nil, nil, nil, 1_500, nil, 2_001_500, nil])
     }
 
-    /// The call of an answer gives way when 4,096 others came after it.
-    @Test func onlySoManyCallsAreRemembered() async throws {
-        let calls = (0...4_096).map { #"{"at":\#($0),"kind":"call","from":"A","to":"B/c","id":\#($0),"bytes":0}"# }
-        let answers = [0, 1, 4_096].map {
-            #"{"at":10000,"kind":"reply","from":"B","to":"A","id":\#($0),"bytes":0}"#
-        }
-        let run = try await monitor(["--kind", "reply"], frames: calls + answers).run
-        #expect(
-            try run.lines.map { try JSON(parsing: $0)["microseconds"]?.integer } == [nil, 9_999, 5_904])
-    }
-
     @Test func whatWasMissedIsToldWhereTheFrameIsNotWanted() async throws {
         let frames = [
             #"{"at":1,"kind":"call","from":"A","to":"B/c","bytes":0,"missed":4}"#,

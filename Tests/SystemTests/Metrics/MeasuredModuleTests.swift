@@ -53,51 +53,6 @@ struct MeasuredModuleTests {
         #expect(text.value("strata_module_metrics_up", ["module": "Off"]) == nil)
     }
 
-    @Test func namesThatAreNotAllowedOrTakenAreMadeSo() async throws {
-        let metrics = [
-            // Each wants a name that another has, or one that is none.
-            #"{"name":"strata_up","type":"counter","value":1}"#, #"{"name":"strata_up","type":"gauge","value":2}"#,
-            #"{"name":"a.b","type":"gauge","value":3}"#, #"{"name":"a-b","type":"gauge","value":4}"#,
-            #"{"name":"a b","type":"gauge","value":5}"#, #"{"name":"a_b_total","type":"counter","value":6}"#,
-            #"{"name":"9 lives","type":"gauge","value":7}"#, #"{"name":"ü:x","type":"gauge","value":8}"#,
-            #"{"name":"l","type":"gauge","labels":{"module":"m","quantile":"q","a b":"1","a_b":"2","9":"3"},"value":9}"#,
-            #"{"name":"s_count","type":"gauge","value":10}"#,
-            #"{"name":"s","type":"summary","count":1,"sum":11,"quantiles":{}}"#,
-            #"{"name":"t_seconds","type":"gauge","value":12}"#,
-            #"{"name":"t","type":"summary","unit":"seconds","count":1,"sum":13,"quantiles":{}}"#,
-        ]
-        let (text, _) = try await text(["X": said(metrics.joined(separator: ","))])
-        #expect(text.value("strata_up") == 1)
-        func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
-            text.value(name, labels.merging(["module": "X"]) { $1 })
-        }
-        #expect(value("strata_up_counter_total") == 1 && value("strata_up_gauge") == 2)
-        #expect(value("a_b") == 3 && value("a_b_gauge") == 4 && value("a_b_gauge_2") == 5)
-        #expect(value("a_b_counter_total") == 6)
-        #expect(value("_9_lives") == 7 && value("_:x") == 8)
-        let labels = [
-            "exported_module": "m", "exported_quantile": "q", "a_b": "1", "exported_a_b": "2", "_9": "3",
-        ]
-        #expect(value("l", labels) == 9)
-        #expect(value("s_count") == 10 && value("s_summary_sum") == 11)
-        #expect(value("t_seconds") == 12 && value("t_summary_seconds_sum") == 13)
-    }
-
-    @Test func whatIsNoMetricIsCountedAsDropped() async throws {
-        let metrics = [
-            "1", "{}", #"{"name":"","type":"gauge","value":1}"#, #"{"name":"a","type":"info","value":1}"#,
-            #"{"name":"a","type":"gauge"}"#, #"{"name":"a","type":"gauge","value":"1"}"#,
-            #"{"name":"a","type":"summary","count":-1,"sum":0}"#, #"{"name":"a","type":"summary","count":1}"#,
-            #"{"name":"a","type":"counter","value":-1}"#, #"{"name":"a","type":"counter","value":null}"#,
-            #"{"name":"a","type":"gauge","value":1}"#, #"{"name":"a","type":"gauge","value":2}"#,
-            #"{"name":"q","type":"summary","count":1,"sum":1,"quantiles":{"2":1}}"#,
-            #"{"name":"n","type":"gauge","unit":"a b","value":1}"#,
-        ]
-        let (text, _) = try await text(["X": said(metrics.joined(separator: ","), dropped: 1)])
-        #expect(text.value("a", ["module": "X"]) == 1)
-        #expect(text.value("strata_module_dropped_metrics_total", ["module": "X"]) == 14)
-    }
-
     @Test func aModuleThatDoesNotTellIsTold() async throws {
         let (text, _) = try await text([
             "Late": .error("deadline-exceeded", "too late"), "Python": .error("unknown-action", "what?"),

@@ -1,8 +1,8 @@
 /// Calls that a monitor saw, for their answers: which action those are of, and how long
 /// it took. The oldest ones give way; their answers are shown without.
-struct SeenCalls {
+public struct SeenCalls: Sendable {
     /// How many are kept.
-    static let most = 4_096
+    public static let most = 4_096
 
     struct Seen {
         /// Microseconds since 1970.
@@ -15,6 +15,8 @@ struct SeenCalls {
     /// Their numbers as they came, in a ring.
     private var ids: [Int64] = []
     private var oldest = 0
+
+    public init() {}
 
     /// An answer may be one of several, so none takes its call away.
     subscript(id: Int64) -> Seen? { byID[id] }

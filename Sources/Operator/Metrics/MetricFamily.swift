@@ -1,24 +1,24 @@
-import StrataCore
+public import StrataCore
 
 /// A metric with all its samples, as OpenMetrics has it.
-struct MetricFamily {
-    enum Kind: String { case counter, gauge, info, stateset, summary }
+public struct MetricFamily: Sendable {
+    public enum Kind: String, Sendable { case counter, gauge, info, stateset, summary }
 
     /// One line of numbers.
-    struct Sample {
+    public struct Sample: Sendable {
         /// What is put behind the family's name: `_total`.
-        var suffix = ""
-        var labels: [(name: String, value: String)] = []
-        var value: MetricValue
+        public var suffix = ""
+        public var labels: [(name: String, value: String)] = []
+        public var value: MetricValue
     }
 
     /// Without the suffixes of its samples, and with its unit.
-    let name: String
-    let kind: Kind
+    public let name: String
+    public let kind: Kind
     /// `seconds`, `bytes`; empty for none.
-    let unit: String
-    let help: String
-    var samples: [Sample] = []
+    public let unit: String
+    public let help: String
+    public var samples: [Sample] = []
 
     init(_ name: String, _ kind: Kind, unit: String = "", _ help: String) {
         self.name = name
@@ -49,8 +49,9 @@ struct MetricFamily {
 }
 
 /// A sample's number, written without a detour over binary fractions.
-struct MetricValue {
-    let text: String
+public struct MetricValue: Sendable {
+    /// As OpenMetrics has it.
+    public let text: String
 
     init(_ number: Int64) { text = "\(number)" }
     init(_ number: UInt64) { text = "\(number)" }
@@ -83,5 +84,5 @@ struct MetricValue {
     var isNegative: Bool { text.hasPrefix("-") }
 
     /// As JSON; what can't be told is null.
-    var json: JSON { (try? JSON(parsing: text)) ?? .null }
+    public var json: JSON { (try? JSON(parsing: text)) ?? .null }
 }

@@ -1,4 +1,4 @@
-import StrataCore
+internal import StrataCore
 
 /// What modules measure, as families beside those of the bus: each sample with
 /// its module's name, under a name that OpenMetrics allows and that nothing else has.

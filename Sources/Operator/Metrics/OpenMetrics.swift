@@ -1,10 +1,12 @@
-import StrataCore
+public import StrataCore
 
 /// OpenMetrics 1.0, as Prometheus and others read it.
-enum OpenMetrics {
-    static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+public enum OpenMetrics {
+    /// What HTTP calls it.
+    public static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-    static func text(_ families: [MetricFamily]) -> String {
+    /// Ends with `# EOF`.
+    public static func text(_ families: [MetricFamily]) -> String {
         families.map(text).joined() + "# EOF\n"
     }
 
@@ -37,7 +39,7 @@ enum OpenMetrics {
     }
 
     /// Each sample as a value of its own.
-    static func json(_ families: [MetricFamily]) -> [JSON] {
+    public static func json(_ families: [MetricFamily]) -> [JSON] {
         families.flatMap { family in
             family.samples.map { sample -> JSON in
                 var members: [JSON.Member] = [

@@ -1,0 +1,92 @@
+public import StrataCore
+
+/// For a program that does one thing after another: the loop runs until an answer is there.
+/// None of it is called from within a callback of the loop.
+extension BusClient {
+    struct Waiting {
+        var timer: LoopTimer?
+        var isOverdue = false
+    }
+
+    /// How long a bus may take to answer hello, in milliseconds.
+    public static let patience: UInt64 = 10_000
+
+    /// Connects, and waits until hello is answered.
+    /// - Parameter patience: how long the bus may take for it, in milliseconds.
+    @discardableResult
+    public func open(within patience: UInt64 = patience) throws(ClientError) -> Welcome {
+        try wait(patience) { (onDone: @escaping (Result<Welcome, ClientError>) -> Void) throws(ClientError) in
+            do throws(SystemError) { try connect(onDone) } catch { throw ClientError(connectingTo: path, error) }
+        }
+    }
+
+    /// Sends a request and waits for its final answer, for as long as `patience` says.
+    public func send(_ request: Request) throws(ClientError) -> [UInt8] {
+        let size = request.body.count + request.meta.count + 1024
+        guard size <= Int(limits.frame) else {
+            throw .unusable(
+                "the params have \(request.body.count) bytes, and this bus takes frames of \(limits.frame): "
+                    + "send less at once, or raise limits.frame in the manifest")
+        }
+        var heard = request
+        heard.onPartial = { [unowned self] body in
+            if let patience = request.patience { waiting.timer?.start(after: patience) }
+            request.onPartial(body)
+        }
+        do throws(ClientError) {
+            return try wait(request.patience) { onDone in send(heard) { [unowned self] in onDone(result($0)) } }
+        } catch {
+            // While it is connected, no answer has come in time.
+            guard case .noBus = error, isConnected, request.isEndless, let patience = request.patience else {
+                throw error
+            }
+            cancelAll()
+            throw .quiet(patience)
+        }
+    }
+
+    /// Calls an action of the bus's own, or of its launcher's, and waits for its answer.
+    /// - Parameters:
+    ///   - to: `bus/modules`.
+    ///   - patience: how long it may take, in milliseconds; nil is the bus's own time, and some more.
+    public func ask(_ to: String, _ params: JSON? = nil, within patience: UInt64? = nil) throws(ClientError) -> JSON {
+        var request = Request(to: to, params)
+        if let patience { request.patience = patience }
+        return try json(try send(request), of: to).get()
+    }
+
+    /// Asks how the bus and its modules are, and waits until all have answered.
+    public func look(measuring: Bool = false) throws(ClientError) -> BusSnapshot {
+        try wait(Request().patience) { look(measuring: measuring, onDone: $0) }
+    }
+
+    /// Runs the loop until something is so.
+    /// - Parameter time: at most so many milliseconds; nil for any time.
+    /// - Returns: whether it is so.
+    @discardableResult
+    public func run(_ time: UInt64?, until isSo: () -> Bool) -> Bool {
+        let timer = waiting.timer ?? LoopTimer(loop) { [unowned self] in waiting.isOverdue = true }
+        (waiting.timer, waiting.isOverdue) = (timer, false)
+        loop.updateTime()
+        if let time { timer.start(after: time) }
+        defer { timer.stop() }
+        while !isSo() {
+            guard !waiting.isOverdue else { return false }
+            loop.runOnce(waiting: true)
+        }
+        return true
+    }
+
+    /// Begins something, and runs the loop until it has a result.
+    func wait<Value>(
+        _ time: UInt64?, for begin: (@escaping (Result<Value, ClientError>) -> Void) throws(ClientError) -> Void
+    ) throws(ClientError) -> Value {
+        var result: Result<Value, ClientError>?
+        try begin { result = $0 }
+        run(time) { result != nil }
+        guard let result else {
+            throw .noBus("the bus at \(path) takes connections and does not answer: is it stopped?")
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,284 @@
+public import StrataCore
+
+/// A connection of an operator or a launcher to a bus: requests, each matched to its
+/// answer, and the calls that the bus makes of a launcher.
+///
+/// It lives on a loop: what is sent goes out at the end of the loop's round, and answers
+/// come as callbacks. A program that does one thing after another lets the client run
+/// the loop until an answer is there (``open(within:)``, ``send(_:)``). All of it is on the
+/// loop's thread. It may be connected again after its end.
+public final class BusClient {
+    /// What the client is to the bus.
+    public enum Role: String, Sendable { case `operator`, launcher }
+
+    /// A final answer, or why there is none.
+    public typealias Answer = Result<[UInt8], BusError>
+
+    /// A request of somebody else's that this side must answer.
+    public struct Incoming {
+        public var id: UInt64
+        /// `Interface/action`.
+        public var to: String
+        public var from: String
+        /// JSON; empty for null.
+        public var body: [UInt8]
+        /// So many partial replies may be sent, until `onCredit` tells of more.
+        public var credit: UInt64
+    }
+
+    /// Gets each call; it must be answered with `reply` or `fail`, now or later.
+    /// Without it calls are refused.
+    public var onCall: ((Incoming) -> Void)?
+    /// The caller gave up on a call: its id.
+    public var onCancel: (UInt64) -> Void = { _ in }
+    /// The caller takes more partial replies of a call: its id, and how many.
+    public var onCredit: (UInt64, UInt64) -> Void = { _, _ in }
+    /// Called once for each connection that ends, after every open request was answered;
+    /// not after `close`. Gets what the bus said last, or how it ended.
+    public var onEnd: (String) -> Void = { _ in }
+
+    public let loop: Loop
+    /// The socket's path.
+    public let path: String
+    /// What hello was answered with; nil until then. Stays after the connection's end.
+    public private(set) var welcome: Welcome?
+    /// Why the last connection ended; nil while there is one.
+    public private(set) var ending: String?
+
+    private struct Pending {
+        var onPartial: ([UInt8]) -> Void
+        /// How many partial replies are taken before credit for them goes back.
+        var batch: UInt64
+        /// Those that were taken since.
+        var owed: UInt64 = 0
+        var onAnswer: (Answer) -> Void
+    }
+
+    private let hello: [UInt8]
+    private var channel: FrameChannel?
+    private var pending: [UInt64: Pending] = [:]
+    private var lastID: UInt64 = 0
+    private var farewell: BusError?
+    var waiting = Waiting()
+
+    /// Connects to nothing yet.
+    /// - Parameters:
+    ///   - path: the bus's socket.
+    ///   - runtime: the program's name and version, which the bus shows; nil for none.
+    public init(_ loop: Loop, path: String, as role: Role = .operator, runtime: String? = nil) {
+        (self.loop, self.path) = (loop, path)
+        let hello: [JSON.Member] = [.init("protocol", 1), .init("role", .string(role.rawValue))]
+        self.hello = JSON.object(hello + (runtime.map { [.init("runtime", .string($0))] } ?? [])).encoded()
+    }
+
+    deinit {
+        waiting.timer?.close()
+        channel?.close()
+    }
+
+    // MARK: The connection
+
+    public var isConnected: Bool { channel != nil }
+    /// The longest frame and header that the bus takes.
+    public var limits: FrameLimits { welcome?.limits ?? .beforeHello }
+    /// Bytes that were sent and that the kernel has not taken yet.
+    public var unsent: Int { channel?.unsent ?? 0 }
+
+    /// Connects, and says hello. What is sent before its answer stands behind it.
+    /// - Parameter onWelcome: called once, with hello's answer.
+    public func connect(_ onWelcome: @escaping (Result<Welcome, ClientError>) -> Void = { _ in }) throws(SystemError) {
+        precondition(channel == nil, "a client has one connection")
+        let channel = try FrameChannel(loop, path: path, limits: .beforeHello)
+        (self.channel, welcome, farewell, ending) = (channel, nil, nil, nil)
+        channel.onFrame = { [unowned self] header, body in self.received(header, body) }
+        channel.onEnd = { [unowned self] in self.ended($0) }
+        send(Request(to: "bus/hello", body: hello)) { [unowned self] answer in
+            onWelcome(
+                result(answer).flatMap { body in
+                    guard let welcome = Welcome(body) else {
+                        let text = "what listens at \(path) answered hello with something else than a bus does"
+                        return .failure(.noBus(text))
+                    }
+                    self.welcome = welcome
+                    channel.setLimits(welcome.limits)
+                    return .success(welcome)
+                })
+        }
+    }
+
+    /// Ends the connection; `onEnd` is not called. Open requests are answered with `died`.
+    public func close() {
+        channel?.close()
+        channel = nil
+        failPending("this side closed the connection")
+    }
+
+    public func flush() { channel?.flush() }
+
+    private func ended(_ reason: FrameChannel.Ending) {
+        let last = farewell.map { "\($0)" } ?? "\(reason)"
+        (channel, ending) = (nil, last)
+        failPending(farewell?.message ?? "\(reason)")
+        onEnd(farewell?.message ?? "\(reason)")
+    }
+
+    /// Why there is no connection.
+    var loss: ClientError {
+        .noBus("the connection to the bus at \(path) ended: \(Printable.indented(ending ?? "it was closed here"))")
+    }
+
+    /// An answer as an error of this side's.
+    func result(_ answer: Answer) -> Result<[UInt8], ClientError> {
+        answer.mapError { isConnected ? .refused($0) : loss }
+    }
+
+    // MARK: Requests
+
+    /// Sends a request. Without a connection it is answered with `died` at once.
+    /// - Parameter onAnswer: gets the final answer, once.
+    /// - Returns: the request's id, for `cancel`.
+    @discardableResult
+    public func send(_ request: Request, onAnswer: @escaping (Answer) -> Void) -> UInt64 {
+        lastID += 1
+        let id = lastID
+        guard let channel else {
+            onAnswer(.failure(BusError(.died, "there is no connection to the bus")))
+            return id
+        }
+        pending[id] = Pending(
+            onPartial: request.onPartial, batch: max(1, (request.credit ?? 16) / 4), onAnswer: onAnswer)
+        let texts = request.members.reduce(request.meta.count) { $0 + $1.1.utf8.count * 6 + 64 }
+        request.body.withUnsafeBytes { body in
+            channel.send(request.kind, room: request.to.utf8.count * 6 + 64 + texts, body: body) { writer in
+                writer.integer("id", id)
+                if request.kind == .open {
+                    writer.string("url", request.to)
+                } else if !request.to.isEmpty {
+                    writer.string("to", request.to)
+                }
+                if let deadline = request.deadline { writer.integer("deadline", deadline) }
+                if let credit = request.credit { writer.integer("credit", credit) }
+                for (name, value) in request.members { writer.string(name, value) }
+                if !request.meta.isEmpty { request.meta.withUnsafeBytes { writer.raw("meta", $0) } }
+            }
+        }
+        return id
+    }
+
+    /// Calls an action whose answer is JSON.
+    /// - Parameters:
+    ///   - to: `Interface/action`.
+    ///   - params: nil for none.
+    ///   - deadline: milliseconds; nil is the bus's default.
+    public func ask(
+        _ to: String, _ params: JSON? = nil, deadline: UInt64? = nil,
+        onAnswer: @escaping (Result<JSON, ClientError>) -> Void
+    ) {
+        send(Request(to: to, params, deadline: deadline)) { [unowned self] answer in
+            onAnswer(result(answer).flatMap { json($0, of: to) })
+        }
+    }
+
+    func json(_ body: [UInt8], of to: String) -> Result<JSON, ClientError> {
+        guard let json = try? JSON(parsing: body) else {
+            return .failure(.unreadable("the bus answered \(to) with what is no JSON"))
+        }
+        return .success(json)
+    }
+
+    /// Gives up on a request; its answer, `cancelled`, still comes.
+    public func cancel(_ id: UInt64) { channel?.send(.cancel, room: 0) { $0.integer("id", id) } }
+
+    /// Gives up on every open request.
+    public func cancelAll() {
+        for id in pending.keys.sorted() { cancel(id) }
+    }
+
+    // MARK: Calls of the other side
+
+    /// Answers a call.
+    public func reply(_ id: UInt64, _ body: [UInt8] = Array("{}".utf8)) {
+        body.withUnsafeBytes { body in
+            channel?.send(.reply, room: 0, body: body) { $0.integer("id", id) }
+        }
+    }
+
+    /// Sends a part of a call's answer; each takes one of the caller's credits.
+    public func replyPartially(_ id: UInt64, _ body: [UInt8]) {
+        body.withUnsafeBytes { body in
+            channel?.send(.reply, room: 0, body: body) { writer in
+                writer.integer("id", id)
+                writer.boolean("more", true)
+            }
+        }
+    }
+
+    /// Answers a call with an error.
+    public func fail(_ id: UInt64, _ error: BusError) {
+        let room = (error.code.rawValue.utf8.count + error.message.utf8.count) * 6 + 64
+        error.body.withUnsafeBytes { body in
+            channel?.send(.error, room: room, body: body) { writer in
+                writer.integer("id", id)
+                writer.string("code", error.code.rawValue)
+                writer.string("message", error.message)
+                writer.string("ran", error.ran.rawValue)
+            }
+        }
+    }
+
+    // MARK: What comes
+
+    private func received(_ header: borrowing Header, _ body: UnsafeRawBufferPointer) {
+        let id = header.id
+        switch header.kind {
+        case .reply where header.more:
+            guard let onPartial = pending[id]?.onPartial else { return }
+            giveCredit(id)
+            onPartial(Array(body))
+        case .reply:
+            pending.removeValue(forKey: id)?.onAnswer(.success(Array(body)))
+        case .error:
+            let error = BusError(
+                ErrorCode(header.code.text), header.message.text, ran: header.ran, body: Array(body))
+            if header.members.contains(.id) {
+                pending.removeValue(forKey: id)?.onAnswer(.failure(error))
+            } else {
+                farewell = error
+            }
+        case .call:
+            guard let onCall else { return fail(id, BusError(.unknownAction, "an operator has no actions")) }
+            onCall(
+                Incoming(
+                    id: id, to: header.to.text, from: header.from.text, body: Array(body), credit: header.credit))
+        case .cancel:
+            onCancel(id)
+        case .credit:
+            onCredit(id, header.credit)
+        case .unknown, .open, .broadcast, .report, .notice:
+            break
+        }
+    }
+
+    private func giveCredit(_ id: UInt64) {
+        guard var request = pending[id] else { return }
+        request.owed += 1
+        if request.owed >= request.batch {
+            let owed = request.owed
+            channel?.send(.credit, room: 0) {
+                $0.integer("id", id)
+                $0.integer("credit", owed)
+            }
+            request.owed = 0
+        }
+        pending[id] = request
+    }
+
+    private func failPending(_ reason: String) {
+        let open = pending.sorted { $0.key < $1.key }
+        pending = [:]
+        for (_, request) in open {
+            request.onAnswer(
+                .failure(BusError(.died, "the connection to the bus ended: \(reason)", ran: .maybe)))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Glibc
+import StrataCore
+import StrataOperator
+
+/// A command's client: while it waits, a line on the terminal says for what, and ctrl-C
+/// cancels it; a second one ends the process.
+final class CommandClient {
+    let client: BusClient
+
+    /// Connects and says hello.
+    /// - Parameter patience: how long the bus may take for it, in milliseconds.
+    /// - Throws: `noBus` where nobody takes the connection or speaks the
+    ///   protocol, `answer` where the bus refuses this user.
+    init(path: String, patience: UInt64 = BusClient.patience) throws(Failure) {
+        do throws(SystemError) {
+            client = BusClient(try Loop(), path: path, runtime: "strata \(RootCommand.version)")
+        } catch {
+            throw Failure(.noBus, "the bus can't be reached: \(error)")
+        }
+        try open(within: patience)
+    }
+
+    /// Connects, anew where there is a connection, and says hello.
+    func open(within patience: UInt64) throws(Failure) {
+        client.close()
+        try waiting("waiting for the bus at \(path)") { _ throws(ClientError) in try client.open(within: patience) }
+    }
+
+    /// The socket's path.
+    var path: String { client.path }
+    /// What the bus answered to hello.
+    var welcome: Welcome { client.welcome! }  // because `init` waits for it
+
+    /// Sends a request and waits for its final answer.
+    /// - Parameter activity: what is being waited for: `starting Storage`.
+    /// - Throws: `answer` for an error, `noBus` for a connection that ended.
+    func send(_ request: Request, _ activity: String? = nil) throws(Failure) -> [UInt8] {
+        try waiting(activity) { progress throws(ClientError) in
+            var shown = request
+            shown.onPartial = { body in
+                progress?.end()
+                request.onPartial(body)
+            }
+            return try client.send(shown)
+        }
+    }
+
+    /// Asks the bus itself, or its launcher, and reads the answer.
+    /// - Parameters:
+    ///   - to: `bus/modules`.
+    ///   - patience: how long it may take, in milliseconds; nil is the bus's own time, and some more.
+    func ask(_ to: String, _ params: JSON? = nil, patience: UInt64? = nil) throws(Failure) -> JSON {
+        try waiting("waiting for \(to)") { _ throws(ClientError) in try client.ask(to, params, within: patience) }
+    }
+
+    /// Asks how the bus and its modules are; see `BusClient.look`.
+    func look(measuring: Bool = false) throws(Failure) -> BusSnapshot {
+        let activity = "waiting for what \(measuring ? "modules measure" : "the bus counts")"
+        return try waiting(activity) { _ throws(ClientError) in try client.look(measuring: measuring) }
+    }
+
+    /// The modules, as the bus tells of them.
+    func modules(patience: UInt64? = nil) throws(Failure) -> [ModuleRow] {
+        [ModuleRow](try ask("bus/modules", patience: patience))
+    }
+
+    /// Lets time pass.
+    /// - Returns: false where ctrl-C ended it.
+    func pause(milliseconds: UInt64) -> Bool {
+        var isInterrupted = false
+        let interrupts = try? SignalWatcher(client.loop, signal: SIGINT) { isInterrupted = true }
+        defer { interrupts?.close() }
+        return !client.run(milliseconds) { isInterrupted }
+    }
+
+    /// Says on a terminal what is being waited for, until it is ended.
+    func showProgress(_ activity: String) -> Progress { Progress(client.loop, activity) }
+
+    @discardableResult
+    private func waiting<Value>(
+        _ activity: String?, _ wait: (Progress?) throws(ClientError) -> Value
+    ) throws(Failure) -> Value {
+        let progress = activity.map(showProgress)
+        defer { progress?.end() }
+        var isCancelled = false
+        let interrupts = try? SignalWatcher(client.loop, signal: SIGINT) { [client] in
+            if isCancelled { exit(128 + SIGINT) }
+            isCancelled = true
+            client.cancelAll()
+        }
+        defer { interrupts?.close() }
+        do throws(ClientError) { return try wait(progress) } catch { throw Failure(error) }
+    }
+}
