@@ -106,7 +106,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "faults",
-            dependencies: ["FaultSystem", "FaultRecord", "FaultPlan", "FaultJudge", "Strata", "StrataTesting"],
+            dependencies: ["FaultSystem", "FaultRecord", "FaultPlan", "FaultJudge", "StrataCore", "StrataOperator"],
             path: "Faults/Driver", swiftSettings: settings),
         .testTarget(
             name: "JudgeTests", dependencies: ["FaultRecord", "FaultPlan", "FaultJudge"], path: "Faults/Tests",

@@ -2,7 +2,8 @@ internal import FaultPlan
 internal import FaultRecord
 internal import FaultSystem
 internal import Foundation
-internal import Strata
+internal import StrataCore
+internal import StrataOperator
 
 /// Doing harm. What was done is in the log before it is done.
 extension Run {
@@ -71,7 +72,7 @@ extension Run {
     private func restart(_ fault: PlannedFault) {
         note(fault, 0, detail: UInt64(Role.index(of: fault.role) ?? 0))
         link.send("launcher/restart", ["module": .string(fault.role)]) { [unowned self] answer in
-            if answer?.kind == "reply" { replaced.done += 1 } else { replaced.refused += 1 }
+            if case .success = answer { replaced.done += 1 } else { replaced.refused += 1 }
         }
     }
 
@@ -80,19 +81,24 @@ extension Run {
     private func handOver(_ fault: PlannedFault) {
         guard canHandOver else { return }
         let begun = Record.now
-        link.send("bus/handOver", [:]) { [unowned self] answer in
-            guard answer?.code != "unknown-action" else {
+        link.send("bus/handOver") { [unowned self] answer in
+            let time = (Record.now - begun) / 1_000_000
+            func note(isDone: Bool) {
+                log.write(
+                    Record(.fault, kind: fault.kind.rawValue, number: time, detail: isDone ? 1 : 0, time: begun))
+                if isDone { handOvers.done += 1 } else { handOvers.refused += 1 }
+            }
+            switch answer {
+            case .success(let told):
+                note(isDone: true)
+                stoodStill = max(stoodStill, told["microseconds"]?.integer ?? 0)
+            case .failure(.refused(let error)) where error.code == .unknownAction:
                 say("  (this broker can't be replaced in place)")
                 canHandOver = false
-                return
+            case .failure:
+                note(isDone: false)
+                tell(answer)
             }
-            let isDone = answer?.kind == "reply"
-            let time = (Record.now - begun) / 1_000_000
-            log.write(
-                Record(.fault, kind: fault.kind.rawValue, number: time, detail: isDone ? 1 : 0, time: begun))
-            if isDone { handOvers.done += 1 } else { handOvers.refused += 1 }
-            stoodStill = max(stoodStill, answer?.json["microseconds"]?.integer ?? 0)
-            if let answer, !isDone { say("  (\(answer.code): \(answer.message))") }
         }
     }
 
@@ -100,9 +106,12 @@ extension Run {
         note(fault, 0)
         manifest.round += 1
         try places.write(manifest.text, to: places.manifest)
-        link.send("bus/reload", [:]) { [unowned self] answer in
-            if let answer, answer.kind == "error" { say("  (reload: \(answer.code): \(answer.message))") }
-        }
+        link.send("bus/reload") { [unowned self] in tell($0, "reload: ") }
+    }
+
+    /// Says which error an answer is; a lost connection is none.
+    private func tell(_ answer: Result<JSON, ClientError>, _ what: String = "") {
+        if case .failure(.refused(let error)) = answer { say("  (\(what)\(error))") }
     }
 
     /// All of the store's disk is taken; without a disk of its own, the store's

@@ -33,7 +33,7 @@ final class Run {
         board = try Board(path: places.board)
         log = try RecordLog(folder: places.logs, role: Role.index(of: "driver") ?? 0)
         processes = Processes(places, board, seed: options.seed)
-        link = OperatorLink(places.socket)
+        link = try OperatorLink(places.socket)
         manifest = AppManifest(programs: places.programs)
     }
 
