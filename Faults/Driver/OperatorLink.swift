@@ -1,4 +1,3 @@
-internal import StrataCore
 internal import StrataOperator
 
 /// The driver's own connection to the bus, made anew where it is lost.

@@ -2,7 +2,6 @@ internal import FaultPlan
 internal import FaultRecord
 internal import FaultSystem
 internal import Foundation
-internal import StrataCore
 internal import StrataOperator
 
 /// Doing harm. What was done is in the log before it is done.

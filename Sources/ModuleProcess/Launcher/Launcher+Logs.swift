@@ -1,4 +1,3 @@
-import StrataCore
 import StrataOperator
 
 /// `launcher/logs`: what modules wrote, as a stream.

@@ -1,4 +1,3 @@
-import StrataCore
 import StrataOperator
 
 /// What supervisors bring about.

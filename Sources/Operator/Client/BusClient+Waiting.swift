@@ -11,8 +11,9 @@ extension BusClient {
     /// How long a bus may take to answer hello, in milliseconds.
     public static let patience: UInt64 = 10_000
 
-    /// Connects, and waits until hello is answered.
+    /// Connects, anew where there is a connection, and waits until hello is answered.
     /// - Parameter patience: how long the bus may take for it, in milliseconds.
+    /// - Returns: hello's answer.
     @discardableResult
     public func open(within patience: UInt64 = patience) throws(ClientError) -> Welcome {
         try wait(patience) { (onDone: @escaping (Result<Welcome, ClientError>) -> Void) throws(ClientError) in
@@ -20,7 +21,9 @@ extension BusClient {
         }
     }
 
-    /// Sends a request and waits for its final answer, for as long as `patience` says.
+    /// Sends a request and waits for its final answer, for as long as its `patience` says.
+    /// - Throws: `unusable` for params that no frame of this bus holds; `quiet` for an endless
+    ///   stream, which is given up then.
     public func send(_ request: Request) throws(ClientError) -> [UInt8] {
         let size = request.body.count + request.meta.count + 1024
         guard size <= Int(limits.frame) else {
@@ -48,6 +51,7 @@ extension BusClient {
     /// Calls an action of the bus's own, or of its launcher's, and waits for its answer.
     /// - Parameters:
     ///   - to: `bus/modules`.
+    ///   - params: nil for none.
     ///   - patience: how long it may take, in milliseconds; nil is the bus's own time, and some more.
     public func ask(_ to: String, _ params: JSON? = nil, within patience: UInt64? = nil) throws(ClientError) -> JSON {
         var request = Request(to: to, params)
@@ -61,7 +65,9 @@ extension BusClient {
     }
 
     /// Runs the loop until something is so.
-    /// - Parameter time: at most so many milliseconds; nil for any time.
+    /// - Parameters:
+    ///   - time: at most so many milliseconds; nil for any time.
+    ///   - isSo: asked after each of the loop's rounds.
     /// - Returns: whether it is so.
     @discardableResult
     public func run(_ time: UInt64?, until isSo: () -> Bool) -> Bool {

@@ -16,9 +16,11 @@ public final class BusClient {
 
     /// A request of somebody else's that this side must answer.
     public struct Incoming {
+        /// What it is answered with.
         public var id: UInt64
         /// `Interface/action`.
         public var to: String
+        /// A module's name, `operator` or `bus`.
         public var from: String
         /// JSON; empty for null.
         public var body: [UInt8]
@@ -37,6 +39,7 @@ public final class BusClient {
     /// not after `close`. Gets what the bus said last, or how it ended.
     public var onEnd: (String) -> Void = { _ in }
 
+    /// All of the client is on its thread.
     public let loop: Loop
     /// The socket's path.
     public let path: String
@@ -63,7 +66,9 @@ public final class BusClient {
 
     /// Connects to nothing yet.
     /// - Parameters:
+    ///   - loop: all of the client is on its thread.
     ///   - path: the bus's socket.
+    ///   - role: what it is to the bus, which has one launcher at the most.
     ///   - runtime: the program's name and version, which the bus shows; nil for none.
     public init(_ loop: Loop, path: String, as role: Role = .operator, runtime: String? = nil) {
         (self.loop, self.path) = (loop, path)
@@ -78,16 +83,19 @@ public final class BusClient {
 
     // MARK: The connection
 
+    /// Whether there is a connection; hello may still wait for its answer.
     public var isConnected: Bool { channel != nil }
     /// The longest frame and header that the bus takes.
     public var limits: FrameLimits { welcome?.limits ?? .beforeHello }
     /// Bytes that were sent and that the kernel has not taken yet.
     public var unsent: Int { channel?.unsent ?? 0 }
 
-    /// Connects, and says hello. What is sent before its answer stands behind it.
+    /// Connects, anew where there is a connection, and says hello. What is sent before its
+    /// answer stands behind it.
     /// - Parameter onWelcome: called once, with hello's answer.
+    /// - Throws: why nobody took the connection; `onWelcome` isn't called then.
     public func connect(_ onWelcome: @escaping (Result<Welcome, ClientError>) -> Void = { _ in }) throws(SystemError) {
-        precondition(channel == nil, "a client has one connection")
+        close()
         let channel = try FrameChannel(loop, path: path, limits: .beforeHello)
         (self.channel, welcome, farewell, ending) = (channel, nil, nil, nil)
         channel.onFrame = { [unowned self] header, body in self.received(header, body) }
@@ -113,6 +121,8 @@ public final class BusClient {
         failPending("this side closed the connection")
     }
 
+    /// Writes what was sent, as far as the kernel takes it; else that is done at the end of the
+    /// loop's round.
     public func flush() { channel?.flush() }
 
     private func ended(_ reason: FrameChannel.Ending) {
@@ -134,8 +144,11 @@ public final class BusClient {
 
     // MARK: Requests
 
-    /// Sends a request. Without a connection it is answered with `died` at once.
-    /// - Parameter onAnswer: gets the final answer, once.
+    /// Sends a request. Without a connection it is answered with `died` at once. The client
+    /// sets no bound to what is sent and not taken; see `unsent`.
+    /// - Parameters:
+    ///   - request: what is sent.
+    ///   - onAnswer: gets the final answer, once.
     /// - Returns: the request's id, for `cancel`.
     @discardableResult
     public func send(_ request: Request, onAnswer: @escaping (Answer) -> Void) -> UInt64 {
@@ -170,6 +183,7 @@ public final class BusClient {
     ///   - to: `Interface/action`.
     ///   - params: nil for none.
     ///   - deadline: milliseconds; nil is the bus's default.
+    ///   - onAnswer: gets the answer, once.
     public func ask(
         _ to: String, _ params: JSON? = nil, deadline: UInt64? = nil,
         onAnswer: @escaping (Result<JSON, ClientError>) -> Void

@@ -23,6 +23,7 @@ public final class BusLink {
     private var presence: BusPresence
 
     /// Connects to nothing yet.
+    /// - Parameter client: connected by nobody else.
     public init(_ client: BusClient) {
         (self.client, loop) = (client, client.loop)
         presence = BusPresence(at: loop.now)
@@ -30,6 +31,7 @@ public final class BusLink {
         client.onEnd = { [unowned self] in self.ended($0) }
     }
 
+    /// Whether hello was answered, and the connection stands.
     public var isUp: Bool { presence.isUp }
 
     /// How long there has been no connection, in milliseconds; 0 where it stands.
@@ -61,7 +63,7 @@ public final class BusLink {
         if wasUp { onDown("the broker has ended") }
     }
 
-    /// Sends a request; fails at once where there is no connection.
+    /// Sends a request; fails with `unavailable` at once where there is no connection.
     public func send(_ request: Request, onAnswer: @escaping (BusClient.Answer) -> Void) {
         guard isUp else {
             return onAnswer(.failure(BusError(.unavailable, "there is no connection to the broker")))

@@ -24,11 +24,20 @@ public struct Request {
     private var given: UInt64?
 
     /// A call with params.
+    /// - Parameters:
+    ///   - to: `Interface/action`.
+    ///   - params: nil for none.
+    ///   - deadline: milliseconds; nil is the bus's default, 0 none.
     public init(to: String, _ params: JSON?, deadline: UInt64? = nil) {
         self.init(to: to, body: params?.encoded() ?? [], deadline: deadline)
     }
 
     /// A call, where nothing else is said.
+    /// - Parameters:
+    ///   - kind: a call, an open, a broadcast or a report.
+    ///   - to: `Interface/action`; the URL of an open; empty for a notification.
+    ///   - body: JSON; empty for null.
+    ///   - deadline: milliseconds; nil is the bus's default, 0 none.
     public init(_ kind: Header.Kind = .call, to: String = "", body: [UInt8] = [], deadline: UInt64? = nil) {
         (self.kind, self.to, self.body, self.deadline) = (kind, to, body, deadline)
     }

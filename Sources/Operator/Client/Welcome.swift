@@ -5,9 +5,15 @@ public struct Welcome: Sendable {
     /// As the bus said it.
     public let json: JSON
 
+    /// The longest frame and header that the bus takes.
+    public let limits: FrameLimits
+
     /// Nil for what is no object.
     init?(_ body: [UInt8]) {
         guard let json = try? JSON(parsing: body), json.object != nil else { return nil }
+        func limit(_ name: String) -> UInt32? { json["limits"]?[name]?.integer.flatMap { UInt32(exactly: $0) } }
+        let standard = FrameLimits.beforeHello
+        limits = FrameLimits(frame: limit("frame") ?? standard.frame, header: limit("header") ?? standard.header)
         self.json = json
     }
 
@@ -19,13 +25,6 @@ public struct Welcome: Sendable {
     public var levels: [String] { json["levels"]?.array?.compactMap(\.string) ?? [] }
     /// The URL schemes that the app opens.
     public var schemes: [String] { json["schemes"]?.array?.compactMap(\.string) ?? [] }
-
-    /// The longest frame and header that the bus takes.
-    public var limits: FrameLimits {
-        func limit(_ name: String) -> UInt32? { json["limits"]?[name]?.integer.flatMap { UInt32(exactly: $0) } }
-        let standard = FrameLimits.beforeHello
-        return FrameLimits(frame: limit("frame") ?? standard.frame, header: limit("header") ?? standard.header)
-    }
 }
 
 extension FrameLimits {

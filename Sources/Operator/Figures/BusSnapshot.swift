@@ -2,8 +2,11 @@ public import StrataCore
 
 /// How a bus and its modules are at a moment: what ``BusClient/look(measuring:)`` finds.
 public struct BusSnapshot: Sendable {
+    /// What hello was answered with.
     public let welcome: Welcome
+    /// In the bus's order.
     public let modules: [ModuleRow]
+    /// What the broker has counted.
     public let stats: BusStats
     /// What modules measure themselves, by name; empty where they weren't asked.
     public let measured: [MeasuredModule]

@@ -10,7 +10,10 @@ public struct BusStats: Sendable {
 
     /// How long calls took, in microseconds: 0 where none has been answered.
     public struct CallTimes: Sendable {
-        public let count, p50, p90, p99, max: Int64
+        /// How many were answered.
+        public let count: Int64
+        /// What half of them took at most; then nine tenths, 99 of a hundred, all.
+        public let p50, p90, p99, max: Int64
     }
 
     /// As the bus told it.
@@ -26,6 +29,7 @@ public struct BusStats: Sendable {
         (json["errors"]?.object ?? []).compactMap { member in member.value.integer.map { (member.name, $0) } }
     }
 
+    /// Of all calls since the broker's start.
     public var callTimes: CallTimes {
         func figure(_ name: String) -> Int64 { json["callMicroseconds"]?[name]?.integer ?? 0 }
         return CallTimes(

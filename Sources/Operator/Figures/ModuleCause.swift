@@ -21,6 +21,7 @@ public struct ModuleCause: Sendable {
         public let unnamed: Int64
     }
 
+    /// What the broker knows.
     public let row: ModuleRow
     /// How often it was started again, as the one who counted longer says.
     public let restarts: Int64
@@ -32,7 +33,9 @@ public struct ModuleCause: Sendable {
     public let lines: [String]
     private let end: JSON?
 
-    /// - Parameter why: `launcher/why`'s answer, where there was one.
+    /// - Parameters:
+    ///   - row: the broker's.
+    ///   - why: `launcher/why`'s answer, where there was one.
     public init(_ row: ModuleRow, _ why: JSON?) {
         self.row = row
         restarts = max(row.restarts, why?["restarts"]?.integer ?? 0)

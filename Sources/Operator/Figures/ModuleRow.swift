@@ -25,9 +25,13 @@ public struct ModuleRow: Sendable {
 
     init(_ json: JSON) { self.json = json }
 
+    /// The module's name.
     public var name: String { text("name") ?? "?" }
+    /// One of ``states``.
     public var state: String { text("state") ?? "?" }
+    /// Whether it takes requests.
     public var isReady: Bool { state == "ready" }
+    /// The level's name.
     public var level: String { text("level") ?? "" }
     /// Its place among those of its level.
     public var priority: Int64 { number("priority") }

@@ -16,6 +16,7 @@ public struct SeenCalls: Sendable {
     private var ids: [Int64] = []
     private var oldest = 0
 
+    /// None yet.
     public init() {}
 
     /// An answer may be one of several, so none takes its call away.

@@ -26,6 +26,7 @@ public struct SeenFrame: Sendable {
 
     /// `call`, `reply` …
     public var kind: String { text("kind") }
+    /// Who sent it: a module's name, `operator`, `launcher` or `bus`.
     public var from: String { text("from") }
     /// `Interface/action`, a URL, or a module's name.
     public var to: String { text("to") }

@@ -2,23 +2,29 @@ public import StrataCore
 
 /// A metric with all its samples, as OpenMetrics has it.
 public struct MetricFamily: Sendable {
+    /// OpenMetrics' types, as far as they are used here.
     public enum Kind: String, Sendable { case counter, gauge, info, stateset, summary }
 
     /// One line of numbers.
     public struct Sample: Sendable {
         /// What is put behind the family's name: `_total`.
-        public var suffix = ""
-        public var labels: [(name: String, value: String)] = []
-        public var value: MetricValue
+        public internal(set) var suffix = ""
+        /// By name, in order.
+        public internal(set) var labels: [(name: String, value: String)] = []
+        /// A number, or NaN.
+        public internal(set) var value: MetricValue
     }
 
     /// Without the suffixes of its samples, and with its unit.
     public let name: String
+    /// What its samples are.
     public let kind: Kind
     /// `seconds`, `bytes`; empty for none.
     public let unit: String
+    /// What it measures, in a sentence.
     public let help: String
-    public var samples: [Sample] = []
+    /// Each with labels that no other has.
+    public internal(set) var samples: [Sample] = []
 
     init(_ name: String, _ kind: Kind, unit: String = "", _ help: String) {
         self.name = name

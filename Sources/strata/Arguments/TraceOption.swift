@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataOperator
 
 /// Whether a request begins a trace.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataOperator
 
 /// `strata call`: calls an action, or lists those of an interface.

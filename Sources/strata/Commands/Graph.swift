@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataManifest
 import StrataOperator
 import StrataPictures

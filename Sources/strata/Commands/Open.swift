@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataOperator
 
 /// `strata open`: opens a URL on the bus that has its scheme.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataOperator
 
 /// `strata reload`: lets the launcher read the manifest again.

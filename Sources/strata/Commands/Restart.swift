@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataOperator
 
 /// `strata restart`: ends one module and starts it anew, or replaces the broker

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import StrataCore
 import StrataOperator
 
 /// `strata run`: becomes a module's process, in the place of the launched one.

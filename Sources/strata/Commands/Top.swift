@@ -1,5 +1,4 @@
 import ArgumentParser
-import StrataCore
 import StrataOperator
 
 /// `strata top`: how the bus and its modules are, again and again.

@@ -22,7 +22,6 @@ final class CommandClient {
 
     /// Connects, anew where there is a connection, and says hello.
     func open(within patience: UInt64) throws(Failure) {
-        client.close()
         try waiting("waiting for the bus at \(path)") { _ throws(ClientError) in try client.open(within: patience) }
     }
 

@@ -1,4 +1,3 @@
-import StrataCore
 import StrataOperator
 
 /// Waits for a bus that is gone to be back, for a bounded time: looks again after

@@ -1,4 +1,3 @@
-import StrataCore
 import StrataOperator
 
 /// What the launcher says to the bus.
