@@ -33,7 +33,8 @@ extension BusClient {
         }
         var heard = request
         heard.onPartial = { [unowned self] body in
-            if let patience = request.patience { waiting.timer?.start(after: patience) }
+            // An answer that nobody waits for any more gives no time.
+            if let time = request.patience, let timer = waiting.timer, timer.isActive { timer.start(after: time) }
             request.onPartial(body)
         }
         do throws(ClientError) {
@@ -67,7 +68,7 @@ extension BusClient {
     /// Runs the loop until something is so.
     /// - Parameters:
     ///   - time: at most so many milliseconds; nil for any time.
-    ///   - isSo: asked after each of the loop's rounds.
+    ///   - isSo: asked before the first of the loop's rounds, and after each.
     /// - Returns: whether it is so.
     @discardableResult
     public func run(_ time: UInt64?, until isSo: () -> Bool) -> Bool {

@@ -43,7 +43,7 @@ public final class BusClient {
     public let loop: Loop
     /// The socket's path.
     public let path: String
-    /// What hello was answered with; nil until then. Stays after the connection's end.
+    /// What hello was answered with last; nil until the first time.
     public private(set) var welcome: Welcome?
     /// Why the last connection ended; nil while there is one.
     public private(set) var ending: String?
@@ -97,7 +97,7 @@ public final class BusClient {
     public func connect(_ onWelcome: @escaping (Result<Welcome, ClientError>) -> Void = { _ in }) throws(SystemError) {
         close()
         let channel = try FrameChannel(loop, path: path, limits: .beforeHello)
-        (self.channel, welcome, farewell, ending) = (channel, nil, nil, nil)
+        (self.channel, farewell, ending) = (channel, nil, nil)
         channel.onFrame = { [unowned self] header, body in self.received(header, body) }
         channel.onEnd = { [unowned self] in self.ended($0) }
         send(Request(to: "bus/hello", body: hello)) { [unowned self] answer in
