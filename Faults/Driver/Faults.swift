@@ -13,10 +13,10 @@ enum Faults {
         Interruption.watch()
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
-            Console.say("seed  \(options.seed), \(options.seconds) s")
+            FaultConsole.say("seed  \(options.seed), \(options.seconds) s")
             exit(try judge(try Run(options)) ? 0 : 1)
         } catch {
-            Console.complain("faults: \(error)")
+            FaultConsole.complain("faults: \(error)")
             exit(2)
         }
     }
@@ -24,15 +24,17 @@ enum Faults {
     private static func judge(_ run: Run) throws -> Bool {
         defer { run.cleanUp() }
         if !run.places.hasDisk {
-            Console.say("the store's disk can't be mounted (that takes root): its files' size is limited instead")
+            FaultConsole.say("the store's disk can't be mounted (that takes root): its files' size is limited instead")
         }
         let logs = try run.run()
-        var judge = Judge(logs, living: run.living)
+        var judge = RunJudge(logs, living: run.living)
         let violations = judge.judge()
-        for line in Table(summary: judge.summary, violations: violations, run: run).lines { Console.say(line) }
+        for line in SummaryTable(summary: judge.summary, violations: violations, run: run).lines {
+            FaultConsole.say(line)
+        }
         show(violations, LogLines(logs))
-        for line in run.places.output(saying: "unexpected:").prefix(10) { Console.complain(line) }
-        for complaint in run.complaints { Console.complain("violation: \(complaint)") }
+        for line in run.places.output(saying: "unexpected:").prefix(10) { FaultConsole.complain(line) }
+        for complaint in run.complaints { FaultConsole.complain("violation: \(complaint)") }
         return violations.isEmpty && run.complaints.isEmpty
     }
 
@@ -41,8 +43,8 @@ enum Faults {
         for kind in Violation.Kind.allCases {
             for violation in violations.filter({ $0.kind == kind }).prefix(4) {
                 let whose = violation.request.map { " [\($0)]" } ?? ""
-                Console.complain("violation: \(violation.text)\(whose)")
-                for line in lines.about(violation) { Console.complain("    \(line)") }
+                FaultConsole.complain("violation: \(violation.text)\(whose)")
+                for line in lines.about(violation) { FaultConsole.complain("    \(line)") }
             }
         }
     }

@@ -10,6 +10,6 @@ enum Interruption {
     }
 
     static func check() throws {
-        if hasBeenInterrupted { throw Failure("interrupted") }
+        if hasBeenInterrupted { throw RunFailure("interrupted") }
     }
 }

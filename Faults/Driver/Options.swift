@@ -19,14 +19,14 @@ struct Options {
             case "--quiet": isQuiet = true
             case "--keep": kept = words.popFirst()
             case "--strata": strata = words.popFirst() ?? ""
-            default: throw Failure("unknown option \(word): see scripts/faults")
+            default: throw RunFailure("unknown option \(word): see scripts/faults")
             }
         }
     }
 
     private static func number(_ word: String?, of option: String, from: Int, to: Int) throws -> Int {
         guard let word, let number = Int(word), number >= from, number <= to else {
-            throw Failure("\(option) wants a number from \(from) to \(to), and got \(word ?? "nothing")")
+            throw RunFailure("\(option) wants a number from \(from) to \(to), and got \(word ?? "nothing")")
         }
         return number
     }

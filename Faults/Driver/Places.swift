@@ -13,9 +13,9 @@ final class Places {
 
     init() throws {
         var template = Array("/tmp/strata-faults-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Failure("there is no folder in /tmp: errno \(errno)") }
+        guard mkdtemp(&template) != nil else { throw RunFailure("there is no folder in /tmp: errno \(errno)") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard let program = realpath("/proc/self/exe", nil) else { throw Failure("/proc/self/exe can't be read") }
+        guard let program = realpath("/proc/self/exe", nil) else { throw RunFailure("/proc/self/exe can't be read") }
         programs = URL(fileURLWithPath: String(cString: program)).deletingLastPathComponent().path
         free(program)
         for name in ["logs", "disk"] { mkdir("\(folder)/\(name)", 0o700) }

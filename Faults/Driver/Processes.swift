@@ -31,7 +31,7 @@ final class Processes {
 
     private func start(_ words: [String], output: String) throws -> Int32 {
         let descriptor = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure("\(output) can't be written: errno \(errno)") }
+        guard descriptor >= 0 else { throw RunFailure("\(output) can't be written: errno \(errno)") }
         defer { close(descriptor) }
         let variables = [
             "PATH=/usr/bin:/bin", "HOME=\(places.folder)", "FAULTS_FOLDER=\(places.folder)", "FAULTS_SEED=\(seed)",
@@ -42,7 +42,7 @@ final class Processes {
         let id = withStrings(words) { words in
             withStrings(variables + socket) { fault_launch(words, $0, descriptor) }
         }
-        guard id > 0 else { throw Failure("\(words[0]) can't be started: errno \(-id)") }
+        guard id > 0 else { throw RunFailure("\(words[0]) can't be started: errno \(-id)") }
         return id
     }
 

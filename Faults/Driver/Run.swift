@@ -65,7 +65,7 @@ final class Run {
     }
 
     func say(_ line: String) {
-        if !options.isQuiet { Console.complain(line) }
+        if !options.isQuiet { FaultConsole.complain(line) }
     }
 
     // MARK: Its parts
@@ -82,7 +82,7 @@ final class Run {
         repeat {
             try Interruption.check()
             guard kill(processes.launcher, 0) == 0, !hasLauncherEnded() else {
-                throw Failure("the launcher has ended:\n" + places.outputLines(20).joined(separator: "\n"))
+                throw RunFailure("the launcher has ended:\n" + places.outputLines(20).joined(separator: "\n"))
             }
             link.poll(2)
             undo(Record.now)
@@ -114,7 +114,7 @@ final class Run {
             if missing.isEmpty { return }
             guard Record.now < limit else {
                 let list = missing.map { "\($0) is \(states[$0] ?? "unknown")" }.joined(separator: ", ")
-                throw Failure("\(problem): \(list)\n" + places.outputLines(30).joined(separator: "\n"))
+                throw RunFailure("\(problem): \(list)\n" + places.outputLines(30).joined(separator: "\n"))
             }
             usleep(20_000)  // because the operator's answers are asked for again and again
         }

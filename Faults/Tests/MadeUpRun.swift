@@ -26,7 +26,7 @@ struct MadeUpRun {
     mutating func pass(milliseconds: UInt64) { clock += milliseconds * 1_000_000 }
 
     func judged(living: Set<UInt32> = []) -> [Violation] {
-        var judge = Judge(logs, living: living)
+        var judge = RunJudge(logs, living: living)
         return judge.judge()
     }
 

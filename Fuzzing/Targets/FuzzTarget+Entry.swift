@@ -4,7 +4,7 @@ import Glibc
 /// ends the process, after it was told on standard error.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    do throws(Finding) {
+    do throws(FuzzFinding) {
         try target.run(UnsafeRawBufferPointer(start: data, count: count), isAlone: true)
     } catch {
         complain("finding: \(error)")

@@ -8,7 +8,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     /// - Parameter isAlone: nothing else happens in the process, so that its
     ///   descriptors can be counted.
     /// - Throws: what must not be. A trap is a finding, too.
-    public func run(_ input: UnsafeRawBufferPointer, isAlone: Bool) throws(Finding) {
+    public func run(_ input: UnsafeRawBufferPointer, isAlone: Bool) throws(FuzzFinding) {
         var reader = InputReader(input)
         switch self {
         case .broker: try BrokerTarget.run(&reader, isAlone: isAlone)

@@ -10,8 +10,8 @@ struct ReplayTests {
         #expect(paths.count > 10, "\(target) has nearly no corpus: scripts/fuzz --keep \(target)")
         for path in paths {
             let bytes = try KeptInputs.bytes(path)
-            do throws(Finding) {
-                try bytes.withUnsafeBufferPointer { (bytes) throws(Finding) in
+            do throws(FuzzFinding) {
+                try bytes.withUnsafeBufferPointer { (bytes) throws(FuzzFinding) in
                     try target.run(UnsafeRawBufferPointer(bytes), isAlone: false)
                 }
             } catch {

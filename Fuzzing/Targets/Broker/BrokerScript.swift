@@ -14,7 +14,7 @@ struct BrokerScript {
         self.bus = bus
     }
 
-    mutating func run() throws(Finding) {
+    mutating func run() throws(FuzzFinding) {
         for _ in 0..<Self.most where !input.isAtEnd {
             let operation = input.byte()
             let place = input.choice(FuzzBus.places)
@@ -23,7 +23,7 @@ struct BrokerScript {
         }
     }
 
-    private mutating func run(_ operation: UInt8, _ place: Int) throws(Finding) {
+    private mutating func run(_ operation: UInt8, _ place: Int) throws(FuzzFinding) {
         switch operation {
         case 0: try joinAsModule(place)
         case 1: try join(place, #"{"protocol":1,"role":"operator"}"#)
@@ -34,7 +34,7 @@ struct BrokerScript {
     }
 
     /// An operation of a peer that is there.
-    private mutating func go(on operation: UInt8, _ place: Int) throws(Finding) {
+    private mutating func go(on operation: UInt8, _ place: Int) throws(FuzzFinding) {
         guard let peer = bus.peers[place], !peer.isFull else { return }
         switch operation {
         case 4, 5: sendFrame(peer, holding: operation == 5 ? Int(input.byte()) : 0)
@@ -56,12 +56,12 @@ struct BrokerScript {
 
     // MARK: Joining
 
-    private mutating func join(_ place: Int, _ hello: String, rank: Int? = nil) throws(Finding) {
+    private mutating func join(_ place: Int, _ hello: String, rank: Int? = nil) throws(FuzzFinding) {
         guard let peer = try bus.connect(place, rank: rank) else { return }
         peer.send(Array(#"{"kind":"call","id":\#(peer.nextID()),"to":"bus/hello"}"#.utf8), Array(hello.utf8))
     }
 
-    private mutating func joinAsModule(_ place: Int) throws(Finding) {
+    private mutating func joinAsModule(_ place: Int) throws(FuzzFinding) {
         let number = input.choice(ScriptWords.modules.count)
         let name = ScriptWords.modules[number]
         let options = input.byte()

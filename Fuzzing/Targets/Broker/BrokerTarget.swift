@@ -7,7 +7,7 @@ import StrataTesting
 /// connections do. Afterwards everybody's requests are answered, nothing of them
 /// is left in the broker, a new operator is served, and no descriptor stays open.
 enum BrokerTarget {
-    static func run(_ input: inout InputReader, isAlone: Bool) throws(Finding) {
+    static func run(_ input: inout InputReader, isAlone: Bool) throws(FuzzFinding) {
         guard isAlone else { return try play(&input) }
         _ = firstLoop
         let before = openDescriptors()
@@ -16,7 +16,7 @@ enum BrokerTarget {
         try demand(after == before, "\(before) descriptors were open, and \(after) are after it")
     }
 
-    private static func play(_ input: inout InputReader) throws(Finding) {
+    private static func play(_ input: inout InputReader) throws(FuzzFinding) {
         let table = ScriptTables.all[input.choice(ScriptTables.all.count)]
         let last = input.choice(FuzzBus.places)
         let folder: TemporaryFolder
@@ -25,7 +25,7 @@ enum BrokerTarget {
             folder = try TemporaryFolder()
             bus = try FuzzBus(table, path: "\(folder.path)/bus")
         } catch {
-            throw Finding("no broker could be started: \(error)")
+            throw FuzzFinding("no broker could be started: \(error)")
         }
         defer { folder.remove() }
         var script = BrokerScript(input, bus)

@@ -24,7 +24,7 @@ final class FuzzBus {
     }
 
     /// Connects a peer in a place, in which there may be one already.
-    func connect(_ place: Int, rank: Int?) throws(Finding) -> FuzzPeer? {
+    func connect(_ place: Int, rank: Int?) throws(FuzzFinding) -> FuzzPeer? {
         peers[place]?.close()
         peers[place] = nil
         do {
@@ -51,7 +51,7 @@ final class FuzzBus {
     }
 
     /// One round of the loop, and of everybody's reading and writing.
-    private func round() throws(Finding) -> Bool {
+    private func round() throws(FuzzFinding) -> Bool {
         if !isStopped { loop.runOnce() }
         var moved = false
         for peer in peers { if let peer, try peer.pump() { moved = true } }
@@ -59,7 +59,7 @@ final class FuzzBus {
     }
 
     /// Goes on until nothing moves any more.
-    func settle() throws(Finding) {
+    func settle() throws(FuzzFinding) {
         var still = 0
         var rounds = 0
         while still < 3, rounds < 200 {
@@ -70,7 +70,7 @@ final class FuzzBus {
 
     /// Goes on until something is so, which must be within a time that is long
     /// for the broker.
-    private func settle(until isDone: () -> Bool, _ what: String) throws(Finding) {
+    private func settle(until isDone: () -> Bool, _ what: String) throws(FuzzFinding) {
         var rounds = 0
         while !isDone() {
             let moved = try round()
@@ -82,7 +82,7 @@ final class FuzzBus {
     }
 
     /// Closes everything, one peer last, and looks at what must be so.
-    func end(last place: Int) throws(Finding) {
+    func end(last place: Int) throws(FuzzFinding) {
         for other in peers.indices where other != place { close(other) }
         try settle()
         if let peer = peers[place], !isShuttingDown { try finish(peer) }
@@ -100,7 +100,7 @@ final class FuzzBus {
 
     /// Every request of the last peer has its final answer once the peer has
     /// answered all that it was asked.
-    private func finish(_ peer: FuzzPeer) throws(Finding) {
+    private func finish(_ peer: FuzzPeer) throws(FuzzFinding) {
         peer.isPaused = false
         peer.release()
         try settle()
@@ -119,8 +119,8 @@ final class FuzzBus {
     }
 
     /// A new operator is served, and sees that nothing of the input is left.
-    private func greetOperator() throws(Finding) {
-        guard let peer = try connect(0, rank: nil) else { throw Finding("there is no place for an operator") }
+    private func greetOperator() throws(FuzzFinding) {
+        guard let peer = try connect(0, rank: nil) else { throw FuzzFinding("there is no place for an operator") }
         peer.send(
             Array(#"{"kind":"call","id":1,"to":"bus/hello"}"#.utf8), Array(#"{"protocol":1,"role":"operator"}"#.utf8))
         try settle(until: { !peer.isOpen(1) || peer.isEnded }, "an operator's hello had no answer")

@@ -93,7 +93,7 @@ final class FuzzPeer {
 
     /// Sends and reads what can be, without waiting.
     /// - Returns: whether anything was moved.
-    func pump() throws(Finding) -> Bool {
+    func pump() throws(FuzzFinding) -> Bool {
         guard socket.descriptor >= 0 else { return false }
         var moved = flush()
         guard !isPaused, !isEnded else { return moved }
@@ -103,7 +103,7 @@ final class FuzzPeer {
         moved = true
         while true {
             let frame: ReceivedFrame?
-            do { frame = try socket.nextFrame() } catch { throw Finding("\(error)") }
+            do { frame = try socket.nextFrame() } catch { throw FuzzFinding("\(error)") }
             guard let frame else { break }
             try take(frame)
         }
@@ -133,7 +133,7 @@ final class FuzzPeer {
 
     // MARK: Judging
 
-    private func take(_ frame: ReceivedFrame) throws(Finding) {
+    private func take(_ frame: ReceivedFrame) throws(FuzzFinding) {
         let id = frame.id
         switch frame.kind {
         case "reply", "error":
@@ -142,7 +142,7 @@ final class FuzzPeer {
                 try demand(frame.kind == "error", "a reply came without id: \(frame)")
                 if frame.code == "bad-id" { endless += 1 }
             } else if isTame {
-                guard let count = open[id] else { throw Finding("an answer came to no open request: \(frame)") }
+                guard let count = open[id] else { throw FuzzFinding("an answer came to no open request: \(frame)") }
                 if !frame.isPartial { open[id] = count > 1 ? count - 1 : nil }
             }
             if frame.kind == "error" {
@@ -166,7 +166,7 @@ final class FuzzPeer {
             }
         case "cancel", "credit":
             try demand(used.contains(id), "a \(frame.kind) came for no call: \(frame)")
-        default: throw Finding("the broker sent \(frame)")
+        default: throw FuzzFinding("the broker sent \(frame)")
         }
     }
 

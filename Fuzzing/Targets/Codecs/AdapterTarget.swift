@@ -7,7 +7,7 @@ import StrataCore
 enum AdapterTarget {
     private static let limit = 2_048
 
-    static func run(_ input: inout InputReader) throws(Finding) {
+    static func run(_ input: inout InputReader) throws(FuzzFinding) {
         var renames: [AppTable.Rename] = []
         for pair in String(decoding: input.line(), as: UTF8.self).split(separator: ",").prefix(8) {
             let names = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -29,10 +29,10 @@ enum AdapterTarget {
         }
         guard !body.isEmpty else { return try demand(result.isEmpty, "an empty body became another") }
         guard let before = try? JSON(parsing: body, maximumDepth: 512) else {
-            throw Finding("a body was taken that is no JSON")
+            throw FuzzFinding("a body was taken that is no JSON")
         }
         guard let after = try? JSON(parsing: result, maximumDepth: 512) else {
-            throw Finding("the renamed body is no JSON: \(String(decoding: result, as: UTF8.self))")
+            throw FuzzFinding("the renamed body is no JSON: \(String(decoding: result, as: UTF8.self))")
         }
         try demand(
             after == expected(before, renames), "the renamed body is \(String(decoding: result, as: UTF8.self))")

@@ -13,7 +13,7 @@ enum FramesTarget {
     /// Pieces that are as short as the input says; those behind them are not.
     private static let mostTurns = 200
 
-    static func run(_ input: inout InputReader) throws(Finding) {
+    static func run(_ input: inout InputReader) throws(FuzzFinding) {
         let frames: [UInt32] = [4, 16, 64, 1_024, 65_536, 70_000, 140_000, 400_000]
         let headers: [UInt32] = [0, 8, 64, 16_384]
         let limits = FrameLimits(
@@ -77,7 +77,7 @@ enum FramesTarget {
     /// The decoder's events, fed as the broker feeds it.
     private static func assembled(
         _ stream: [UInt8], _ limits: FrameLimits, pieces: [Int], putBackEach: Int
-    ) throws(Finding) -> [Event] {
+    ) throws(FuzzFinding) -> [Event] {
         let shared = ReadBuffer()
         var assembler = FrameAssembler(limits: limits)
         var events: [Event] = []

@@ -5,23 +5,23 @@ enum HeaderOracle {
     private static let largest: Int64 = 9_007_199_254_740_991
 
     /// Compares what the scanner said with what the protocol says.
-    static func judge(_ text: [UInt8], _ outcome: Result<HeaderMembers, HeaderError>) throws(Finding) {
+    static func judge(_ text: [UInt8], _ outcome: Result<HeaderMembers, HeaderError>) throws(FuzzFinding) {
         let json: JSON
         do throws(JSONError) { json = try JSON(parsing: text, maximumDepth: 32) } catch {
             // The scanner has no use for the value of a member that it ignores.
             if error.message.contains("out of range") { return }
             guard case .success = outcome else { return }
-            throw Finding("a header was taken that is no JSON: \(error)")
+            throw FuzzFinding("a header was taken that is no JSON: \(error)")
         }
         // Whether a number beyond Int64 was written as an integer can't be told any more.
         if case .number? = json["id"] { return }
         switch (outcome, refusal(json)) {
-        case (.success, let reason?): throw Finding("a header was taken whose \(reason)")
+        case (.success, let reason?): throw FuzzFinding("a header was taken whose \(reason)")
         case (.success(let members), nil): try compare(members, json, text)
         case (.failure(let error), nil):
             // Only here the bytes count as they were written.
             guard error.reason.contains("\"meta\" has"), text.count > 4_096 else {
-                throw Finding("a header was refused that is one: it \(error.reason)")
+                throw FuzzFinding("a header was refused that is one: it \(error.reason)")
             }
         case (.failure, _?): break
         }
@@ -59,7 +59,7 @@ enum HeaderOracle {
         return nil
     }
 
-    private static func compare(_ members: HeaderMembers, _ json: JSON, _ text: [UInt8]) throws(Finding) {
+    private static func compare(_ members: HeaderMembers, _ json: JSON, _ text: [UInt8]) throws(FuzzFinding) {
         let known = (json.object ?? []).filter { names.contains($0.name) }
         try demand(
             members.members.rawValue.nonzeroBitCount == known.count,

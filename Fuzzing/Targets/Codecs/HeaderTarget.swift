@@ -6,7 +6,7 @@ import StrataCore
 enum HeaderTarget {
     typealias Scan = (HeaderScanner, UnsafeRawBufferPointer, inout Header) throws(HeaderError) -> Void
 
-    static func run(_ input: inout InputReader) throws(Finding) {
+    static func run(_ input: inout InputReader) throws(FuzzFinding) {
         // What stands behind a header may look like its rest.
         let slack = input.choice(2) == 0 ? [] : Array(#"0,"credit":16}"}"#.utf8)
         let text = input.rest()

@@ -10,7 +10,7 @@ enum JSONTarget {
         init(from decoder: any Decoder) {}
     }
 
-    static func run(_ input: inout InputReader) throws(Finding) {
+    static func run(_ input: inout InputReader) throws(FuzzFinding) {
         let text = input.rest()
         let reader = JSONReader()
         let isTaken = (try? reader.decode(Ignored.self, from: text)) != nil
@@ -24,15 +24,15 @@ enum JSONTarget {
             return try demand(!isTaken, "the coder took a text that the parser refused \(error)")
         }
         try demand(isTaken, "the coder refused a text that the parser took")
-        guard let read else { throw Finding("a value that was scanned can't be read") }
+        guard let read else { throw FuzzFinding("a value that was scanned can't be read") }
         try demand(same(parsed, read), "the coder read \(read), the parser \(parsed)")
         guard !hasNoNumber(read) else { return }
         let written: [UInt8]
         do { written = try JSONWriter().encode(AnyValue(read)) } catch {
-            throw Finding("what was read can't be written: \(error)")
+            throw FuzzFinding("what was read can't be written: \(error)")
         }
         guard let again = try? JSON(parsing: written, maximumDepth: JSONReader.maximumDepth) else {
-            throw Finding("the coder wrote no JSON: \(String(decoding: written, as: UTF8.self))")
+            throw FuzzFinding("the coder wrote no JSON: \(String(decoding: written, as: UTF8.self))")
         }
         try demand(
             same(again, read, isWritten: true),

@@ -5,7 +5,7 @@ import StrataManifest
 /// A manifest's text. Reading it ends with a table, which goes through JSON and
 /// comes back the same, or with errors that say where.
 enum ManifestTarget {
-    static func run(_ input: inout InputReader) throws(Finding) {
+    static func run(_ input: inout InputReader) throws(FuzzFinding) {
         let text = input.rest()
         let manifest: Manifest
         do throws(ManifestErrors) {
@@ -30,10 +30,10 @@ enum ManifestTarget {
             let table = try AppTable(json: try JSON(parsing: bytes))
             try demand(
                 table == manifest.table, "the table came back another: \(String(decoding: bytes, as: UTF8.self))")
-        } catch let finding as Finding {
+        } catch let finding as FuzzFinding {
             throw finding
         } catch {
-            throw Finding("the table does not come back: \(error): \(String(decoding: bytes, as: UTF8.self))")
+            throw FuzzFinding("the table does not come back: \(error): \(String(decoding: bytes, as: UTF8.self))")
         }
     }
 

@@ -12,7 +12,7 @@ enum URLTarget {
 
     private static let host = "h"
 
-    static func run(_ input: inout InputReader) throws(Finding) {
+    static func run(_ input: inout InputReader) throws(FuzzFinding) {
         let bytes = input.line()
         let url: BusURL?
         do throws(BusURLError) {
@@ -48,14 +48,14 @@ enum URLTarget {
 
     private static func map(
         _ text: String, in table: inout URLTable<Int>, _ mapped: inout [Mapped]
-    ) throws(Finding) {
+    ) throws(FuzzFinding) {
         let expected = URLOracle.pattern(Array(text.utf8))
         let pattern: URLPattern
         do throws(BusURLError) { pattern = try URLPattern(text) } catch {
             try judge(error)
             return try demand(expected == nil, "a pattern was refused that is one: \(error)")
         }
-        guard let expected else { throw Finding("a pattern was taken that is none: \(text)") }
+        guard let expected else { throw FuzzFinding("a pattern was taken that is none: \(text)") }
         let isTaken = mapped.contains { isSame($0.segments, expected) }
         do throws(BusURLError) { try table.add(pattern, host: host, value: mapped.count) } catch {
             try judge(error)
@@ -66,7 +66,7 @@ enum URLTarget {
     }
 
     /// What `BusURLError` promises of its messages.
-    private static func judge(_ error: BusURLError) throws(Finding) {
+    private static func judge(_ error: BusURLError) throws(FuzzFinding) {
         try demand(
             error.message.utf8.count < 900 && error.message.utf8.allSatisfy { (0x20...0x7E).contains($0) },
             "a message is too long or not printable: \(error.message)")
@@ -75,7 +75,7 @@ enum URLTarget {
     /// Compares where the table says that a URL leads with a look at all patterns.
     private static func resolves(
         _ url: BusURL, _ expected: URLOracle, _ table: URLTable<Int>, _ mapped: [Mapped]
-    ) throws(Finding) {
+    ) throws(FuzzFinding) {
         let best = mapped.filter { matches($0.segments, expected) }.min { isBetter($0.segments, $1.segments) }
         let match: URLMatch<Int>
         do throws(BusURLError) { match = try table.resolve(url, schemes: ["s", "Moments"]) } catch {
@@ -87,7 +87,7 @@ enum URLTarget {
             return try demand(error.code == code, "the URL \(url) was refused: \(error)")
         }
         guard let best, match.value == best.number else {
-            throw Finding("\(url) leads to \(match.pattern.text), not to \(best?.pattern.text ?? "nothing")")
+            throw FuzzFinding("\(url) leads to \(match.pattern.text), not to \(best?.pattern.text ?? "nothing")")
         }
         let body = match.body()
         let members = (try? JSON(parsing: body, maximumDepth: 2))?.object

@@ -10,7 +10,7 @@ import StrataCore
 /// event it asks its `host`.
 ///
 /// What it decides by is in tables of their own (`RouteTable`, `CallTable`,
-/// `ObservationTable`, `ModuleTable`, `LevelTable`, `StartOrder`). Used on one thread.
+/// `ObservationTable`, `ModuleTable`, `LevelTable`, `StartBarrier`). Used on one thread.
 final class BusCore {
     unowned let host: any BusHost  // because the host owns the bus
 
@@ -78,7 +78,7 @@ final class BusCore {
         calls = CallTable(now: time / 1_000_000)
         instances = InstanceTable()
         modules = ModuleTable(table)
-        start = AppStart(StartOrder(groups: Self.eagerGroups(modules.rows)))
+        start = AppStart(StartBarrier(groups: Self.eagerGroups(modules.rows)))
         declareInterfaces()
         declareURLs()
     }

@@ -1,12 +1,12 @@
 /// The app's start: whose turn it is, and when it began and ended.
 struct AppStart {
-    private(set) var order: StartOrder
+    private(set) var order: StartBarrier
     /// `spawned` and `ready`.
     private(set) var times = StartTimes()
     /// The turn whose time runs.
-    private var timedTurn = StartOrder.Turn.notBegun
+    private var timedTurn = StartBarrier.Turn.notBegun
 
-    init(_ order: StartOrder) { self.order = order }
+    init(_ order: StartBarrier) { self.order = order }
 
     mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
 
@@ -20,7 +20,7 @@ struct AppStart {
     mutating func turnTimedOut() { order.turnTimedOut() }
 
     /// The turn, where it is another one than when this was asked last.
-    mutating func takeTurnChange() -> StartOrder.Turn? {
+    mutating func takeTurnChange() -> StartBarrier.Turn? {
         let turn = order.turn
         guard turn != timedTurn else { return nil }
         timedTurn = turn
@@ -32,7 +32,7 @@ struct AppStart {
 }
 
 extension AppStart: StatePart {
-    init() { self.init(StartOrder()) }
+    init() { self.init(StartBarrier()) }
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &order)

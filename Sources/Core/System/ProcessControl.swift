@@ -3,6 +3,10 @@ internal import Glibc
 
 /// What a process may ask of the kernel for itself and for its children.
 public enum ProcessControl {
+    /// It writes its standard output line by line, also into a pipe, where the C library would
+    /// hold 4 KiB back. Once per process, before the first `print`.
+    public static func writeOutputByLines() { strata_line_buffer_output() }
+
     /// This process adopts what its descendants leave behind, instead of init.
     public static func becomeSubreaper() throws(SystemError) {
         try check(strata_become_subreaper(), "adopt descendants")

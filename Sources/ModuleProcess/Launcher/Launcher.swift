@@ -77,7 +77,7 @@ public final class Launcher {
     var supervisors: [Supervisor] = []
     var app = AppMachine()
     var order: StartOrder
-    var progress: Progress
+    var progress: StartProgress
     var waiters = Waiters()
     var logs = LogStreams()
     /// While the app runs.
@@ -98,7 +98,7 @@ public final class Launcher {
             lifeline: try Pipe(readingBlocks: true),
             inherited: ProcessEnvironment.inherited(settings.environment), spans: settings.spans)
         order = StartOrder(table)
-        progress = Progress(at: loop.now)
+        progress = StartProgress(at: loop.now)
         link = BusLink(BusClient(loop, path: settings.socket, as: .launcher))
         console.align(to: table.modules.map(\.name))
         timer = LoopTimer(loop) { [unowned self] in self.deadlinePassed() }

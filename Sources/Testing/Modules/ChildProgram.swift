@@ -22,7 +22,7 @@ public final class ChildProgram {
     public let pid: Int32
     /// Once it has ended and was waited for.
     public private(set) var end: End?
-    let output: ProcessOutput
+    let output: ChildOutput
 
     /// What it wrote to its standard output and error, as far as it was read.
     public var outputText: String { output.text }
@@ -40,7 +40,7 @@ public final class ChildProgram {
         folder: String? = nil, third: Int32? = nil, label: String? = nil
     ) throws {
         let ends = try SocketPair.make()
-        output = ProcessOutput(ends.reading, label: label ?? executable)
+        output = ChildOutput(ends.reading, label: label ?? executable)
         defer { close(ends.writing) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

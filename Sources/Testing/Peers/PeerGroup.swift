@@ -5,14 +5,14 @@ internal import Glibc
 /// played modules answer without threads of their own.
 final class PeerGroup {
     private var peers: [RawPeer] = []
-    private var outputs: [ProcessOutput] = []
+    private var outputs: [ChildOutput] = []
     /// The bus where its peers have no sockets; nil where they have.
     private let bus: (any BusInMemory)?
 
     init(_ bus: (any BusInMemory)? = nil) { self.bus = bus }
 
     func add(_ peer: RawPeer) { peers.append(peer) }
-    func add(_ output: ProcessOutput) { outputs.append(output) }
+    func add(_ output: ChildOutput) { outputs.append(output) }
 
     /// A moment that is so far away, by the clock that the bus goes by.
     func deadline(_ duration: Duration) -> Deadline { Deadline(duration, from: now) }

@@ -41,7 +41,7 @@ struct Logs: ParsableCommand {
         let connection = try bus.connect()
         let shown = LogOutput(answer.isForPrograms ? [] : try names(connection), answer)
         guard follow else { return try read(connection, isAgain: false, shown) }
-        try Reconnection.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
+        try BusReturn.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
             if isAgain { shown.resume() }
             try read(connection, isAgain: isAgain, shown)
         }
@@ -81,7 +81,7 @@ struct Logs: ParsableCommand {
             // Ctrl-C is how -f is meant to end; and an app that ends may say so itself.
             if follow, error.code == .cancelled { return }
             guard follow, error.code == .shuttingDown else { throw error }
-            StandardError.write("strata: \(Monitor.appEnds)")
+            StandardError.write("strata: \(MonitorCommand.appEnds)")
         }
     }
 }

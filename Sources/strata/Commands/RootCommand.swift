@@ -27,18 +27,20 @@ struct RootCommand: ParsableCommand {
             CommandGroup(
                 name: "App",
                 subcommands: [
-                    New.self, Up.self, BrokerCommand.self, Launch.self, Check.self, Why.self, Graph.self, Reload.self,
+                    New.self, Up.self, BrokerCommand.self, Launch.self, CheckCommand.self, Why.self, Graph.self,
+                    Reload.self,
                     Down.self,
                 ]),
             CommandGroup(name: "Module", subcommands: [Start.self, Stop.self, Restart.self, RunModule.self]),
             CommandGroup(
                 name: "Status",
                 subcommands: [
-                    ProcessStatus.self, Top.self, Levels.self, Routes.self, Logs.self, Monitor.self, Timeline.self,
+                    ProcessStatus.self, Top.self, Levels.self, Routes.self, Logs.self, MonitorCommand.self,
+                    Timeline.self,
                     Metrics.self,
                 ]),
             CommandGroup(
-                name: "Message", subcommands: [Call.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
+                name: "Message", subcommands: [CallCommand.self, Open.self, CanOpen.self, Emit.self, Notify.self]),
             CommandGroup(name: "Shell", subcommands: [Completions.self, Manual.self]),
         ])
 

@@ -42,7 +42,7 @@ final class LauncherFixture: LineSink {
         _ change: (inout AppTable.Row, inout ModuleProcess) -> Void = { _, _ in }
     ) throws {
         let path = "\(folder)/\(name).sh"
-        try ProgramFile.write("#!/bin/sh\n\(script)\n" + (stays ? "exec cat <&3\n" : ""), to: path)
+        try WrittenProgram.write("#!/bin/sh\n\(script)\n" + (stays ? "exec cat <&3\n" : ""), to: path)
         files.append(path)
         var row = AppTable.Row(name: name)
         row.rank = rank

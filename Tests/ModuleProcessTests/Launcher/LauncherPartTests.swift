@@ -10,7 +10,7 @@ struct LauncherPartTests {
     // MARK: What became of the start
 
     @Test func startIsSummedUpOnceWhenNoneIsOpen() {
-        var progress = Progress(at: 1_000)
+        var progress = StartProgress(at: 1_000)
         #expect(progress.summary([("A", .ready), ("B", .open)], at: 2_000) == nil)
         #expect(
             progress.summary([("A", .ready), ("B", .missed), ("C", .missed)], at: 2_500)
@@ -23,8 +23,8 @@ struct LauncherPartTests {
         ([], ["A"], "the module, A, is not ready after 500 ms"), ([], [], "all 0 modules are ready after 500 ms"),
     ])
     func summaryNamesWhoIsNotReady(ready: [String], missed: [String], text: String) {
-        var progress = Progress(at: 0)
-        let starts = ready.map { (name: $0, fate: Progress.Fate.ready) } + missed.map { ($0, .missed) }
+        var progress = StartProgress(at: 0)
+        let starts = ready.map { (name: $0, fate: StartProgress.Fate.ready) } + missed.map { ($0, .missed) }
         #expect(progress.summary(starts, at: 500) == text)
     }
 

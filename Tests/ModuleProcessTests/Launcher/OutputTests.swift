@@ -121,7 +121,7 @@ struct OutputTests {
     }
 
     @Test func slowStartIsToldAtGrowingIntervals() {
-        var progress = Progress(at: 0)
+        var progress = StartProgress(at: 0)
         func tick(_ now: UInt64) -> [String] {
             progress.tick([("A", "in its setUp", 500)], at: now).map(\.text)
         }

@@ -107,7 +107,7 @@ struct AppTests {
         #expect(children.count == 4)
         app.running.signal(SIGKILL)
         #expect(try app.running.ended() == .signal(SIGKILL))
-        try app.running.until { children.allSatisfy { !RunningApp.lives($0) } }
+        try app.running.until { children.allSatisfy { !UpProcess.lives($0) } }
         #expect(!app.running.isThere(app.running.socket))
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// `strata up` with modules in Swift, one of each level, and an operator's
 /// connection to their bus.
 final class FixtureApp {
-    let running: RunningApp
+    let running: UpProcess
     private var lazyTool: RawPeer?
 
     /// - Parameters:
@@ -14,7 +14,7 @@ final class FixtureApp {
     ///   - extra: further lines of the manifest.
     init(_ more: String = "", extra: String = "") throws {
         let module = try BuiltExecutable.path("StrataFixture")
-        running = try RunningApp(
+        running = try UpProcess(
             """
             app: fixture
             schemes: [fixture]
@@ -81,7 +81,7 @@ final class FixtureApp {
         let children = running.children()
         running.signal(SIGINT)
         #expect(try running.ended() == .code(0))
-        for pid in children { #expect(!RunningApp.lives(pid)) }
+        for pid in children { #expect(!UpProcess.lives(pid)) }
         #expect(!running.isThere(running.socket))
     }
 

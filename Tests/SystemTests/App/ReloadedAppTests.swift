@@ -23,8 +23,8 @@ struct ReloadedAppTests {
           Top: {level: topout, run: [MODULE], provides: [Top]}
         """
 
-    private func run(_ test: (RunningApp, RawPeer) throws -> Void) throws {
-        let app = try RunningApp(try manifest(Self.rows))
+    private func run(_ test: (UpProcess, RawPeer) throws -> Void) throws {
+        let app = try UpProcess(try manifest(Self.rows))
         defer { app.cleanUp() }
         try app.start()
         try app.until { app.said("modules are ready") }
@@ -130,7 +130,7 @@ struct ReloadedAppTests {
                 try tool.refused("launcher/\(action)", ["module": "Goes"], with: "unknown-module")
             }
             kill(goes, SIGCONT)
-            try app.until { !RunningApp.lives(goes) }
+            try app.until { !UpProcess.lives(goes) }
         }
     }
 

@@ -33,7 +33,7 @@ struct ReplacedBrokerTests {
 
         // The same process, another program; the same connections and modules.
         #expect(try app.running.broker() == broker)
-        #expect(RunningApp.text(of: "/proc/\(broker)/cmdline").contains("--resume"))
+        #expect(UpProcess.text(of: "/proc/\(broker)/cmdline").contains("--resume"))
         #expect(try pids(tool) == before)
         try tool.cancel(open)
         try tool.expectError(to: open, "cancelled", ran: "maybe")
@@ -115,7 +115,7 @@ struct ReplacedBrokerTests {
         #expect(try strata(app, "restart", "--broker").end == .exit(0))
         let family = app.running.children()
         app.running.signal(SIGKILL)
-        try app.running.until { !family.contains(where: RunningApp.lives) && !RunningApp.lives(broker) }
+        try app.running.until { !family.contains(where: UpProcess.lives) && !UpProcess.lives(broker) }
         #expect(!app.running.isThere(app.running.socket))
     }
 

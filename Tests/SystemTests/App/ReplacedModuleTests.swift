@@ -51,7 +51,7 @@ struct ReplacedModuleTests {
             }
             // Only the last one is left.
             let last = try app.pid(of: "Shop", tool)
-            try app.running.until { pids.allSatisfy { $0 == last || !RunningApp.lives($0) } }
+            try app.running.until { pids.allSatisfy { $0 == last || !UpProcess.lives($0) } }
             #expect(try tool.asked("Shop/facts")["setUps"] == 1)
         }
     }
@@ -64,12 +64,12 @@ struct ReplacedModuleTests {
             try tool.asked("launcher/restart", ["module": "Shop"])
             let new = try app.pid(of: "Shop", tool)
             #expect(new != old)
-            #expect(RunningApp.lives(old))
+            #expect(UpProcess.lives(old))
             // It answers when the test lets it.
             kill(old, SIGUSR1)
             try tool.expectReply(to: waiting, body: .integer(Int64(old)))
-            try app.running.until { !RunningApp.lives(old) }
-            #expect(RunningApp.lives(new))
+            try app.running.until { !UpProcess.lives(old) }
+            #expect(UpProcess.lives(new))
         }
     }
 
@@ -82,7 +82,7 @@ struct ReplacedModuleTests {
             // It doesn't wait for the end of `stop`.
             let error = try tool.expectError(to: stream, "replaced", ran: "yes")
             #expect(error.message == "this process ends: ask again")
-            try app.running.until { !RunningApp.lives(old) }
+            try app.running.until { !UpProcess.lives(old) }
         }
     }
 
@@ -153,7 +153,7 @@ struct ReplacedModuleTests {
             #expect(both.count == 2)
             try tool.asked("launcher/stop", ["module": "Shop"])
             try tool.expectError(to: restart, "unavailable", ran: nil)
-            try app.running.until { !both.contains(where: RunningApp.lives) }
+            try app.running.until { !both.contains(where: UpProcess.lives) }
         }
     }
 
@@ -179,7 +179,7 @@ struct ReplacedModuleTests {
             let new = try app.pid(of: "Shop", tool)
             try write("Other: {start: manual}", app)
             try tool.asked("bus/reload")
-            try app.running.until { !RunningApp.lives(old) && !RunningApp.lives(new) }
+            try app.running.until { !UpProcess.lives(old) && !UpProcess.lives(new) }
         }
     }
 
@@ -226,7 +226,7 @@ struct RestartedModuleTests {
                 for (index, id) in later.enumerated() { try tool.expectReply(to: id, body: .integer(Int64(index))) }
                 try tool.expectReply(to: restart)
                 #expect(try app.pid(of: "Shop", tool) != old)
-                #expect(!RunningApp.lives(old))
+                #expect(!UpProcess.lives(old))
             }
         }
     }

@@ -40,7 +40,7 @@ struct RunModuleTests {
         let begun = try spawnedAt(tool)
         let program = try run(app, "Base")
         #expect(try waitUntilReady(app, "Base", otherThan: launched) == program.pid)
-        #expect(!RunningApp.lives(launched))
+        #expect(!UpProcess.lives(launched))
         #expect(try spawnedAt(tool) > begun)
         #expect(try tool.asked("Base/facts")["pid"] == .integer(Int64(program.pid)))
         // With quotes where the path has a space.
@@ -158,7 +158,7 @@ struct RunModuleTests {
         let launched = try app.pid(of: "Base2", tool)
         let program = try run(app, "Base2")
         #expect(try waitUntilReady(app, "Base2", otherThan: launched) == program.pid)
-        let manifest = RunningApp.text(of: app.running.manifest)
+        let manifest = UpProcess.text(of: app.running.manifest)
         try app.running.write(
             "strata.yaml", manifest.replacing("Base2: {", with: "Base2: {env: {FIXTURE: other}, "), mode: 0o644)
         try tool.asked("bus/reload")
@@ -168,7 +168,7 @@ struct RunModuleTests {
         program.send(signal: SIGTERM)
         try program.wait()
         let next = try waitUntilReady(app, "Base2", otherThan: program.pid)
-        #expect(RunningApp.text(of: "/proc/\(next)/environ").contains("FIXTURE=other"))
+        #expect(UpProcess.text(of: "/proc/\(next)/environ").contains("FIXTURE=other"))
         try app.end()
     }
 
@@ -180,7 +180,7 @@ struct RunModuleTests {
         let launched = try app.pid(of: "Gone", tool)
         let program = try run(app, "Gone")
         _ = try waitUntilReady(app, "Gone", otherThan: launched)
-        let manifest = RunningApp.text(of: app.running.manifest).split(separator: "\n")
+        let manifest = UpProcess.text(of: app.running.manifest).split(separator: "\n")
         try app.running.write(
             "strata.yaml", manifest.filter { !$0.contains("Gone") }.joined(separator: "\n") + "\n", mode: 0o644)
         try tool.asked("bus/reload")

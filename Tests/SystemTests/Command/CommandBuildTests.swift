@@ -12,7 +12,7 @@ struct CommandBuildTests {
         let path = "\(folder.path)/\(name)"
         try FileManager.default.createDirectory(
             atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-        try ProgramFile.write(text, to: path, mode: mode)
+        try WrittenProgram.write(text, to: path, mode: mode)
     }
 
     /// A manifest in a package's folder, and a `swift` that fails.

@@ -208,11 +208,11 @@ struct CommandDescribeTests {
             scripts: ["a": "sleep 1000 & echo $$ $! >$FOLDER/pids; wait"])
         #expect(run.status == 0)
         #expect(run.error.contains("it printed no hello within 5 s"))
-        let pids = RunningApp.text(of: folder.path + "/pids").split(whereSeparator: \.isWhitespace).compactMap {
+        let pids = UpProcess.text(of: folder.path + "/pids").split(whereSeparator: \.isWhitespace).compactMap {
             Int32($0)
         }
         #expect(pids.count == 2)
-        for pid in pids { #expect(["", "Z", "X"].contains(RunningApp.state(of: pid))) }
+        for pid in pids { #expect(["", "Z", "X"].contains(UpProcess.state(of: pid))) }
     }
 
     @Test func programsOfOtherUsersAreAskedAsThose() async throws {

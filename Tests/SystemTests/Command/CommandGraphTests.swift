@@ -72,7 +72,7 @@ struct CommandGraphTests {
             "urls": [{"host": "note", "path": "/:id", "to": "Notes/show"}], "observes": ["store.changed"]}
             """
         for (name, text) in [("notes", "echo '\(hello)'"), ("store", "exit 3")] {
-            try ProgramFile.write("#!/bin/sh\n\(text)\n", to: "\(folder.path)/\(name)")
+            try WrittenProgram.write("#!/bin/sh\n\(text)\n", to: "\(folder.path)/\(name)")
         }
         let path = try folder.file(
             "app.yaml",

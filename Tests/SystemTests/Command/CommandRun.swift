@@ -185,7 +185,7 @@ final class TemporaryFolder: Sendable {
 
     func file(_ name: String, _ text: String = "") throws -> String {
         let file = "\(path)/\(name)"
-        try ProgramFile.write(text, to: file, mode: 0o644)
+        try WrittenProgram.write(text, to: file, mode: 0o644)
         return file
     }
 }

@@ -23,7 +23,7 @@ struct SteeredAppTests {
         #expect(try app.pid(of: "Hand", tool) == first)
         #expect(try strata(app, "restart", "Hand") == (.exit(0), "{}\n"))
         #expect(try app.pid(of: "Hand", tool) != first)
-        #expect(!RunningApp.lives(first))
+        #expect(!UpProcess.lives(first))
         for _ in 0..<2 { #expect(try strata(app, "stop", "Hand") == (.exit(0), "{}\n")) }
         _ = try tool.refused("Hand/echo", with: "unavailable")
         for (command, name, word) in [
@@ -47,7 +47,7 @@ struct SteeredAppTests {
         let holder = try app.pid(of: "Left", tool)
         #expect(!app.running.children().contains(holder))
         #expect(try strata(app, "stop", "Left") == (.exit(0), "{}\n"))
-        try app.running.until { !RunningApp.lives(holder) || RunningApp.state(of: holder) == "Z" }
+        try app.running.until { !UpProcess.lives(holder) || UpProcess.state(of: holder) == "Z" }
         let row = try tool.asked("bus/modules")["modules"]?.array?.first { $0["name"] == "Left" }
         #expect(row?["state"] == "absent" && row?["pid"] == .null, "\(row ?? .null)")
         _ = try tool.refused("Left/echo", with: "unavailable")

@@ -98,6 +98,6 @@ final class SampleFolder {
         let file = "\(path)/\(name)"
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try ProgramFile.write(text, to: file, mode: 0o644)
+        try WrittenProgram.write(text, to: file, mode: 0o644)
     }
 }

@@ -91,7 +91,7 @@ struct AppEventTests {
         app.running.signal(SIGHUP)
         try app.running.until { told() == 3 }
         let tool = try app.tool()
-        let manifest = RunningApp.text(of: app.running.manifest)
+        let manifest = UpProcess.text(of: app.running.manifest)
         try app.running.write("strata.yaml", "app: [", mode: 0o644)
         _ = try tool.refused("bus/reload", with: "bad-params")
         app.running.signal(SIGHUP)

@@ -66,7 +66,7 @@ final class MetricsProcess {
     func whileHalted(_ block: () throws -> Void) throws {
         child?.kill(SIGSTOP)
         defer { child?.kill(SIGCONT) }
-        try until { RunningApp.state(of: child?.pid ?? 0) == "T" }
+        try until { UpProcess.state(of: child?.pid ?? 0) == "T" }
         try block()
     }
 

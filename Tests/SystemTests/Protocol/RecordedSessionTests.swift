@@ -11,7 +11,7 @@ struct RecordedSessionTests {
         let page = try Self.page()
         let manifest = try #require(Self.block("yaml", in: page.suffix(from: try Self.section(in: page))))
         let session = try #require(Self.block("session", in: page[...]))
-        let app = try RunningApp(manifest.joined(separator: "\n"))
+        let app = try UpProcess(manifest.joined(separator: "\n"))
         defer { app.cleanUp() }
         try app.start("broker")
         try app.until { SocketAddress.occupant(app.socket) == .live }

@@ -6,7 +6,7 @@ import Testing
 /// `strata logs`, with real processes.
 @Suite(.timeLimit(.hang))
 struct LogsTests {
-    private func program(_ app: RunningApp, _ words: String...) throws -> ChildProgram {
+    private func program(_ app: UpProcess, _ words: String...) throws -> ChildProgram {
         try ChildProgram(
             try BuiltExecutable.path("strata"), ["logs"] + words, environment: ["STRATA_SOCKET": app.socket])
     }
@@ -20,7 +20,7 @@ struct LogsTests {
             echo to out; echo to err >&2
             printf 'bad \\377 \\033[31mred\\033[0m\\ttab \\033[2J last'; exit 5
             """
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             modules:
@@ -131,7 +131,7 @@ struct LogsTests {
     /// It has credit for three lines while two thousand are written.
     @Test func aSlowReaderMissesLinesAndHoldsUpNobody() throws {
         let script = "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i + 1)); done; echo done; exec cat <&3"
-        let app = try RunningApp(
+        let app = try UpProcess(
             "app: test\nmodules:\n  Chatty: {run: [chatty.sh], start: manual, stop: 100ms}",
             scripts: ["chatty.sh": script])
         defer { app.cleanUp() }
@@ -182,7 +182,7 @@ struct LogsTests {
     /// A frame that holds next to nothing: the text is cut, and the launcher keeps its
     /// connection.
     @Test func aLineFitsIntoASmallFrame() throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             limits: {frame: 2KiB, header: 1KiB}

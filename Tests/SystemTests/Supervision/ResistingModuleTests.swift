@@ -29,8 +29,8 @@ struct ResistingModuleTests {
         ["daemon.pid", "daemon.pid", "ignores.pid", "floods.pid", "leaves.pid", "leaves.pid"]
         + ["all.pid", "all.pid", "all.pid"]
 
-    private func app() throws -> RunningApp {
-        try RunningApp(
+    private func app() throws -> UpProcess {
+        try UpProcess(
             """
             app: test
             modules:
@@ -43,10 +43,10 @@ struct ResistingModuleTests {
     }
 
     /// The numbers that the modules wrote, once all are there.
-    private func pids(_ app: RunningApp, until: (() -> Bool) throws -> Void) throws -> [Int32] {
+    private func pids(_ app: UpProcess, until: (() -> Bool) throws -> Void) throws -> [Int32] {
         let names = Set(Self.files)
         func known() -> [Int32] {
-            names.flatMap { RunningApp.text(of: "\(app.folder)/\($0)").split(separator: "\n").compactMap { Int32($0) } }
+            names.flatMap { UpProcess.text(of: "\(app.folder)/\($0)").split(separator: "\n").compactMap { Int32($0) } }
         }
         try until { known().count == Self.files.count }
         defer { for name in names { unlink("\(app.folder)/\(name)") } }
@@ -59,13 +59,13 @@ struct ResistingModuleTests {
         defer { app.cleanUp() }
         try app.start()
         let pids = try pids(app) { try app.until($0) }
-        defer { for pid in pids where RunningApp.runs(pid) { kill(pid, SIGKILL) } }
-        #expect(pids.allSatisfy(RunningApp.runs))
+        defer { for pid in pids where UpProcess.runs(pid) { kill(pid, SIGKILL) } }
+        #expect(pids.allSatisfy(UpProcess.runs))
         app.signal(signal)
         // What it has written until then is much to read.
         try app.until { app.exit != nil }
         #expect(try app.ended() == .code(0))
-        #expect(pids.filter(RunningApp.runs) == [])
+        #expect(pids.filter(UpProcess.runs) == [])
         #expect(
             app.lines.contains { $0.hasPrefix("Ignores ") && $0.contains("it did not end within 200 ms of SIGTERM") })
         #expect(!app.isThere(app.socket))
@@ -94,12 +94,12 @@ struct ResistingModuleTests {
             try #require(hasCome)
         }
         let pids = try pids(app, until: until)
-        defer { for pid in pids where RunningApp.runs(pid) { kill(pid, SIGKILL) } }
+        defer { for pid in pids where UpProcess.runs(pid) { kill(pid, SIGKILL) } }
         try until { Self.isFull(output) }
         strata.kill(SIGTERM)
         try until { exit != nil }
         #expect(exit == .code(0))
-        #expect(pids.filter(RunningApp.runs) == [])
+        #expect(pids.filter(UpProcess.runs) == [])
         #expect(!app.isThere(app.socket))
     }
 

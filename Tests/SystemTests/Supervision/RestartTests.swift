@@ -51,7 +51,7 @@ struct RestartTests {
 
     /// The exact delays are the machine's tests' affair: here a process costs time.
     @Test func delaysGrowToTheirMost() throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             "{app: test, modules: {Quick: {run: [quick.sh], backoff: {first: 50ms, most: 400ms, reset: 60s}}}}",
             scripts: ["quick.sh": "exit 1"])
         defer { app.cleanUp() }

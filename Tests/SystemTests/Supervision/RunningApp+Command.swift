@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-extension RunningApp {
+extension UpProcess {
     /// `strata …` against this app, from another process.
     func strata(_ words: String...) throws -> (end: ChildProgram.End, output: String) {
         let program = try ChildProgram(

@@ -15,7 +15,7 @@ struct WatchdogTests {
         let pid = try app.pid(of: "Dog", tool)
         if how == "stopped" { kill(pid, SIGSTOP) } else { _ = try tool.call("Dog/block") }
         try app.running.until { app.running.lines.count { $0.hasPrefix("Dog ") && $0.contains("ready after") } >= 2 }
-        #expect(!RunningApp.lives(pid))
+        #expect(!UpProcess.lives(pid))
         #expect(try app.pid(of: "Dog", tool) != pid)
         let why = try app.running.why("Dog")
         #expect(why["reason"] == "it did not answer a ping within 2000 ms" && why["signal"] == 9, "\(why)")

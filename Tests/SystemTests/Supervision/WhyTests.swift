@@ -11,7 +11,7 @@ struct WhyTests {
             i=0; while [ $i -lt 40 ]; do printf 'line %d \\033[31mred\\033[2J\\n' $i; i=$((i + 1)); done
             head -c 5000 /dev/zero | tr '\\0' x; echo; echo 'last words' >&2; exit 5
             """
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             modules:
@@ -159,7 +159,7 @@ struct WhyTests {
     @Test func answerFitsIntoASmallFrame() throws {
         let script =
             "i=0; while [ $i -lt 40 ]; do echo line $i $(printf %0200d 0); i=$((i + 1)); done; exit 5"
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             limits: {frame: 2KiB, header: 1KiB}

@@ -6,7 +6,7 @@ import Testing
 struct LimitTests {
     @Test func processOverItsMemoryIsKilledAndSaidSo() throws {
         let script = "x=$(head -c 40000000 /dev/zero | tr '\\0' x); echo full; while read y <&3; do :; done"
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             modules:
@@ -31,7 +31,7 @@ struct LimitTests {
             for file in /proc/self/exe; do exec 9<$file && echo opened 9; done
             exec 19<$0 && echo opened 19; (exec 20<$0) 2>/dev/null || echo refused 20; exec cat <&3
             """
-        let app = try RunningApp(
+        let app = try UpProcess(
             "{app: test, modules: {A: {run: [bash.sh], start: async, limits: {files: 20}, stop: 100ms}}}")
         defer { app.cleanUp() }
         guard access("/bin/bash", X_OK) == 0 else { try Test.cancel("a plain sh has no descriptors over 9") }

@@ -12,7 +12,7 @@ struct ProcessTests {
             grep -q 'NoNewPrivs:.*1' /proc/self/status && echo gains nothing
             exec cat <&3
             """
-        let app = try RunningApp(
+        let app = try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], start: async, stop: 100ms}}}", scripts: ["a.sh": script])
         defer { app.cleanUp() }
         try app.start()

@@ -9,15 +9,15 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct ServiceManagerTests {
     /// An app whose one module prints its environment when it is started.
-    private func makeApp() throws -> RunningApp {
-        try RunningApp(
+    private func makeApp() throws -> UpProcess {
+        try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], start: async, stop: 100ms}}}",
             scripts: ["a.sh": "echo \"env: $(env | tr '\\n' ' ')\"\nexec cat <&3"])
     }
 
     /// The manager hears what is told; answers when a condition holds of all of it.
     private func hear(
-        _ manager: DatagramServer, _ app: RunningApp, _ heard: inout [String], until condition: ([String]) -> Bool,
+        _ manager: DatagramServer, _ app: UpProcess, _ heard: inout [String], until condition: ([String]) -> Bool,
         _ location: SourceLocation = #_sourceLocation
     ) throws {
         try app.until(
@@ -28,7 +28,7 @@ struct ServiceManagerTests {
     }
 
     @Test func theManagerHearsOfReadinessReloadAndEnd() throws {
-        let app = try RunningApp("{app: test, modules: {A: {start: on-demand, run: [a.sh], provides: [A]}}}")
+        let app = try UpProcess("{app: test, modules: {A: {start: on-demand, run: [a.sh], provides: [A]}}}")
         defer { app.cleanUp() }
         let manager = try #require(DatagramServer(path: app.folder + "/notify"))
         try app.start(environment: ["NOTIFY_SOCKET=\(manager.path)"])
@@ -56,7 +56,7 @@ struct ServiceManagerTests {
         // goes on.
         let broker = try app.broker()
         kill(broker, SIGSTOP)
-        try app.until { RunningApp.state(of: broker) == "T" }
+        try app.until { UpProcess.state(of: broker) == "T" }
         try hear(manager, app, &heard) { _ in true }
         let (before, start) = (heard.count, app.loop.now)
         try hear(manager, app, &heard) { _ in app.loop.now >= start + 300 }

@@ -9,7 +9,7 @@ struct UpTests {
     private static let stays = "echo here; exec cat <&3"
 
     @Test func ctrlCEndsEveryProcessAndRemovesTheSocket() throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             modules:
@@ -26,12 +26,12 @@ struct UpTests {
         app.signal(SIGINT)
         #expect(try app.ended() == .code(0))
         #expect(app.said("nothing of it is left"))
-        for pid in children { #expect(!RunningApp.lives(pid)) }
+        for pid in children { #expect(!UpProcess.lives(pid)) }
         #expect(!app.isThere(app.socket))
     }
 
     @Test func nothingThatAModuleStartsOutlivesTheApp() throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}",
             scripts: ["a.sh": "(setsid sh -c 'echo $$ >orphan; sleep 1000' </dev/null >/dev/null 2>&1 &)\nexec cat <&3"]
         )
@@ -40,18 +40,18 @@ struct UpTests {
         let file = app.folder + "/orphan"
         var orphan: Int32 = 0
         try app.until {
-            orphan = Int32(RunningApp.text(of: file).split(separator: "\n").first ?? "") ?? 0
+            orphan = Int32(UpProcess.text(of: file).split(separator: "\n").first ?? "") ?? 0
             return orphan > 0
         }
         unlink(file)
-        #expect(RunningApp.lives(orphan))
+        #expect(UpProcess.lives(orphan))
         app.signal(SIGTERM)
         #expect(try app.ended() == .code(0))
-        #expect(!RunningApp.lives(orphan))
+        #expect(!UpProcess.lives(orphan))
     }
 
     @Test func killedBrokerIsStartedAgainAndTheModulesStay() throws {
-        let app = try RunningApp("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
+        let app = try UpProcess("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
         defer { app.cleanUp() }
         try app.start()
         try app.until { app.said("| here") }
@@ -60,7 +60,7 @@ struct UpTests {
         kill(old, SIGKILL)
         try app.until { app.said("the broker is back after") }
         #expect(try app.broker() != old)
-        #expect(module.allSatisfy(RunningApp.lives))
+        #expect(module.allSatisfy(UpProcess.lives))
         #expect(app.lines.count { $0.contains("| here") } == 1)
         app.signal(SIGINT)
         #expect(try app.ended() == .code(0))
@@ -68,7 +68,7 @@ struct UpTests {
     }
 
     @Test func killedLauncherTakesTheWholeAppWithIt() throws {
-        let app = try RunningApp("{app: test, modules: {A: {run: [a.sh]}}}", scripts: ["a.sh": Self.stays])
+        let app = try UpProcess("{app: test, modules: {A: {run: [a.sh]}}}", scripts: ["a.sh": Self.stays])
         defer { app.cleanUp() }
         try app.start()
         try app.until { app.said("| here") }
@@ -80,7 +80,7 @@ struct UpTests {
     }
 
     @Test func badModulesAreNamedAndTheRestRuns() throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             startup: 3s
@@ -123,8 +123,8 @@ struct UpTests {
     }
 
     @Test func socketThatIsTakenIsRefused() throws {
-        let app = try RunningApp("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
-        let second = try RunningApp("{app: test, modules: {}}")
+        let app = try UpProcess("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
+        let second = try UpProcess("{app: test, modules: {}}")
         defer {
             second.cleanUp()
             app.cleanUp()
@@ -144,12 +144,12 @@ struct UpTests {
     }
 
     @Test func badManifestAndBadPathAreExitCode2() throws {
-        let app = try RunningApp("app: TEST\nmodules:\n  A: {level: nowhere, restart: sometimes}\n")
+        let app = try UpProcess("app: TEST\nmodules:\n  A: {level: nowhere, restart: sometimes}\n")
         defer { app.cleanUp() }
         try app.start()
         #expect(try app.ended() == .code(2))
         #expect(app.lines.count == 3)
-        let long = try RunningApp("{app: test, modules: {}}")
+        let long = try UpProcess("{app: test, modules: {}}")
         defer { long.cleanUp() }
         try long.start(socket: "/tmp/" + String(repeating: "x", count: 120))
         #expect(try long.ended() == .code(2))
@@ -161,7 +161,7 @@ struct UpTests {
 
     @Test(arguments: ["up", "broker", "launch"])
     func whatTheBusWouldRefuseForCertainIsRefusedAtTheStart(command: String) throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             """
             app: test
             calls: layered
@@ -179,7 +179,7 @@ struct UpTests {
     }
 
     @Test func whatMayBeMetAfterAllIsSaidAndStarted() throws {
-        let app = try RunningApp(
+        let app = try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], start: async, requires: [B], stop: 100ms}}}",
             scripts: ["a.sh": Self.stays])
         defer { app.cleanUp() }
@@ -192,6 +192,6 @@ struct UpTests {
 
     /// Neither gone nor a zombie that somebody else has to wait for.
     private static func runs(_ pid: Int32) -> Bool {
-        !["", "Z", "X"].contains(RunningApp.state(of: pid))
+        !["", "Z", "X"].contains(UpProcess.state(of: pid))
     }
 }

@@ -38,7 +38,7 @@ final class UserApp {
 
     private static let setpriv = "/usr/bin/setpriv"
 
-    let running: RunningApp
+    let running: UpProcess
     private let name: String
 
     /// - Parameters:
@@ -46,7 +46,7 @@ final class UserApp {
     ///   - scripts: executable for everyone, beside the manifest.
     init(_ name: String, _ rows: String, scripts: [String: String] = [:]) throws {
         self.name = "\(name)-\(getpid())"
-        running = try RunningApp(
+        running = try UpProcess(
             """
             app: \(self.name)
             group: \(Self.group)

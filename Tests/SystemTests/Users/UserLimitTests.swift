@@ -37,7 +37,7 @@ extension SharedFolderTests {
             for module in ["Other", "Own"] {
                 let line = try #require(running.lines.first { $0.hasPrefix("\(module) ") && $0.contains("| process ") })
                 let pid = try #require(line.split(separator: " ").last.flatMap { Int32($0) })
-                let status = RunningApp.text(of: "/proc/\(pid)/status")
+                let status = UpProcess.text(of: "/proc/\(pid)/status")
                 #expect(status.contains("NoNewPrivs:\t1"), "\(module)")
                 let user = try #require(module == "Own" ? 0 : UserApp.module?.uid)
                 #expect(status.contains("Uid:\t\(user)\t\(user)\t\(user)\t\(user)"), "\(module): \(status)")

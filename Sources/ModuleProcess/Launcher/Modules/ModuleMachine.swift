@@ -172,7 +172,7 @@ struct ModuleMachine {
     }
 
     /// What became of its first start.
-    var firstStart: Progress.Fate {
+    var firstStart: StartProgress.Fate {
         switch state {
         case _ where isReady: .ready
         case .settled, .stopping, .lent: .missed

@@ -45,7 +45,7 @@ extension Supervisor {
         return .object(members)
     }
 
-    private static func describe(_ end: ModuleHistory.End, _ lines: [String]) -> JSON {
+    private static func describe(_ end: ProcessHistory.End, _ lines: [String]) -> JSON {
         let number: JSON.Member =
             switch end.exit {
             case .code(let code): .init("code", .integer(Int64(code)))

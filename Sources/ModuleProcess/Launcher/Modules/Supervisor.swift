@@ -67,7 +67,7 @@ final class Supervisor {
     /// Since when it is to be ready and is not.
     private(set) var notReadySince: UInt64 = 0
     /// What became of its processes.
-    private(set) var history = ModuleHistory()
+    private(set) var history = ProcessHistory()
     /// A person wants its next process: the broker forgets its deaths.
     private var isWantedByHand = false
     /// Actions that the broker has set aside, as far as was told.

@@ -8,7 +8,7 @@ extension Module {
     /// `--describe` prints the module's hello, without a bus, and `--help` says
     /// what the program is; all other arguments are the module's own.
     nonisolated public static func main() {
-        StandardOutput.writeLines()
+        ProcessControl.writeOutputByLines()
         ModuleExecutor.shared.claimThread()
         let arguments = Array(CommandLine.arguments.dropFirst())
         let runtime: ModuleRuntime = ModuleActor.assumeIsolated {
@@ -50,7 +50,10 @@ extension Module {
     }
 
     private static func endProcess(_ code: Int32, _ line: String?) -> Never {
-        if let line { StandardError.write("\(name): \(line)\n") }
+        // Not by the C library's `stderr`, which Swift 6 takes for shared mutable state.
+        if var line = line.map({ "\(name): \($0)\n" }) {
+            line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        }
         fflush(nil)
         exit(code)
     }

@@ -92,7 +92,7 @@ final class ModuleRuntime {
     }
 
     func hello(resumed: Bool) -> JSON {
-        Hello.json(
+        HelloBody.json(
             module: name, level: level, token: configuration.token, exports: offers.exports,
             observations: observations.all, resumed: resumed)
     }

@@ -32,7 +32,7 @@ struct FullQueueTests {
             exec -a "$0" '\(try BuiltExecutable.path("strata-broker"))' "$@"
 
             """
-        try ProgramFile.write(script, to: program)
+        try WrittenProgram.write(script, to: program)
         return program
     }
 
@@ -91,7 +91,7 @@ struct FullQueueTests {
         defer { folder.remove() }
         let program = try recordingProgram(folder)
         let limited = "\(folder.path)/limited"
-        try ProgramFile.write(
+        try WrittenProgram.write(
             "#!/bin/bash\nulimit -f $((70 << 10))\nexec -a '\(program)' '\(program)' \"$@\"\n", to: limited)
         try TestBus.run(.sixModules(), executable: limited) { bus in
             let owner = try bus.provider("Ant", "Big")

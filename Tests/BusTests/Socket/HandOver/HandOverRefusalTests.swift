@@ -37,7 +37,7 @@ struct HandOverRefusalTests {
 
     private static func copy(_ source: String, to target: String) throws {
         let bytes = try [UInt8](contentsOf: source)
-        try ProgramFile.write(bytes, to: target)
+        try WrittenProgram.write(bytes, to: target)
     }
 
     @Test func aProgramThatIsGone() throws {
@@ -46,13 +46,13 @@ struct HandOverRefusalTests {
 
     @Test func aProgramThatMayNotBeExecuted() throws {
         try run(
-            { try ProgramFile.write("#!/bin/sh\n", to: $0, mode: 0o644) },
+            { try WrittenProgram.write("#!/bin/sh\n", to: $0, mode: 0o644) },
             { #expect($0.message.contains("can't be started")) })
     }
 
     @Test func aProgramThatFailsItsTrialIsQuoted() throws {
         try run(
-            { try ProgramFile.write("#!/bin/sh\necho 'I am of version 2' >&2\nexit 4\n", to: $0) },
+            { try WrittenProgram.write("#!/bin/sh\necho 'I am of version 2' >&2\nexit 4\n", to: $0) },
             {
                 #expect($0.message.contains("exit code 4"))
                 #expect($0.message.contains("I am of version 2"))
@@ -61,7 +61,7 @@ struct HandOverRefusalTests {
 
     @Test func aProgramThatHangsInItsTrialIsKilled() throws {
         try run(
-            { try ProgramFile.write("#!/bin/sh\nexec sleep 600\n", to: $0) },
+            { try WrittenProgram.write("#!/bin/sh\nexec sleep 600\n", to: $0) },
             { #expect($0.message.contains("5000 ms")) })
     }
 
@@ -72,9 +72,9 @@ struct HandOverRefusalTests {
         let program = "\(folder.path)/strata-broker"
         let real = try BuiltExecutable.path("strata-broker")
         func script(_ text: String) -> (String) throws -> Void {
-            { try ProgramFile.write("#!/bin/sh\n\(text)\n", to: $0) }
+            { try WrittenProgram.write("#!/bin/sh\n\(text)\n", to: $0) }
         }
-        func file(_ bytes: [UInt8]) -> (String) throws -> Void { { try ProgramFile.write(bytes, to: $0) } }
+        func file(_ bytes: [UInt8]) -> (String) throws -> Void { { try WrittenProgram.write(bytes, to: $0) } }
         func link(_ path: String) -> (String) throws -> Void { { try #require(symlink(path, $0) == 0) } }
         var generator = SeededGenerator(11)
         let noise = (0..<4_096).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -149,13 +149,13 @@ struct HandOverRefusalTests {
         try Self.copy(try BuiltExecutable.path("strata-broker"), to: program)
         try TestBus.run(.sixModules(), executable: program) { bus in
             unlink(program)
-            try ProgramFile.write(
+            try WrittenProgram.write(
                 "#!/bin/sh\necho tried >> '\(log)'\nuntil [ -e '\(go)' ]; do sleep 0.01; done\n", to: program)
             let tool = try bus.operator()
             let ids = try (0..<200).map { _ in try tool.call("bus/handOver") }
             // All have been read before the trial is over.
             try tool.settle()
-            try ProgramFile.write("", to: go)
+            try WrittenProgram.write("", to: go)
             for id in ids { try tool.expectError(to: id, "unavailable", ran: "no") }
             let tries = try [UInt8](contentsOf: log).filter { $0 == 0x0A }.count
             #expect(tries == 1)
@@ -167,7 +167,7 @@ struct HandOverRefusalTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let file = "\(folder.path)/state"
-        try ProgramFile.write("strata state 10\n", to: file)
+        try WrittenProgram.write("strata state 10\n", to: file)
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
         let child = try ChildProgram(program, ["--resume", "3"], third: descriptor, label: "a broker")

@@ -226,7 +226,7 @@ struct HandOverTests {
         // It says that it is the script itself, which is what comes next then.
         let wait = "[ $1 = --resume ] && { : > '\(mark)'; until [ -e '\(go)' ]; do sleep 0.01; done; }"
         let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" '\(real)' \"$@\"\n"
-        try ProgramFile.write(script, to: program)
+        try WrittenProgram.write(script, to: program)
         let table = AppTable.testing(.manual("Login") { $0.ping = 1_500 })
         try TestBus.run(table, executable: program) { bus in
             let launcher = try bus.launcher()
@@ -241,7 +241,7 @@ struct HandOverTests {
             // Its time passes while nobody reads the answer.
             let over = ContinuousClock.now + .milliseconds(1_600)
             while ContinuousClock.now < over { poll(nil, 0, 10) }
-            try ProgramFile.write("", to: go)
+            try WrittenProgram.write("", to: go)
             let answer = try bus.operator().expectReply(to: change)
             #expect((answer.json["microseconds"]?.integer ?? 0) >= 1_600_000)
             try login.reply(to: try login.expectCall("module/ping"))

@@ -91,7 +91,7 @@ struct OtherBuildTests {
     @Test func thisBuildsFieldsAreAmongTheKept() throws {
         let state = try presentState()
         if let kept = Self.kept {
-            try ProgramFile.write(state, to: Repository.path("\(Self.states)/\(kept).state"))
+            try WrittenProgram.write(state, to: Repository.path("\(Self.states)/\(kept).state"))
         }
         let newest = try #require(try Repository.entries(Self.states).last)
         let before = fields(of: try [UInt8](contentsOf: Repository.path("\(Self.states)/\(newest)")))
@@ -150,10 +150,10 @@ struct OtherBuildTests {
         let others: [String: Set<String>] = [
             "BrokerState": ["queues"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],
             "ModuleSession": ["interfaces", "urls"], "SeenReports": ["numbers"], "Interface": ["adds"],
-            "Action": ["nameBytes"], "AppStart": ["timedTurn"], "StartOrder": ["progress"],
+            "Action": ["nameBytes"], "AppStart": ["timedTurn"], "StartBarrier": ["progress"],
         ]
         /// Those that are written in a way of their own.
-        let more = ["Statistics": 1, "StartOrder": 1]
+        let more = ["Statistics": 1, "StartBarrier": 1]
         var names: Set<String> = []
         func check(_ part: some StatePart) throws {
             let name = "\(type(of: part))"
@@ -216,7 +216,7 @@ struct OtherBuildTests {
         try check(Monitor.Wanted())
         try check(AlarmState())
         try check(AppStart())
-        try check(StartOrder())
+        try check(StartBarrier())
         try check(Statistics())
         try check(Statistics.CountedCode())
         try check(HistogramState())

@@ -14,7 +14,7 @@ struct DescriptorLimitTests {
         let program = "\(folder.path)/broker"
         let broker = try BuiltExecutable.path("strata-broker")
         let script = "#!/bin/sh\nulimit -n \(limit)\nexec \"\(broker)\" \"$@\" 2>\(folder.path)/said\n"
-        try ProgramFile.write(script, to: program)
+        try WrittenProgram.write(script, to: program)
         try TestBus.run(.sixModules(), executable: program) { try test($0, "\(folder.path)/said") }
     }
 

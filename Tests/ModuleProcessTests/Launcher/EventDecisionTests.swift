@@ -6,7 +6,7 @@ import Testing
 
 /// What the launcher decides about the app's own events, and what it emits.
 @Suite(.timeLimit(.hang))
-struct AppEventTests {
+struct EventDecisionTests {
     @Test func pressureIsAnEventOnceInTenSecondsAndNotWhileOneIsOpen() {
         var pressure = MemoryPressure()
         let emitted = [5, 6, 10_004].map { pressure.came(at: $0) }

@@ -1,7 +1,7 @@
 internal import FaultRecord
 
 /// Processes and sessions: none ends for no reason, and none is set up twice.
-extension Judge {
+extension RunJudge {
     /// Nanoseconds that a fault's consequences may take.
     private static let aftermath: UInt64 = 15_000_000_000
     /// The same of the broker's death, which all see at once.

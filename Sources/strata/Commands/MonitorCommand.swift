@@ -3,9 +3,9 @@ import StrataCore
 import StrataOperator
 
 /// `strata monitor`: what passes on the bus, live.
-struct Monitor: ParsableCommand {
+struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Shows the frames that the bus lets pass or refuses, live.",
+        commandName: "monitor", abstract: "Shows the frames that the bus lets pass or refuses, live.",
         discussion: """
             EXAMPLE
               strata monitor --module Catalog --bodies
@@ -55,7 +55,7 @@ struct Monitor: ParsableCommand {
                 show(body, frame, isWanted, view)
             }
         }
-        try Reconnection.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
+        try BusReturn.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
             // Another broker counts its calls anew.
             if isAgain { calls = SeenCalls() }
             do throws(Failure) { _ = try connection.send(request) } catch {

@@ -2,7 +2,7 @@ import StrataCore
 
 /// What became of a module's processes: how many there were, and how the last
 /// one that ended did.
-struct ModuleHistory {
+struct ProcessHistory {
     /// How a process ended.
     struct End {
         var pid: Int32

@@ -4,10 +4,10 @@ import TestSupport
 @testable import StrataBus
 
 @Suite(.timeLimit(.hang))
-struct StartOrderTests {
+struct StartBarrierTests {
     /// Rows 0 and 1 are equal, 2 follows; 9 is asynchronous.
-    private func order() -> StartOrder {
-        var order = StartOrder(groups: [[0, 1], [2]])
+    private func order() -> StartBarrier {
+        var order = StartBarrier(groups: [[0, 1], [2]])
         order.begin()
         return order
     }
@@ -43,7 +43,7 @@ struct StartOrderTests {
     }
 
     @Test func nothingBeginsBeforeTheLauncherIsThere() {
-        var order = StartOrder(groups: [[0]])
+        var order = StartBarrier(groups: [[0]])
         #expect(order.turn == .notBegun && !order.maySetUp(0))
         order.begin()
         #expect(order.maySetUp(0))
@@ -90,7 +90,7 @@ struct StartOrderTests {
     func theRulesHoldInAnyOrderOfEvents(seed: Int) {
         var generator = SeededGenerator(seed)
         let groups = [[0, 1], [2], [3, 4, 5], [6]]
-        var order = StartOrder(groups: groups)
+        var order = StartBarrier(groups: groups)
         order.begin()
         var setUp: Set<Int> = []
         var initialized: Set<Int> = []

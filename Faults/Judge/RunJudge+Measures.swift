@@ -1,7 +1,7 @@
 internal import FaultRecord
 
 /// How long the app stood still.
-extension Judge {
+extension RunJudge {
     mutating func measure() {
         var (back, handOver, outage): (UInt64, UInt64, UInt64) = (0, 0, 0)
         for fault in faults {

@@ -2,7 +2,7 @@ internal import FaultJudge
 internal import FaultRecord
 
 /// The run's result as text.
-struct Table {
+struct SummaryTable {
     let summary: Summary
     let violations: [Violation]
     let run: Run

@@ -3,9 +3,9 @@ import StrataCore
 import StrataManifest
 
 /// `strata check`: what can be known of an app before anything runs.
-struct Check: ParsableCommand {
+struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks a manifest, and the executables that it names.",
+        commandName: "check", abstract: "Checks a manifest, and the executables that it names.",
         discussion: """
             EXAMPLE
               strata check

@@ -2,7 +2,7 @@
 /// step. Rows equal in level and priority are a group; groups take turns.
 ///
 /// A value without clock or I/O. Members are numbers of the table's rows.
-struct StartOrder {
+struct StartBarrier {
     enum Progress: UInt8 {
         /// Its `setUp` has not been answered.
         case starting
@@ -99,7 +99,7 @@ struct StartOrder {
     }
 }
 
-extension StartOrder: StatePart {
+extension StartBarrier: StatePart {
     init() { self.init(groups: []) }
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {

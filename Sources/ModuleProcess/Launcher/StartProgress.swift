@@ -2,7 +2,7 @@
 /// at ever longer intervals; and once what became of it.
 ///
 /// A value without I/O; `now` in milliseconds.
-struct Progress {
+struct StartProgress {
     private struct Told {
         var activity: String
         var since: UInt64

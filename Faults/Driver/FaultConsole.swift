@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Lines that are out at once, also where they go into a pipe.
-enum Console {
+enum FaultConsole {
     static func say(_ line: String) { write(line, to: 1) }
     static func complain(_ line: String) { write(line, to: 2) }
 

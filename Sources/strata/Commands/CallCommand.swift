@@ -2,9 +2,9 @@ import ArgumentParser
 import StrataOperator
 
 /// `strata call`: calls an action, or lists those of an interface.
-struct Call: ParsableCommand {
+struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Calls an action, and prints its answer.",
+        commandName: "call", abstract: "Calls an action, and prints its answer.",
         discussion: """
             EXAMPLE
               strata call Catalog/list '{"limit": 3}'

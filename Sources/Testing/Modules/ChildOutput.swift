@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The reading end of a child's output.
-final class ProcessOutput {
+final class ChildOutput {
     let label: String
     private(set) var descriptor: Int32
     private(set) var isAtEnd = false

@@ -1,5 +1,5 @@
 /// Why a run can't go on; a whole sentence.
-struct Failure: Error, CustomStringConvertible {
+struct RunFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }

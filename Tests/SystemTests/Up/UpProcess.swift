@@ -6,7 +6,7 @@ import Testing
 
 /// The built `strata` with a manifest and shell scripts in a folder of its own,
 /// as a process: what it wrote so far, and how it ended.
-final class RunningApp {
+final class UpProcess {
     let loop: Loop
     let folder: String
     private(set) var lines: [String] = []
@@ -36,7 +36,7 @@ final class RunningApp {
 
     func write(_ name: String, _ text: String, mode: mode_t) throws {
         let path = "\(folder)/\(name)"
-        try ProgramFile.write(text, to: path, mode: mode)
+        try WrittenProgram.write(text, to: path, mode: mode)
         files.append(path)
     }
 

@@ -1,7 +1,7 @@
 internal import FaultRecord
 
 /// Notices: none is missing in silence, none comes twice or late.
-extension Judge {
+extension RunJudge {
     /// Nanoseconds that a broadcast may wait in its sender, which may be halted.
     private static let delay: UInt64 = 6_000_000_000
 

@@ -2,7 +2,7 @@ public import Glibc
 internal import StrataTesting
 
 /// Programs that tests write, and then run.
-public enum ProgramFile {
+public enum WrittenProgram {
     /// `F_SETLEASE`, which glibc declares for its own extensions alone.
     private static let setLease: Int32 = 1_024
 

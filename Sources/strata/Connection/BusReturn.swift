@@ -4,7 +4,7 @@ import StrataOperator
 /// 10 ms, then after twice as long each time, up to a second.
 ///
 /// Says on stderr that it waits, and what came of it.
-struct Reconnection {
+struct BusReturn {
     private static let first: UInt64 = 10
     private static let longest: UInt64 = 1_000
 
@@ -62,19 +62,19 @@ struct Reconnection {
     static func follow(
         _ connection: CommandClient, patience: UInt64, _ read: (_ isAgain: Bool) throws(Failure) -> Void
     ) throws(Failure) {
-        var reconnection: Reconnection?
+        var busReturn: BusReturn?
         while true {
             do throws(Failure) {
-                return try read(reconnection != nil)
+                return try read(busReturn != nil)
             } catch {
-                guard isLoss(error, isAgain: reconnection != nil) else { throw error }
+                guard isLoss(error, isAgain: busReturn != nil) else { throw error }
                 if error.code == .unavailable {
                     // What was asked of a bus that is back isn't there yet.
-                    reconnection?.last = error
+                    busReturn?.last = error
                 } else {
-                    reconnection = try Reconnection(connection, after: error, patience: patience)
+                    busReturn = try BusReturn(connection, after: error, patience: patience)
                 }
-                guard try reconnection?.isBack() == true else { return }
+                guard try busReturn?.isBack() == true else { return }
             }
         }
     }
@@ -89,7 +89,7 @@ struct Reconnection {
     private mutating func isBack() throws(Failure) -> Bool {
         do throws(Failure) { return try connect() } catch {
             guard error.code == .shuttingDown else { throw error }
-            StandardError.write("strata: \(Monitor.appEnds)")
+            StandardError.write("strata: \(MonitorCommand.appEnds)")
             return false
         }
     }

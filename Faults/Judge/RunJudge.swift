@@ -4,7 +4,7 @@ public import FaultRecord
 /// What is promised is in docs/protocol.md; what follows from it for a run in which
 /// anything may be killed at any time:
 ///
-/// **Requests** (section 6, `Judge+Requests.swift`)
+/// **Requests** (section 6, `RunJudge+Requests.swift`)
 /// - Each has exactly one final answer, unless its own process or its own session
 ///   was ended by somebody: nobody is there to be told then. A Swift module whose
 ///   connection is lost lives on, and its runtime owes it the answers (`died`); a
@@ -18,13 +18,13 @@ public import FaultRecord
 /// - The code is one that an honest request can get (`AnswerCode.names`). No fault
 ///   makes it `forbidden`, `failed` or `unknown-action`.
 /// - `died`, `replaced`, `unavailable`, `unauthorized`, `unknown-instance` and a missed deadline
-///   have a reason (`Judge+Failures.swift`): something was done to the caller, the
+///   have a reason (`RunJudge+Failures.swift`): something was done to the caller, the
 ///   callee or the broker shortly before. That a module or the broker was replaced
 ///   is none.
 /// - What a handler asks for that began when its process was ending already ends with
 ///   the process.
 ///
-/// **Notices** (section 7, `Judge+Notices.swift`). Within one session of the
+/// **Notices** (section 7, `RunJudge+Notices.swift`). Within one session of the
 /// publisher and one of the observer:
 /// - `keep: all`: each number is the one before it plus one.
 /// - `keep: latest`: what lies between is what `missed` says.
@@ -39,11 +39,11 @@ public import FaultRecord
 /// - A process that loses its connection before its start is done isn't told by
 ///   `resumed`. So its notices count from its start's end.
 ///
-/// **Processes** (sections 5 and 11, `Judge+Processes.swift`)
+/// **Processes** (sections 5 and 11, `RunJudge+Processes.swift`)
 /// - None is set up twice, and none ends but by a fault, a replacement, or for want
 ///   of requests; the broker's death ends none.
 /// - No session ends but by a fault: where the broker is replaced in place, none.
-public struct Judge {
+public struct RunJudge {
     let logs: [ProcessLog]
     let faults: [Record]
     let living: Set<UInt32>

@@ -1,7 +1,7 @@
 internal import FaultRecord
 
 /// Failures that need a reason: a module or the broker that is replaced gives none.
-extension Judge {
+extension RunJudge {
     /// Nanoseconds in which the broker's death is a reason, and those of what was
     /// done to a process: it may be halted, must start again, and be ready.
     private static let afterBroker: UInt64 = 2_000_000_000

@@ -2,7 +2,7 @@ internal import StrataCore
 
 /// The body of `bus/hello`.
 @ModuleActor
-enum Hello {
+enum HelloBody {
     static let protocolVersion: Int64 = 1
     static let runtime = "swift 0.1"
 

@@ -1,7 +1,7 @@
 internal import FaultRecord
 
 /// Requests: one final answer each, and a true one.
-extension Judge {
+extension RunJudge {
     /// Brings together what callers and callees have written of each request.
     mutating func readRequests() {
         for log in logs {
