@@ -10,25 +10,28 @@ public struct LogLines {
         start = logs.compactMap { $0.records.first?.time }.min() ?? 0
     }
 
-    /// All that a violation is about: each record of its request and of those made
-    /// for it; or its process's around the moment, with the faults.
+    /// All that a violation is about: each record of its request and of those made for it,
+    /// or of its process; and the lives of these processes around the moment, with the faults.
     public func about(_ violation: Violation, most: Int = 24) -> [String] {
-        if let request = violation.request { return about(request.value, most) }
-        guard let process = violation.process else { return [] }
-        var lines: [(UInt64, String)] = []
-        for log in logs where log.process == process || log.role == Role.index(of: "driver") {
-            let life = log.records.filter { $0.isOfLife && isNear($0.time, violation.time) }
+        var lines: [(time: UInt64, text: String)] = []
+        var processes: Set<UInt32> = Set(violation.process.map { [$0] } ?? [])
+        var moment = violation.time
+        if let request = violation.request {
+            for log in logs {
+                for record in log.records where record.isOf(request.value) {
+                    lines.append((record.time, line(record, log)))
+                    processes.insert(log.process)
+                    moment = max(moment, record.time)
+                }
+            }
+        }
+        for log in logs where processes.contains(log.process) || log.role == Role.index(of: "driver") {
+            let life = log.records.filter {
+                $0.isOfLife && isNear($0.time, moment) && (violation.request == nil || $0.time <= moment)
+            }
             lines += life.map { ($0.time, line($0, log)) }
         }
-        return lines.sorted { $0.0 < $1.0 }.suffix(most).map(\.1)
-    }
-
-    private func about(_ request: UInt64, _ most: Int) -> [String] {
-        var lines: [(UInt64, String)] = []
-        for log in logs {
-            for record in log.records where record.isOf(request) { lines.append((record.time, line(record, log))) }
-        }
-        return lines.sorted { $0.0 < $1.0 }.prefix(most).map(\.1)
+        return lines.sorted { $0.time < $1.time }.suffix(most).map(\.text)
     }
 
     private func isNear(_ time: UInt64, _ other: UInt64) -> Bool {

@@ -177,7 +177,7 @@ extension BusCore {
 
     @inline(never)
     func handleCancel(_ header: borrowing Header, from peer: Peer) {
-        guard let call = peer.requests.find(header.id) else {
+        guard let call = peer.requests[header.id] else {
             statistics.dropped += 1
             return
         }
@@ -188,7 +188,7 @@ extension BusCore {
 
     @inline(never)
     func handleCredit(_ header: borrowing Header, from peer: Peer) {
-        guard let call = peer.requests.find(header.id) else {
+        guard let call = peer.requests[header.id] else {
             statistics.dropped += 1
             return
         }

@@ -14,7 +14,7 @@ extension BusCore {
                         + "number requests from 1 to 2^53-1"))
             return false
         }
-        if peer.requests.find(header.id) != nil {
+        if peer.requests[header.id] != nil {
             writeError(
                 peer, id: 0,
                 BusError(
@@ -47,7 +47,7 @@ extension BusCore {
         call.pointee.callerID = header.id
         call.pointee.startedAt = time
         call.pointee.stream.credit = header.members.contains(.credit) ? header.credit : 16
-        peer.requests.insert(header.id, call)
+        peer.requests.add(call, header.id)
         peer.addMade(call)
         setDeadline(call, header, parent)
         return call

@@ -90,7 +90,7 @@ extension BusCore {
             header.kind == .notice
             ? "is sent by the broker alone: send broadcast or report" : "is none of the protocol's section 4"
         // With the number of an open request it would be taken for that one's answer.
-        let isInUse = peer.requests.find(header.id) != nil
+        let isInUse = peer.requests[header.id] != nil
         writeError(
             peer, id: isInUse ? 0 : header.id,
             BusError(

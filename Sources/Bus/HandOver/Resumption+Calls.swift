@@ -59,7 +59,7 @@ extension Resumption {
         for slot in state.made.reversed() {
             let call = try call(slot)
             peer.addMade(call)
-            peer.requests.insert(call.pointee.callerID, call)
+            peer.requests.add(call, call.pointee.callerID)
         }
         for slot in state.served.reversed() { peer.addServed(try call(slot)) }
     }

@@ -102,7 +102,7 @@ extension BusCore {
     @inline(never)
     func monitorOwnError(_ error: BusError, _ id: UInt64, to peer: Peer) {
         guard peer.role != .none else { return }
-        let call = id == 0 ? nil : peer.requests.find(id)
+        let call = id == 0 ? nil : peer.requests[id]
         if let call, monitors.monitors.contains(where: { $0.call == call }) { return }
         Self.withText(error.code.rawValue) { code in
             // Unretained, because the call owns its copy until it ends.

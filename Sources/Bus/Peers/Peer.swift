@@ -13,7 +13,7 @@ class Peer {
     @exclusivity(unchecked)  // because it is used for each message, on one thread
     final var outbox: Outbox
     @exclusivity(unchecked)  // the same
-    final var requests = RequestIDs()
+    final var requests = NumberTable<CallPointer>()
     @exclusivity(unchecked)  // the same
     final private(set) var firstMade: CallPointer?
     @exclusivity(unchecked)  // the same

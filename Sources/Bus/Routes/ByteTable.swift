@@ -35,7 +35,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
     /// The value of a key; valid while the table holds it.
     @inline(__always)
     func findUnretained(_ key: UnsafeRawBufferPointer) -> Unmanaged<Value>? {
-        table.count > 0 ? table[place(key, Self.hash(key, seed))].value : nil
+        find(key, Self.hash(key, seed)).flatMap { table[$0].value }
     }
 
     func find(_ key: String) -> Value? {
@@ -43,10 +43,9 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         return key.withUTF8 { find(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Where a key stands, or the free place where it would.
     @inline(__always)
-    private func place(_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
-        table.place(hash) {
+    private func find(_ key: UnsafeRawBufferPointer, _ hash: UInt64) -> Int? {
+        table.find(hash) {
             // A used slot has a key.
             $0.hash == hash && $0.count == key.count
                 && (key.count == 0 || memcmp($0.key!, key.baseAddress!, key.count) == 0)
@@ -56,8 +55,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
     /// Sets or replaces; retains the value.
     mutating func set(_ key: UnsafeRawBufferPointer, _ value: Value) {
         let hash = Self.hash(key, seed)
-        let place = place(key, hash)
-        if !table[place].isFree {
+        if let place = find(key, hash) {
             table[place].value?.release()
             table[place].value = .passRetained(value)
             return
@@ -73,8 +71,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
     }
 
     mutating func remove(_ key: UnsafeRawBufferPointer) {
-        let place = place(key, Self.hash(key, seed))
-        guard !table[place].isFree else { return }
+        guard let place = find(key, Self.hash(key, seed)) else { return }
         table[place].free()
         table.remove(at: place)
     }

@@ -14,50 +14,62 @@ public protocol OpenTableSlot {
 /// What a key is, and what an entry owns, is its user's affair. For one thread.
 @frozen
 public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
-    @usableFromInline var slots: UnsafeMutablePointer<Slot>
-    @usableFromInline var mask: Int
+    /// Nil until something is added.
+    @usableFromInline var slots: UnsafeMutablePointer<Slot>?
+    @usableFromInline var mask = -1
     @usableFromInline var taken = 0
 
-    public init() {
-        mask = 15
-        slots = Self.makeSlots(16)
-    }
+    @inlinable
+    public init() {}
 
+    @inlinable
     deinit {
-        slots.deinitialize(count: mask + 1)
-        slots.deallocate()
+        slots?.deinitialize(count: mask + 1)
+        slots?.deallocate()
     }
 
     /// How many entries there are.
     @inlinable public var count: Int { taken }
 
-    /// Where the entry is that `isIt` knows, or else the free place where it would be. Valid
-    /// until the table changes.
+    /// The place of the entry that `isIt` knows; nil where there is none. Valid until the table changes.
     @inlinable @inline(__always)
-    public func place(_ hash: UInt64, _ isIt: (Slot) -> Bool) -> Int {
+    public func find(_ hash: UInt64, _ isIt: (Slot) -> Bool) -> Int? {
+        guard taken > 0, let slots else { return nil }
         var index = Int(truncatingIfNeeded: hash) & mask
-        while !slots[index].isFree, !isIt(slots[index]) { index = (index + 1) & mask }
-        return index
+        while !slots[index].isFree {
+            if isIt(slots[index]) { return index }
+            index = (index + 1) & mask
+        }
+        return nil
     }
 
-    /// What stands in a place; what is set there has the hash of the place.
+    /// What stands in a place that `find` gave; what is set there has the same hash.
     @inlinable
     public subscript(place: Int) -> Slot {
-        @inline(__always) unsafeAddress { UnsafePointer(slots + place) }
-        @inline(__always) unsafeMutableAddress { slots + place }
+        @inline(__always) unsafeAddress { UnsafePointer(slots! + place) }  // because `find` gave the place
+        @inline(__always) unsafeMutableAddress { slots! + place }
     }
 
     /// Enters what isn't there yet.
     @inlinable
     public mutating func add(_ slot: Slot) {
-        if taken * 2 >= mask { grow() }
-        slots[place(slot.hash) { _ in false }] = slot
+        if taken * 2 > mask { grow() }
+        put(slot)
         taken += 1
     }
 
-    /// Takes out what stands in a place.
+    @inlinable @inline(__always)
+    func put(_ slot: Slot) {
+        let slots = slots!  // because the table has grown
+        var index = Int(truncatingIfNeeded: slot.hash) & mask
+        while !slots[index].isFree { index = (index + 1) & mask }
+        slots[index] = slot
+    }
+
+    /// Takes out what stands in a place that `find` gave.
     @inlinable
     public mutating func remove(at place: Int) {
+        let slots = slots!  // because `find` gave the place
         var hole = place
         var next = (hole + 1) & mask
         while !slots[next].isFree {
@@ -76,27 +88,19 @@ public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
     /// Visits all entries, in no order.
     @inlinable
     public func forEach(_ use: (Slot) -> Void) {
+        guard let slots else { return }
         for index in 0...mask where !slots[index].isFree { use(slots[index]) }
     }
 
     @inlinable @inline(never)
     mutating func grow() {
-        var larger = Self(capacity: (mask + 1) * 2)
-        forEach { larger.slots[larger.place($0.hash) { _ in false }] = $0 }
+        var larger = Self()
+        let capacity = max(8, (mask + 1) * 2)
+        larger.slots = .allocate(capacity: capacity)
+        larger.slots?.initialize(repeating: Slot(), count: capacity)
+        larger.mask = capacity - 1
         larger.taken = taken
+        forEach { larger.put($0) }
         self = larger
-    }
-
-    @usableFromInline
-    init(capacity: Int) {
-        mask = capacity - 1
-        slots = Self.makeSlots(capacity)
-    }
-
-    @usableFromInline
-    static func makeSlots(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
-        let slots = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
-        slots.initialize(repeating: Slot(), count: capacity)
-        return slots
     }
 }

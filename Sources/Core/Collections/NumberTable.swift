@@ -1,0 +1,77 @@
+/// Values by numbers of which no two are the same. An empty one has no memory. For one thread.
+@frozen
+public struct NumberTable<Value>: ~Copyable {
+    @usableFromInline
+    struct Slot: OpenTableSlot {
+        @usableFromInline var number: UInt64
+        @usableFromInline var value: Value?
+
+        @inlinable
+        init(number: UInt64, value: Value?) { (self.number, self.value) = (number, value) }
+
+        @inlinable
+        init() { self.init(number: 0, value: nil) }
+
+        @inlinable var isFree: Bool { value == nil }
+        @inlinable var hash: UInt64 { NumberTable.hash(number) }
+    }
+
+    @usableFromInline var table = OpenTable<Slot>()
+
+    @inlinable
+    public init() {}
+
+    /// How many there are.
+    @inlinable public var count: Int { table.count }
+
+    /// All of them, in the order of their numbers.
+    public var values: [Value] {
+        var slots: [Slot] = []
+        table.forEach { slots.append($0) }
+        return slots.sorted { $0.number < $1.number }.compactMap(\.value)
+    }
+
+    /// Nil takes it out.
+    @inlinable
+    public subscript(number: UInt64) -> Value? {
+        get { place(number).flatMap { table[$0].value } }
+        set {
+            switch (place(number), newValue) {
+            case (nil, let value?): table.add(Slot(number: number, value: value))
+            case (let place?, let value?): table[place].value = value
+            case (_, nil): remove(number)
+            }
+        }
+    }
+
+    /// Enters a value under a number that isn't there.
+    @inlinable
+    public mutating func add(_ value: Value, _ number: UInt64) { table.add(Slot(number: number, value: value)) }
+
+    /// Takes one out that may be there.
+    @inlinable @inline(__always)
+    public mutating func remove(_ number: UInt64) {
+        if let place = place(number) { table.remove(at: place) }
+    }
+
+    /// Takes a value out.
+    @inlinable
+    public mutating func take(_ number: UInt64) -> Value? {
+        guard let place = place(number) else { return nil }
+        let value = table[place].value
+        table.remove(at: place)
+        return value
+    }
+
+    @inlinable
+    public mutating func removeAll() { self = NumberTable() }
+
+    @inlinable @inline(__always)
+    func place(_ number: UInt64) -> Int? { table.find(Self.hash(number)) { $0.number == number } }
+
+    @inlinable @inline(__always)
+    static func hash(_ number: UInt64) -> UInt64 {
+        // The golden ratio's bits spread numbers that follow one another.
+        (number &* 0x9E37_79B9_7F4A_7C15) >> 32
+    }
+}
