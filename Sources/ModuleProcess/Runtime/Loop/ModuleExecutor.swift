@@ -22,13 +22,19 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     // than the work.
     @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @exclusivity(unchecked) private var batch: [UnownedJob] = []
-    /// Jobs that other threads enqueued, and what brings about the next drain.
-    private let foreign = Locked<(jobs: [UnownedJob], wake: @Sendable () -> Void)>(([], {}))
+    private let foreign = Locked(ForeignJobs())
     private let hasForeign = Atomic<Bool>(false)
     /// Called after each drain: what jobs have sent is written here, since the
     /// order of one round's hooks isn't ours to choose.
     @exclusivity(unchecked) private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
     let watch = LoopWatch()
+
+    /// Jobs that other threads enqueued, and what brings about the next drain. A struct: in a
+    /// tuple the lock's generic code would wrap the closure once more at each access.
+    private struct ForeignJobs {
+        var jobs: [UnownedJob] = []
+        var wake: @Sendable () -> Void = {}
+    }
 
     private init() {}
 
@@ -67,7 +73,7 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         if !hasForeign.exchange(true, ordering: .acquiringAndReleasing) { wake() }
     }
 
-    private func wake() { foreign.withLock { $0.wake }() }
+    private func wake() { foreign.withLock { $0.wake() } }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
     func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
