@@ -87,7 +87,6 @@ struct BusClientTests {
 
     // MARK: The connection
 
-    /// The loop's round begins with its timers, and then waits for input, which may not come.
     @Test func timeThatIsOverAtOnceEndsTheWait() throws {
         let pair = try Pair()
         for _ in 0..<3 { #expect(!pair.client.run(0) { false }) }

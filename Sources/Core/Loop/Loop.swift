@@ -7,6 +7,8 @@ internal import Glibc
 public final class Loop {
     let raw: UnsafeMutablePointer<uv_loop_t>
     private var thread: pthread_t?
+    /// Whether this is a single round, which waits.
+    private var isWaitingOnce = false
 
     public init() throws(SystemError) {
         raw = .allocate(capacity: 1)
@@ -30,10 +32,19 @@ public final class Loop {
         uv_run(raw, UV_RUN_DEFAULT)
     }
 
-    /// Runs what is due and waits for nothing.
+    /// Runs what is due.
+    /// - Parameter waiting: where nothing is due, waits until a timer is, or until input comes.
     public func runOnce(waiting: Bool = false) {
         thread = pthread_self()
+        isWaitingOnce = waiting
+        defer { isWaitingOnce = false }
         uv_run(raw, waiting ? UV_RUN_ONCE : UV_RUN_NOWAIT)
+    }
+
+    /// A timer's time has come. libuv runs timers that are due before it waits: without this it
+    /// would then wait for input, which may never come.
+    func timerRan() {
+        if isWaitingOnce { uv_stop(raw) }
     }
 
     /// Ends `run()` after this round.

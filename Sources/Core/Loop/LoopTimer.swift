@@ -2,9 +2,11 @@ internal import CUV
 
 /// Calls back after a time, once or again and again.
 public final class LoopTimer: Handle {
+    private unowned let loop: Loop  // because what lives on a loop fires while the loop runs
     private var onFire: () -> Void
 
     public init(_ loop: Loop, onFire: @escaping () -> Void) {
+        self.loop = loop
         self.onFire = onFire
         do {
             try super.init(UV_TIMER, "make a timer") { memory in
@@ -29,8 +31,13 @@ public final class LoopTimer: Handle {
             timer,
             { handle in
                 let object = Unmanaged<LoopTimer>.fromOpaque(handle!.pointee.data)
-                object._withUnsafeGuaranteedRef { $0.onFire() }
+                object._withUnsafeGuaranteedRef { $0.fire() }
             }, delay, interval)
+    }
+
+    private func fire() {
+        loop.timerRan()
+        onFire()
     }
 
     public func stop() {

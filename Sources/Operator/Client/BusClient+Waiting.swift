@@ -72,13 +72,7 @@ extension BusClient {
     /// - Returns: whether it is so.
     @discardableResult
     public func run(_ time: UInt64?, until isSo: () -> Bool) -> Bool {
-        let timer =
-            waiting.timer
-            ?? LoopTimer(loop) { [unowned self] in
-                waiting.isOverdue = true
-                // A round that begins with a timer waits for input after it, were it not stopped.
-                loop.stop()
-            }
+        let timer = waiting.timer ?? LoopTimer(loop) { [unowned self] in waiting.isOverdue = true }
         (waiting.timer, waiting.isOverdue) = (timer, false)
         loop.updateTime()
         if let time { timer.start(after: time) }

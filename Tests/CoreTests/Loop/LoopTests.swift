@@ -134,4 +134,19 @@ struct LoopTests {
         }
         #expect(error?.code == ENAMETOOLONG)
     }
+
+    /// libuv runs timers that are due at a round's start, and then waits for input.
+    @Test func aRoundInWhichATimerRanWaitsForNothing() throws {
+        let loop = try Loop()
+        let silent = try WakeUp(loop) {}
+        defer { silent.close() }
+        var fired = 0
+        let timer = LoopTimer(loop) { fired += 1 }
+        defer { timer.close() }
+        for round in 1...3 {
+            timer.start(after: 0)
+            loop.runOnce(waiting: true)
+            #expect(fired == round)
+        }
+    }
 }
