@@ -49,6 +49,21 @@ struct RuntimeTaskTests {
         }
     }
 
+    /// What wakes the loop is kept behind a lock, whose generic code could wrap it at each use.
+    @Test func wakingTheLoopTakesAsMuchStackEachTime() {
+        let executor = ModuleExecutor()
+        let places = Locked<Set<UInt>>([])
+        executor.setWake {
+            var mark = 0
+            withUnsafePointer(to: &mark) { place in _ = places.withLock { $0.insert(UInt(bitPattern: place)) } }
+        }
+        for _ in 0..<100 {
+            Task(executorPreference: executor) {}
+            executor.drain()
+        }
+        #expect(places.withLock { $0 }.count == 1)
+    }
+
     @Test func whoHoldsTheLoopIsNamed() async throws {
         try await withModule(Worker.self) { harness in
             try await harness.start()

@@ -14,7 +14,7 @@ final class LoopSurroundings: @unchecked Sendable {
         do {
             loop = try Loop()
             let wake = try WakeUp(loop) {}
-            ModuleExecutor.shared.isDriven { wake.send() }
+            ModuleExecutor.shared.setWake { wake.send() }
         } catch {
             fatalError("a module's process can't have a loop: \(error)")
         }

@@ -11,8 +11,7 @@ internal import Synchronization
 final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     static let shared = ModuleExecutor()
 
-    /// How often a drain takes jobs that its own jobs have made, before input
-    /// and timers have their turn.
+    /// So often a drain takes jobs, before input and timers have their turn.
     private static let mostBatches = 16
 
     /// The actor's thread; 0 before there is one.
@@ -36,11 +35,11 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var wake: @Sendable () -> Void = {}
     }
 
-    private init() {}
+    /// For tests; a process has `shared`.
+    init() {}
 
-    /// Somebody calls `drain` in each of its rounds from now on.
-    /// - Parameter wake: brings about a round, from any thread.
-    func isDriven(_ wake: @escaping @Sendable () -> Void) { foreign.withLock { $0.wake = wake } }
+    /// Says how a drain is brought about, from any thread.
+    func setWake(_ wake: @escaping @Sendable () -> Void) { foreign.withLock { $0.wake = wake } }
 
     /// Whether the caller is on the actor's thread.
     var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
@@ -82,7 +81,8 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     // MARK: Jobs
 
-    /// Runs the jobs that there are, and those that they make, up to a bound.
+    /// Runs the jobs that wait, then the jobs that these have made, and so on: so many times
+    /// as `mostBatches` says.
     func drain() {
         var batches = 0
         while true {
