@@ -39,8 +39,8 @@ extension BusCore {
             || fitsAfterAll(count, peer, new: new, within: table.limits.queue)
     }
 
-    /// Whether a call or a report may be queued. Half of the queue of an observer that keeps all
-    /// is not for them: who asks much of it doesn't make it fall behind.
+    /// Whether a call or a report may be queued. They leave half of the queue of an observer that
+    /// keeps all to its notices. So nobody makes it fall behind by asking much of it.
     @inline(__always)
     func fitsRequest(_ count: Int, _ peer: Peer, new: Int) -> Bool {
         peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
@@ -83,7 +83,7 @@ extension BusCore {
             : "\(peer.outbox.pending) bytes wait, and \(table.limits.queue) may (limits.queue)"
     }
 
-    /// The same of a request.
+    /// What is full where a call or a report found no room.
     func whatIsFullForRequest(_ count: Int, _ peer: Peer) -> String {
         let most = mostRequested(of: peer)
         guard isWithinQueue(count, peer, table.limits.queue), !isWithinQueue(count, peer, most) else {

@@ -23,7 +23,7 @@ public struct ModuleCause: Sendable {
 
     /// What the broker knows.
     public let row: ModuleRow
-    /// How often it was started again, as the one who counted longer says.
+    /// How often it was started again: the larger of the broker's count and the launcher's.
     public let restarts: Int64
     /// Why it is in its state; the launcher knows more.
     public let reason: String

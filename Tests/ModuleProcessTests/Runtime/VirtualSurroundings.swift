@@ -63,6 +63,13 @@ final class VirtualSurroundings: Surroundings {
         now = end
     }
 
+    /// The bus goes, nobody listens, and the module has begun to wait for it.
+    func busLeaves() async {
+        isListening = false
+        peer?.close()
+        await until { nextAlarm != nil }
+    }
+
     /// Lets other jobs run until something is so.
     func until(_ isSo: () -> Bool) async {
         while !isSo(), !Task.isCancelled { await Task.yield() }

@@ -78,7 +78,7 @@ final class Session {
     ) throws(BusError) {
         try checkRequest(outgoing, body, scope)
         let position = write(outgoing, id: id, body, scope)
-        requests[id] = OpenRequest(receiver: receiver, position: position, what: outgoing.what)
+        requests.add(OpenRequest(receiver: receiver, position: position, what: outgoing.what), id)
     }
 
     private func checkRequest(
