@@ -120,6 +120,13 @@ struct StateFile: ~Copyable {
         }
     }
 
+    /// Writes a state and reads it, as a program and its next one do.
+    static func reread(_ state: BrokerState) throws(StateError) -> BrokerState {
+        let files = try write(state)
+        defer { files.close() }
+        return try read(files.state)
+    }
+
     /// Reads a state that another program wrote.
     static func read(_ descriptor: Int32) throws(StateError) -> BrokerState {
         guard MemoryFile.isSealed(descriptor) else {

@@ -2,7 +2,7 @@ import StrataCore
 
 /// One connection as the bus sees it: who it is, what waits for it, and what is open in its
 /// name. What it may do is decided elsewhere.
-class Peer {
+package class Peer {
     /// Whether a module's session still says what it brings, and what begins after that.
     enum Offering: UInt8 { case over, starting, resuming }
 

@@ -1,0 +1,378 @@
+package import StrataCore
+
+/// A broker without sockets, threads and the machine's clock: the bus's connections stand in
+/// memory, and each event happens when its owner says so.
+///
+/// It does what `Broker` does, and leaves out what only sockets need: fairness between peers,
+/// watching descriptors, and the operating system. Its owner decides who has the next turn, how
+/// many bytes come and go, and what time it is. Used on one thread.
+package final class MemoryBroker {
+    private(set) var bus: BusCore!  // because the bus needs its host first
+    package let processes: MemoryProcesses
+    /// In the order in which they connected, without the closed ones.
+    package private(set) var connections: [MemoryConnection] = []
+    /// Connections to be closed, or ended, when what they have sent is handled.
+    private var heardOut: [MemoryConnection] = []
+    private let buffer = ReadBuffer()
+    package private(set) var isListening = true
+    package private(set) var hasEnded = false
+    /// Nanoseconds. No time of the bus's is 0.
+    package private(set) var time: UInt64 = 1_000_000_000
+    /// How many events the bus was told of.
+    package private(set) var events: UInt64 = 0
+    /// Whether work that takes long is to go in small pieces, as where a light peer is there.
+    package var isShared = false
+    /// Asked after a frame that may have taken long: whether the peer's turn ends there.
+    package var endsTurn: () -> Bool = { false }
+    /// Told when frames of a turn were handled, and how many: the last one may have been put back.
+    package var onHandled: (MemoryConnection, _ frames: Int) -> Void = { _, _ in }
+
+    /// - Parameters:
+    ///   - user: the user whose tools are operators.
+    ///   - launcher: the process that is to be the launcher, where the bus waits for one.
+    package init(
+        _ table: AppTable, _ processes: MemoryProcesses, user: UInt32, awaiting launcher: ProcessIdentity? = nil
+    ) {
+        self.processes = processes
+        bus = BusCore(self, table: table, user: user, time: time)
+        guard let launcher else { return }
+        eventBegins()
+        bus.awaitLauncher(launcher)
+    }
+
+    // MARK: Events
+
+    /// Takes a connection, which ends another one where there are too many.
+    package func connect(_ credentials: PeerCredentials) -> MemoryConnection {
+        eventBegins()
+        let connection = MemoryConnection(bus.connections.next, credentials, bus)
+        connections.append(connection)
+        bus.connected(connection)
+        while let surplus = bus.surplus(of: connection.greeting.pool) {
+            if !looksRegistered(surplus.peer) { bus.endSurplus(surplus) }
+        }
+        if bus.isOverfull { makeRoom(for: connection) }
+        settle()
+        return connection
+    }
+
+    /// Lets a connection have a turn, where it has something to be read or its end to be seen.
+    /// - Parameter most: how many bytes are there to be read.
+    /// - Returns: whether anything happened.
+    @discardableResult
+    package func takeTurn(_ connection: MemoryConnection, most: Int = .max) -> Bool {
+        guard connection.hasInput, connection.life != .ending, connection.life != .closed else { return false }
+        if connection.life.isRead {
+            eventBegins()
+            if read(connection, most: most) == 0 { close(connection) }
+        } else {
+            // It isn't read for now, so its end is seen here.
+            guard connection.pipe.hasHungUp, !connection.awaitsIdleWork else { return false }
+            eventBegins()
+            close(connection)
+        }
+        settle()
+        return true
+    }
+
+    /// Writes again to a connection that took no more, where it does now.
+    /// - Returns: whether anything happened.
+    @discardableResult
+    package func writeOn(_ connection: MemoryConnection) -> Bool {
+        guard connection.hasRoomAgain else { return false }
+        eventBegins()
+        write(to: connection)
+        bus.hasRoom(connection)
+        settle()
+        return true
+    }
+
+    /// Does a piece of the work that goes in pieces.
+    /// - Returns: whether there was any.
+    @discardableResult
+    package func advanceIdleWork() -> Bool {
+        guard bus.hasIdleWork else { return false }
+        eventBegins()
+        bus.advanceIdleWork()
+        settle()
+        return true
+    }
+
+    /// Ends a round: what it has produced is written, and what was kept to its end goes.
+    /// - Returns: whether anything was written or ended.
+    @discardableResult
+    package func endRound() -> Bool {
+        bus.dismissLeaving()
+        settle()
+        let hasWorked = flushAll()
+        bus.dropSpent()
+        if bus.work.fanOut == nil { bus.dropGone(.max) }
+        bus.reclaimer.giveBack(Reclaimer.piece)
+        connections.removeAll { $0.life == .closed }
+        return hasWorked
+    }
+
+    /// It is so late now. What the bus has due happens.
+    package func pass(to time: UInt64) {
+        self.time = max(self.time, time)
+        guard !hasEnded else { return }
+        eventBegins()
+        bus.timePassed()
+        settle()
+    }
+
+    /// When the bus has something due, in nanoseconds; nil for never.
+    package var due: UInt64? { hasEnded || bus.wakeAt == .max ? nil : bus.wakeAt * 1_000_000 }
+
+    /// Begins the orderly end.
+    package func shutDown() {
+        guard bus.stage == .running else { return }
+        eventBegins()
+        bus.shutDown()
+        settle()
+    }
+
+    /// No two events have one time.
+    private func eventBegins() {
+        time += 1_000
+        events += 1
+        bus.eventBegins(at: time, isShared: isShared)
+    }
+
+    // MARK: Connections
+
+    private func makeRoom(for newcomer: MemoryConnection) {
+        if bus.closeLingering() { return }
+        if let peer = bus.leastWanted, peer !== newcomer, !looksRegistered(peer) {
+            bus.endForRoom(peer)
+        } else {
+            bus.endForRoom(newcomer)
+        }
+    }
+
+    /// Handles what a connection has sent by now.
+    /// - Returns: whether it is none any more that waits for hello's answer.
+    private func looksRegistered(_ peer: Peer) -> Bool {
+        while peer.life == .greeting, read(peer.memory) > 0 {}
+        return peer.life != .greeting && peer.life != .waitingForVouch
+    }
+
+    /// - Returns: how many bytes were there.
+    @discardableResult
+    private func read(_ connection: MemoryConnection, most: Int = .max) -> Int {
+        if connection.hasFramesLeft {
+            connection.hasFramesLeft = false
+            let kept = connection.assembler.keptCount
+            connection.assembler.resume()
+            process(connection)
+            return max(1, kept - connection.assembler.keptCount)
+        }
+        let count = connection.read(buffer, most: most)
+        if count > 0 { process(connection) }
+        return count
+    }
+
+    private func process(_ connection: MemoryConnection) {
+        var (frames, isSpent) = (0, false)
+        do {
+            while !isSpent,
+                let interruption = try bus.handleFrames(of: connection, in: &connection.assembler, &frames)
+            {
+                switch interruption {
+                case .lent:
+                    guard let payload = bus.takeBackLent() else { break }
+                    if payload.isWaiting, let memory = connection.assembler.giveAway(payload.bytes) {
+                        payload.own(memory)
+                    } else {
+                        payload.own()
+                    }
+                case .slow: isSpent = endsTurn()
+                }
+            }
+        } catch {
+            bus.refuse(connection, error)
+        }
+        if frames > 0 { connection.assemblyDeadline = 0 }
+        switch connection.life {
+        case .greeting, .waitingForVouch, .open:
+            connection.assembler.keepRest(forLong: connection.life == .waitingForVouch)
+            connection.hasFramesLeft = isSpent && connection.life.isRead && !connection.assembler.isEmpty
+            if connection.life.isRead, !connection.hasFramesLeft { timeAssembly(connection) }
+        case .ending, .closed: connection.assembler.drop()
+        }
+        onHandled(connection, frames)
+    }
+
+    private func close(_ connection: MemoryConnection) {
+        guard connection.life != .closed else { return }
+        connection.pipe.closeByBroker()
+        bus.closed(connection, reason: connection.life == .ending ? "" : "closed")
+    }
+
+    private func timeAssembly(_ connection: MemoryConnection) {
+        guard !connection.assembler.isEmpty, connection.assemblyDeadline == 0 else { return }
+        connection.assemblyDeadline = bus.now + bus.table.assembly
+        bus.setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
+    }
+
+    /// The alarm may have been set for an earlier frame.
+    private func lookAtFrame(of connection: MemoryConnection) {
+        guard connection.life == .greeting || connection.isOpen, connection.assemblyDeadline != 0 else { return }
+        guard connection.assemblyDeadline <= bus.now else {
+            return bus.setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
+        }
+        bus.frameTookTooLong(connection)
+    }
+
+    // MARK: Writing
+
+    private func flushAll() -> Bool {
+        var hasWorked = false
+        while !bus.connections.dirty.isEmpty || heardOut.contains(where: { !$0.awaitsIdleWork }) {
+            hasWorked = true
+            let dirty = bus.connections.dirty
+            bus.cleaned()
+            for peer in dirty {
+                peer.isDirty = false
+                write(to: peer)
+                if !peer.outbox.isEmpty { peer.outbox.noteWaiting() }
+            }
+            let leaving = heardOut
+            heardOut = []
+            for connection in leaving { hearOut(connection) }
+            settle()
+        }
+        return hasWorked
+    }
+
+    private func hearOut(_ connection: MemoryConnection) {
+        guard connection.life != .closed else { return }
+        while connection.life == .open(.read), read(connection) > 0 { settle() }
+        if connection.awaitsIdleWork {
+            heardOut.append(connection)
+        } else if let farewell = connection.farewell, !connection.isBroken, connection.isOpen {
+            bus.end(connection, farewell)
+        } else {
+            close(connection)
+        }
+    }
+
+    // MARK: What the bus wants
+
+    private func settle() {
+        var index = 0
+        // Reading on may give further ones.
+        while index < bus.event.effects.count {
+            settle(bus.event.effects[index])
+            index += 1
+        }
+        bus.settled()
+    }
+
+    private func settle(_ effect: Effect) {
+        switch effect {
+        case .readOn(let peer):
+            guard peer.life.isRead, !peer.memory.assembler.isEmpty else { return }
+            peer.memory.hasFramesLeft = false
+            peer.memory.assembler.resume()
+            process(peer.memory)
+        case .writeLast(let peer):
+            write(to: peer)
+            guard peer.life == .ending else { return }
+            bus.setAlarm(.lingering, of: peer, after: Broker.lingering)
+            bus.boundLingering(Broker.mostLingering)
+        case .hearOut(let peer): heardOut.append(peer.memory)
+        case .close(let peer): close(peer.memory)
+        case .lookAtFrame(let peer): lookAtFrame(of: peer.memory)
+        case .replaceProgram: bus.notHandedOver("this broker stands in memory")
+        case .stopListening: isListening = false
+        case .finish: hasEnded = true
+        }
+    }
+
+    // MARK: Being replaced
+
+    /// All that the bus knows, as a broker writes it down that is replaced.
+    func capture() -> BrokerState {
+        eventBegins()
+        bus.finishIdleWork()
+        settle()
+        var scope = CaptureScope.whole
+        var state = bus.capture(&scope)
+        for index in state.peers.indices {
+            guard let connection = bus.connections[state.peers[index].number]?.memory else { continue }
+            state.peers[index].kept = .pieces([connection.assembler.kept])
+            // It goes on with what was read, as after a pause.
+            if connection.hasFramesLeft, connection.isOpen { state.peers[index].life = .open(.answersUnread) }
+            state.peers[index].assemblyDeadline = connection.assemblyDeadline
+        }
+        state.begunAt = time
+        return state
+    }
+
+    /// Goes on as a bus of which a state tells, with the connections that there are.
+    func resume(_ state: BrokerState) throws(StateError) {
+        let table = try state.appTable()
+        let records = try state.moduleRecords(table)
+        let former = Dictionary(uniqueKeysWithValues: connections.map { ($0.number, $0) })
+        (connections, heardOut) = ([], [])
+        bus = BusCore(self, resuming: state, table, records, time: time)
+        eventBegins()
+        try Resumption(bus, state, records).make { (own, outbox) throws(StateError) in
+            guard let former = former[own.number] else { throw StateError("there is no connection \(own.number)") }
+            let connection = MemoryConnection(own, outbox, insteadOf: former, bus)
+            connections.append(connection)
+            return connection
+        }
+        settle()
+        for connection in connections { bus.hasRoom(connection) }
+        settle()
+    }
+
+    /// Is replaced by one that goes on with what this one wrote down.
+    package func replace() throws {
+        let state = try StateFile.reread(capture())
+        try withExtendedLifetime(state.queues.mapped) { try resume(state) }
+    }
+
+    // MARK: What must be nothing in the end
+
+    /// What the bus still has, by name, where it should have nothing: its peers are gone.
+    package var leftovers: [(name: String, count: Int)] {
+        [
+            ("connections", bus.connections.count), ("open requests", bus.calls.count),
+            ("bytes that wait", bus.pool.waiting), ("bytes of requests that are held", bus.calls.heldBytes),
+            ("instances", bus.instances.instances.count), ("calls whose parents ended", bus.calls.orphanCount),
+            ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),
+        ].filter { $0.1 != 0 }
+    }
+
+    /// How many frames the bus has queued by itself or passed on, since it began.
+    package var framesQueued: UInt64 {
+        bus.statistics.notices + bus.statistics.replies + bus.statistics.calls + bus.statistics.errors
+    }
+}
+
+extension MemoryBroker: BusHost {
+    func write(to peer: Peer) {
+        let connection = peer.memory
+        guard !connection.isBroken else { return }
+        connection.write()
+        if connection.isBroken { heardOut.append(connection) }
+        if peer.life == .ending, peer.outbox.isEmpty { close(connection) }
+    }
+
+    func process(of peer: Peer) -> ProcessIdentity? { processes.living(peer.credentials.pid) }
+
+    func descent(of peer: Peer, from ancestor: ProcessIdentity) -> Ancestors.Descent? {
+        process(of: peer).map { processes.descent(of: $0, from: ancestor) }
+    }
+
+    func process(_ pid: Int32) -> ProcessIdentity? { processes.living(pid) }
+
+    func isAlive(_ process: ProcessIdentity) -> Bool { processes.living(process.pid) == process }
+
+    var wallMicroseconds: UInt64 { 1_800_000_000_000_000 + time / 1_000 }
+
+    var processID: Int32 { processes.broker.pid }
+}
