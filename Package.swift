@@ -72,6 +72,8 @@ let package = Package(
             name: "StrataBrokerCommand", dependencies: ["StrataCore", "StrataBus"],
             path: "Sources/strata-broker", swiftSettings: settings),
         .executableTarget(
+            name: "simulate", dependencies: ["StrataTesting"], path: "Sources/simulate", swiftSettings: settings),
+        .executableTarget(
             name: "StrataFixture",
             dependencies: [
                 "Strata", .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -115,12 +117,13 @@ let package = Package(
         .testTarget(
             name: "CoreTests", dependencies: ["StrataCore", "StrataTesting", "TestSupport"], swiftSettings: settings),
         .testTarget(
-            name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "TestSupport"], swiftSettings: settings),
+            name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "BusTests",
             dependencies: [
                 "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "BuslessModule",
-                "StrataConnector", "OtherBuild", "TestSupport",
+                "StrataConnector", "OtherBuild", "simulate", "TestSupport",
             ],
             exclude: ["States"], swiftSettings: settings),
         .testTarget(

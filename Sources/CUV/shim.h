@@ -39,6 +39,9 @@ static inline int strata_peer_credentials(int fd, int *pid, unsigned *uid, unsig
     return 0;
 }
 
+/// A copy of this process, which has one thread. Swift hides it.
+static inline int strata_fork(void) { return fork(); }
+
 /// Binds or connects `fd` to a path of the file system; the caller has checked
 /// its length. Returns 0, or an errno.
 static inline int strata_unix_bind(int fd, const char *path) {

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataTesting
 import TestSupport
 import Testing
 

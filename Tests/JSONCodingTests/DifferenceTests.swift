@@ -1,5 +1,6 @@
 import FoundationEssentials
 import StrataCore
+import StrataTesting
 import Testing
 import TestSupport
 

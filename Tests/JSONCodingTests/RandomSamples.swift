@@ -1,4 +1,5 @@
 import FoundationEssentials
+import StrataTesting
 import TestSupport
 
 extension SeededGenerator {

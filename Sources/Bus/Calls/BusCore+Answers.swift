@@ -196,11 +196,11 @@ extension BusCore {
         let added = min(header.credit, most - min(call.pointee.stream.credit, most))
         call.pointee.stream.credit += added
         if call.pointee.kind == .served { return feedWatches() }
+        // A report is no stream: nothing of it begins anew.
+        guard call.pointee.kind == .call else { return }
         renewDeadline(call)
         if call.pointee.state == .inside { renewOwnCalls(of: call) }
-        guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue(),
-            call.pointee.kind == .call
-        else { return }
+        guard call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() else { return }
         guard call.pointee.stream.owed == 0,
             fits(HeaderWriter.overhead / 4 + header.trace.count + header.meta.count, callee)
         else {
@@ -271,15 +271,19 @@ extension BusCore {
         let who = call.pointee.callee?.takeUnretainedValue().displayName
         let waited = call.pointee.waitsFor?.takeUnretainedValue().name
         let budget = call.pointee.deadline.budget
+        let given = budget == 0 ? "the deadline of the call that it was made for" : "the deadline of \(budget) ms"
         if call.pointee.kind == .call, call.pointee.stream.wasPassedOn, let who {
             return failAndCancel(
                 call, .deadlineExceeded,
-                "the stream of \(who) was quiet for \(budget) ms, the deadline of each reply: give more, or 0 for none")
+                budget == 0
+                    ? "the stream of \(who) went on after \(given)"
+                    : "the stream of \(who) was quiet for \(budget) ms, the deadline of each reply: give more, or 0 for none"
+            )
         }
         let what =
             who.map { "\($0) did not answer" } ?? waited.map { "\($0) was not ready" } ?? "there was no answer"
         failAndCancel(
             call, .deadlineExceeded,
-            "\(what) within the deadline of \(budget) ms: give more, or look why it is slow")
+            "\(what) within \(given): give more, or look why it is slow")
     }
 }

@@ -39,7 +39,9 @@ extension BusCore {
         if call.pointee.kind == .report {
             error.ran = cancelNotices(call) ? .maybe : .no
         } else if call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() {
-            if takeBack(call, from: callee) {
+            if call.pointee.kind == .own, case .release = calls.purpose(of: call) {
+                // The owner of an instance is told that it has ended, however late it reads.
+            } else if takeBack(call, from: callee) {
                 error.ran = .no
             } else {
                 writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
@@ -59,11 +61,12 @@ extension BusCore {
 
     /// Takes a request out of its callee's queue; false where it has begun to
     /// be written. What came in one turn goes out first, as far as the kernel
-    /// takes it: a request sent before its cancel was delivered before it.
+    /// takes it: a request sent before its cancel was delivered before it. The queue of a callee
+    /// whose session has ended is dropped already.
     func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
-        guard callee.isOpen else { return false }
-        if callee.outbox.written < call.pointee.end { host.write(to: callee) }
-        return callee.isOpen && callee.outbox.remove(endingAt: call.pointee.end)
+        if callee.isOpen, callee.outbox.written < call.pointee.end { host.write(to: callee) }
+        return callee.isOpen
+            ? callee.outbox.remove(endingAt: call.pointee.end) : !mayArrive(call, at: callee)
     }
 
     /// Ends a request whose callee is gone.

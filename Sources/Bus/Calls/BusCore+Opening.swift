@@ -74,10 +74,15 @@ extension BusCore {
         }
         call.pointee.deadline.budget = budget
         if let parent, !parent.pointee.isLifecycle { parent.adopt(call) }
-        let parentExpiry = parent?.pointee.deadline.expiry ?? Call.Deadline.never
-        let own = budget == 0 ? Call.Deadline.never : now + budget
-        call.pointee.deadline.expiry = min(own, parentExpiry)
+        call.pointee.deadline.expiry = expiry(budget, parent)
         arm(call)
+    }
+
+    /// When a step ends that begins now: with its own time, or with its parent's.
+    @inline(__always)
+    private func expiry(_ budget: UInt64, _ parent: CallPointer?) -> UInt64 {
+        let own = budget == 0 ? Call.Deadline.never : now + budget
+        return min(own, parent?.pointee.deadline.expiry ?? Call.Deadline.never)
     }
 
     /// Starts a call's timer for its expiry.
@@ -89,10 +94,8 @@ extension BusCore {
 
     /// Begins a step of a stream anew.
     func renewDeadline(_ call: CallPointer) {
-        guard call.pointee.deadline.budget > 0 else { return }
         calls.disarm(call)
-        call.pointee.deadline.expiry = min(
-            now + call.pointee.deadline.budget, call.pointee.parent?.pointee.deadline.expiry ?? Call.Deadline.never)
+        call.pointee.deadline.expiry = expiry(call.pointee.deadline.budget, call.pointee.parent)
         arm(call)
     }
 

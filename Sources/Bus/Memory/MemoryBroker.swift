@@ -81,7 +81,8 @@ package final class MemoryBroker {
     package func writeOn(_ connection: MemoryConnection) -> Bool {
         guard connection.hasRoomAgain else { return false }
         eventBegins()
-        write(to: connection)
+        connection.unblock()
+        flush(connection)
         bus.hasRoom(connection)
         settle()
         return true
@@ -102,6 +103,7 @@ package final class MemoryBroker {
     /// - Returns: whether anything was written or ended.
     @discardableResult
     package func endRound() -> Bool {
+        events += 1
         bus.dismissLeaving()
         settle()
         let hasWorked = flushAll()
@@ -234,7 +236,7 @@ package final class MemoryBroker {
             bus.cleaned()
             for peer in dirty {
                 peer.isDirty = false
-                write(to: peer)
+                flush(peer.memory)
                 if !peer.outbox.isEmpty { peer.outbox.noteWaiting() }
             }
             let leaving = heardOut
@@ -243,6 +245,16 @@ package final class MemoryBroker {
             settle()
         }
         return hasWorked
+    }
+
+    private func flush(_ connection: MemoryConnection) {
+        connection.writeShare(isShared: isShared)
+        written(connection)
+    }
+
+    private func written(_ connection: MemoryConnection) {
+        if connection.isBroken { heardOut.append(connection) }
+        if connection.life == .ending, connection.outbox.isEmpty { close(connection) }
     }
 
     private func hearOut(_ connection: MemoryConnection) {
@@ -277,7 +289,8 @@ package final class MemoryBroker {
             peer.memory.assembler.resume()
             process(peer.memory)
         case .writeLast(let peer):
-            write(to: peer)
+            peer.memory.write()
+            written(peer.memory)
             guard peer.life == .ending else { return }
             bus.setAlarm(.lingering, of: peer, after: Broker.lingering)
             bus.boundLingering(Broker.mostLingering)
@@ -355,11 +368,9 @@ package final class MemoryBroker {
 
 extension MemoryBroker: BusHost {
     func write(to peer: Peer) {
-        let connection = peer.memory
-        guard !connection.isBroken else { return }
-        connection.write()
-        if connection.isBroken { heardOut.append(connection) }
-        if peer.life == .ending, peer.outbox.isEmpty { close(connection) }
+        guard !peer.memory.isBroken else { return }
+        peer.memory.write(most: isShared ? TurnShares.mostWrittenForRoom : .max)
+        written(peer.memory)
     }
 
     func process(of peer: Peer) -> ProcessIdentity? { processes.living(peer.credentials.pid) }

@@ -8,6 +8,8 @@ package final class MemoryConnection: Peer {
     private var bytesRead: UInt64 = 0
     /// The pipe takes no more for now.
     private var isBlocked = false
+    /// Not all that it has was written, so that others could go on.
+    private var isCutShort = false
     /// The pipe has closed, and what was to be written is lost.
     private(set) var isBroken = false
     /// Whole frames were read that its turn had no time for.
@@ -38,6 +40,9 @@ package final class MemoryConnection: Peer {
     /// Whether the bus has not ended it.
     package var isServed: Bool { !life.isOver }
 
+    /// Whether something waits for it that its pipe has not taken.
+    package var hasUnwritten: Bool { !outbox.isEmpty }
+
     /// Whether its session is there.
     package var hasSession: Bool { life.isOpen }
 
@@ -45,7 +50,10 @@ package final class MemoryConnection: Peer {
     var hasInput: Bool { hasFramesLeft || pipe.hasInput }
 
     /// Whether it may write again what it had to keep.
-    var hasRoomAgain: Bool { isBlocked && life != .closed && pipe.isWritable }
+    var hasRoomAgain: Bool { (isBlocked || isCutShort) && life != .closed && pipe.isWritable }
+
+    /// It is written to again.
+    func unblock() { (isBlocked, isCutShort) = (false, false) }
 
     /// Reads a turn's bytes.
     /// - Returns: how many there were.
@@ -58,24 +66,32 @@ package final class MemoryConnection: Peer {
         return count
     }
 
+    /// Writes a share of what waits, where others are to go on; else all of it.
+    func writeShare(isShared: Bool) {
+        guard !isBlocked, !isCutShort else { return }
+        write(most: isShared ? TurnShares.mostWritten : .max)
+        isCutShort = isShared && !isBlocked && !isBroken && !outbox.isEmpty
+    }
+
     /// Writes what waits for the peer, as far as the pipe takes it.
-    func write() {
-        guard life != .closed, !isBroken else { return }
-        isBlocked = false
+    func write(most: Int = .max) {
+        guard life != .closed, !isBroken, !isBlocked else { return }
+        var left = most
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 64) { parts in
-            while true {
+            while left > 0 {
                 let count = outbox.gather(parts)
                 guard count > 0 else { return }
                 guard !pipe.isClosed else {
                     isBroken = true
                     return
                 }
-                let written = parts[..<count].reduce(0) { $0 + pipe.write($1) }
+                let written = parts[..<count].reduce(0) { $0 + pipe.write(.init(rebasing: $1.prefix(left - $0))) }
                 guard written > 0 else {
                     isBlocked = true
                     return
                 }
                 outbox.wrote(written)
+                left -= written
             }
         }
     }
@@ -96,6 +112,8 @@ package final class MemoryPipe {
     private var consumed = 0
     /// For the peer, which has not read them.
     package private(set) var arrived: [UInt8] = []
+    /// How many bytes have arrived since the beginning.
+    package private(set) var written = 0
     /// The peer has shut down its writing side.
     package private(set) var hasEndedWriting = false
     /// The peer has closed it.
@@ -152,6 +170,7 @@ package final class MemoryPipe {
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = min(bytes.count, max(0, capacity - arrived.count))
         arrived.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        written += count
         return count
     }
 

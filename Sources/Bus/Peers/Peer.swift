@@ -8,7 +8,7 @@ package class Peer {
 
     typealias Role = PeerRole
 
-    final let number: UInt64
+    package final let number: UInt64
     final let credentials: PeerCredentials
     @exclusivity(unchecked)  // because it is used for each message, on one thread
     final var outbox: Outbox

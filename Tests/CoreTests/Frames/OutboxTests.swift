@@ -1,4 +1,5 @@
 @testable import StrataCore
+import StrataTesting
 import Testing
 import TestSupport
 

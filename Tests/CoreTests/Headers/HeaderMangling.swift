@@ -1,3 +1,4 @@
+import StrataTesting
 import TestSupport
 import Testing
 

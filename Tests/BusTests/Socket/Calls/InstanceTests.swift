@@ -123,6 +123,26 @@ struct InstanceTests {
         }
     }
 
+    /// What its owner keeps for it must end, so it isn't enough that a deadline ends the call.
+    @Test func anOwnerThatReadsLateIsToldAllTheSame() throws {
+        try run {
+            $0.startup = 500
+        } _: { _, store, hand in
+            let cart = try create(hand)
+            try store.settle()
+            store.isPaused = true
+            // More than a socket takes.
+            for _ in 0..<12 { try hand.call("Till/act", .filler(30_000)) }
+            try hand.asked("bus/release", released(cart))
+            let late = try hand.call("Till/act", nil, ["deadline": 1_000])
+            try hand.expectError(to: late, "deadline-exceeded")
+            store.isPaused = false
+            for _ in 0..<12 { try store.expectCall("Till/act") }
+            try store.expectCall("module/released", released(cart))
+            try store.expectNothing()
+        }
+    }
+
     @Test func onlyItsCreatorReleasesIt() throws {
         try run { bus, store, hand in
             let cart = try create(hand)

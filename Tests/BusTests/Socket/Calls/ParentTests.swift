@@ -43,6 +43,29 @@ struct ParentTests {
         }
     }
 
+    /// The callee of both is gone, and the request was in its queue.
+    @Test func whatACalleeThatIsGoneNeverGotHasNotRun() throws {
+        try chain { bus, chain in
+            try chain.first.call("Outer/act")
+            let parent = try chain.middle.expectCall("Outer/act")
+            chain.last.isPaused = true
+            // More than a socket takes: what comes behind waits in the queue.
+            for _ in 0..<12 { try chain.middle.call("Inner/act", .filler(30_000)) }
+            let back = try chain.middle.call("Inner/act", nil, ["parent": parent.number])
+            // One that calls, is called, and ends: its call's end cancels what was made for it.
+            let call = try chain.last.call("Outer/act")
+            let own = try chain.middle.find(["kind": "call", "to": "Outer/act"])
+            let late = try chain.middle.call("Inner/act", nil, ["parent": own.number])
+            try chain.middle.settle()
+            chain.last.close()
+            #expect(call > 0 && back > 0)
+            for id in [late, back] {
+                let error = try chain.middle.answer(to: id)
+                #expect(["died", "cancelled"].contains(error.code) && error.ran == "no", "\(error)")
+            }
+        }
+    }
+
     @Test func theDeadlineIsAtMostWhatTheParentHas() throws {
         try chain { bus, chain in
             try chain.first.call("Outer/act", nil, ["deadline": 5_000])

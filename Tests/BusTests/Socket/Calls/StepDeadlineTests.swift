@@ -61,6 +61,51 @@ struct StepDeadlineTests {
         }
     }
 
+    /// It has no time of its own, so each step has what its parent's step has.
+    @Test func aStreamWithoutDeadlineGoesOnWithItsParents() throws {
+        try MemoryBus.run(.sixModules()) { bus in
+            let inner = try bus.provider("Ant", "Inner")
+            let clock = try bus.provider("Ant2", "Clock")
+            let outer = try bus.provider("Bee", "Outer")
+            let caller = try bus.module("Cat")
+            let top = try caller.call("Outer/list", nil, ["deadline": 1_000])
+            let parent = try outer.expectCall("Outer/list")
+            let stream = try outer.call("Inner/list", nil, ["parent": parent.number, "deadline": 0, "credit": 0])
+            let call = try inner.expectCall("Inner/list")
+            for _ in 0..<3 {
+                try pass(700, caller, clock)
+                try outer.partialReply(to: parent)
+                try caller.find(["kind": "reply", "more": true])
+                try outer.credit(stream, 1)
+                try inner.expect(["kind": "credit"])
+            }
+            // A step of its parent's is none of its own.
+            try pass(700, caller, clock)
+            try outer.partialReply(to: parent)
+            let error = try outer.expectError(to: stream, "deadline-exceeded", ran: "maybe")
+            #expect(error.message.contains("within the deadline of the call that it was made for"), "\(error)")
+            try inner.expect(["kind": "cancel", "id": call.number])
+            try caller.expectError(to: top, "deadline-exceeded", ran: "maybe")
+        }
+    }
+
+    @Test func creditChangesNothingOfAReport() throws {
+        try MemoryBus.run(.sixModules()) { bus in
+            let target = try bus.module("Ant", ["observes": ["news"]])
+            let clock = try bus.provider("Ant2", "Clock")
+            let reporter = try bus.module("Bee")
+            let report = try reporter.report("news", to: "Ant", nil, ["deadline": 1_000])
+            let notice = try target.expectNotice("news")
+            try pass(700, reporter, clock)
+            try reporter.credit(report, 1)
+            try pass(200, reporter, clock)
+            // What is made for it has what is left of the first second.
+            try target.call("Clock/tick", nil, ["parent": notice.number])
+            #expect((1...100).contains(try clock.expectCall("Clock/tick")["deadline"]?.integer ?? 0))
+            try reporter.expectError(to: report, "deadline-exceeded", ran: "maybe")
+        }
+    }
+
     @Test func noStepLastsLongerThanItsParent() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let inner = try bus.provider("Ant", "Inner")

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataTesting
 import TestSupport
 import Testing
 

@@ -1,15 +1,21 @@
 /// Numbers that are the same in each run, so that a failure can be found again
 /// (SplitMix64, Steele and others, 2014).
-public struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Neighbouring seeds have nothing in common.
-    public init(_ seed: Int) { state = Self.mix(UInt64(truncatingIfNeeded: seed)) }
+    package init(_ seed: Int) { state = Self.mix(UInt64(truncatingIfNeeded: seed)) }
 
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         return Self.mix(state)
     }
+
+    /// A number from 0 on that is less than `bound`.
+    package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+
+    /// Whether something happens that happens so often in so many cases.
+    package mutating func chance(_ times: Int, in cases: Int) -> Bool { below(cases) < times }
 
     private static func mix(_ number: UInt64) -> UInt64 {
         var word = number

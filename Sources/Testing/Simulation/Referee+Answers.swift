@@ -1,0 +1,237 @@
+import StrataCore
+
+/// Answers: each ends one request, and says the truth about it.
+extension Referee {
+    func answered(_ frame: SimulatedFrame, _ session: SimulatedSession) {
+        guard frame.id != 0 else { return }
+        if frame.id == 1 {
+            if frame.kind == .reply { welcomed(frame, session) }
+            return
+        }
+        guard let number = session.open[frame.id] else {
+            return expect(
+                session.reused.contains(frame.id), .onceAnswered,
+                "\(session.name) got a \(frame.kind.name) to \(frame.id), which isn't open (\(frame.code))")
+        }
+        expect(
+            requests[number].state == .handled || !session.isLive, .known,
+            "\(name(requests[number])) was answered before the bus had handled it")
+        if frame.more {
+            partial(frame, number)
+        } else {
+            final(frame, number, session)
+        }
+    }
+
+    private func welcomed(_ frame: SimulatedFrame, _ session: SimulatedSession) {
+        session.isWelcome = true
+        let numbers = Self.subscriptions(frame.body)
+        expect(
+            numbers.count == session.observations.count || session.joinedAt == .max, .observed,
+            "\(session.name) has \(session.observations.count) observations, and got the numbers \(numbers)")
+        for (place, number) in zip(session.observations.indices, numbers) {
+            session.observations[place].number = number
+        }
+    }
+
+    private static func subscriptions(_ body: [UInt8]) -> [Int] {
+        guard let value = try? JSON(parsing: body), let list = value["subscriptions"]?.array else { return [] }
+        return list.compactMap { $0.integer.map(Int.init) }
+    }
+
+    private func partial(_ frame: SimulatedFrame, _ number: Int) {
+        let request = requests[number]
+        switch request.target {
+        case .bus: return
+        default: break
+        }
+        let place = request.partialsSeen
+        expect(
+            place < request.partialsHandled.count && request.partialsHandled[place] == frame.number("r"), .credit,
+            "\(name(request)) got the partial reply \(frame.number("r")) as number \(place) of \(request.partialsHandled)"
+        )
+        requests[number].partialsSeen += 1
+        expect(
+            requests[number].partialsSeen <= request.credit, .credit,
+            "\(name(request)) got \(requests[number].partialsSeen) partial replies, and gave credit for \(request.credit)"
+        )
+    }
+
+    private func final(_ frame: SimulatedFrame, _ number: Int, _ session: SimulatedSession) {
+        session.open[frame.id] = nil
+        open.removeAll { $0 == number }
+        let request = requests[number]
+        requests[number].state = .ended
+        requests[number].endOrder = handledFrames
+        session.ended.append(number)
+        requests[number].endCode = frame.kind == .error ? frame.code : "reply"
+        if frame.kind == .reply { replied(frame, request, session) } else { failed(frame, request, session) }
+    }
+
+    private func replied(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
+        switch request.target {
+        case .action, .instance, .url:
+            guard case .reply = request.answer?.kind else {
+                return expect(
+                    false, .answered,
+                    "\(name(request)) got a reply, and its callee has answered \(request.answer.map { "\($0)" } ?? "nothing")"
+                )
+            }
+            expect(
+                request.answer?.number == frame.number("r"), .answered,
+                "\(name(request)) got the reply \(frame.number("r")), and its callee's is \(request.answer?.number ?? -1)"
+            )
+            expect(
+                request.partialsSeen == request.partialsHandled.count, .credit,
+                "\(name(request)) got \(request.partialsSeen) of \(request.partialsHandled.count) partial replies")
+        case .report:
+            let observers = Int((try? JSON(parsing: frame.body))?["observers"]?.integer ?? -1)
+            expect(
+                observers == request.deliveries.count && request.notices == 0, .answered,
+                "\(name(request)) was answered by \(observers) observers; \(request.deliveries.count) got it, and \(request.notices) of them have not answered"
+            )
+        case .broadcast:
+            let recipients = (try? JSON(parsing: frame.body))?["recipients"]?.integer ?? -1
+            expect(
+                recipients >= Int64(request.deliveries.count), .complete,
+                "\(name(request)) had \(recipients) recipients")
+        case .observe(let what):
+            guard let subscription = (try? JSON(parsing: frame.body))?["subscription"]?.integer else { return }
+            session.observations.append(
+                SimulatedObservation(number: Int(subscription), what: what, since: request.order))
+        case .unobserve(let number):
+            guard let place = session.observations.firstIndex(where: { $0.number == number }) else {
+                return expect(false, .observed, "\(name(request)) was taken, and there is no such observation")
+            }
+            session.observations[place].until = request.order
+        case .create(let owner):
+            guard let instance = (try? JSON(parsing: frame.body))?["instance"]?.string else { return }
+            expect(
+                sessions.allSatisfy { $0.instances[instance] == nil } || !instance.contains("#"), .instances,
+                "\(instance) was created twice")
+            guard instance.contains("#") else { return }
+            session.instances[instance] = .max
+            session.instance = instance
+            let now = self.session(ofRow: owner)?.number ?? -1
+            created.append((instance, session.number, now == request.owner ? now : -1))
+            expect(
+                app.mayCreate(session.place, owner, rank: session.rank), .policy,
+                "\(session.name) has created an instance at \(app.modules[owner].row.name), which it may not call")
+        case .release(let instance):
+            session.instances[instance] = request.order
+            session.instance = nil
+        case .bus, .nothing: break
+        }
+    }
+
+    private func failed(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
+        let wasAnswered: Bool
+        // What finds no room in its caller's queue becomes another error (section 13).
+        let isTooMuch = frame.code == "overloaded" && frame.text.contains("limits.")
+        if case .error(let code, let ran) = request.answer?.kind, code == frame.code, !isTooMuch {
+            wasAnswered = true
+            expect(
+                frame.ran == ran, .ran,
+                "\(name(request)) failed as its callee says, ran \(ran), and it got \(frame.ran)")
+        } else {
+            wasAnswered = false
+        }
+        switch frame.ran {
+        case .no:
+            guard !wasAnswered else { break }
+            requests[request.number].neverRan = true
+            expect(
+                request.deliveries.isEmpty, .ran,
+                "\(name(request)) ended with \(frame.code) and ran no, and was delivered to \(sessions[request.deliveries.first ?? 0].name)"
+            )
+        case .maybe:
+            // Begun, it will be delivered, though it wasn't when it ended.
+            let mayHaveBegun = sessions.contains { $0.input.isWithinFrame }
+            expect(
+                !request.deliveries.isEmpty || mayHaveBegun || request.isBusCall, .ran,
+                "\(name(request)) ended with \(frame.code) and ran maybe, and was delivered to nobody")
+        case .yes:
+            expect(
+                wasAnswered || frame.code == "overloaded" || frame.code == "too-large", .ran,
+                "\(name(request)) ended with \(frame.code) and ran yes; its callee answered \(request.answer.map { "\($0)" } ?? "nothing")"
+            )
+        }
+        guard !wasAnswered else { return }
+        judge(frame, request, session)
+    }
+
+    /// Whether the bus may say this code.
+    private func judge(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
+        switch frame.code {
+        case "deadline-exceeded":
+            expect(
+                request.expiry <= now, .deadline,
+                "\(name(request)) ended with deadline-exceeded \(request.expiry == .max ? 0 : request.expiry - now) ms before its deadline"
+            )
+        case "cancelled":
+            expect(
+                request.isCancelled || isParentOver(request) || request.parent == -2, .parent,
+                "\(name(request)) was cancelled, and nobody has cancelled it")
+        case "level-violation", "undeclared":
+            let isBroken =
+                switch request.target {
+                case .action(let owner, _): !app.mayCall(session.place, owner, rank: session.rank)
+                case .create(let owner): !app.mayCreate(session.place, owner, rank: session.rank)
+                case .instance: app.table.calls != .any
+                case .report(let target):
+                    app.modules[target].row.rank > session.rank || app.table.calls == .declared && session.place < 0
+                case .broadcast: app.table.calls == .declared && session.place < 0
+                default: false
+                }
+            expect(
+                isBroken && session.role != .operator, .refusedRightly,
+                "\(name(request)) of rank \(session.rank) was refused with \(frame.code), and breaks no rule")
+        case "unauthorized":
+            expect(
+                request.wantsAuthorization && !request.isAllowed, .authorization,
+                "\(name(request)) was refused with unauthorized, and \(request.isAllowed ? "is allowed" : "wants no authorization")"
+            )
+        case "overloaded" where frame.text.contains("limits.held"):
+            expect(
+                requests.contains { $0.session == session.number && $0.waited(at: request.order) }, .quota,
+                "\(name(request)) was refused for limits.held, and nothing of \(session.name) waits")
+        case "overloaded" where frame.text.contains("open requests (limits.calls)"):
+            expect(
+                session.open.count + session.endedSince(request.order, requests) >= app.table.limits.calls, .quota,
+                "\(name(request)) was refused with overloaded, and \(session.name) has \(session.open.count) requests open"
+            )
+        default: break
+        }
+    }
+}
+
+extension SimulatedRequest {
+    /// It is the bus's own to answer.
+    var isBusCall: Bool {
+        switch target {
+        case .bus, .observe, .unobserve, .create, .release: true
+        default: false
+        }
+    }
+
+    /// Its callee has answered; of a report one with an error, or all.
+    var hasAnswer: Bool {
+        guard case .report = target, answer?.kind == .reply else { return answer != nil }
+        return notices == 0
+    }
+
+    /// It goes to a module.
+    var isForwarded: Bool {
+        switch target {
+        case .action, .instance, .url, .report: true
+        default: false
+        }
+    }
+
+    /// Whether it may have waited in the bus when the bus had handled so many frames.
+    func waited(at order: Int) -> Bool {
+        isForwarded && mayWait && self.order < order && deliveredOrder >= order && endOrder >= order
+    }
+
+    var wantsAuthorization: Bool { if case .action(_, "b") = target { !skipsAuthorization } else { false } }
+}

@@ -1,0 +1,188 @@
+import StrataCore
+
+/// Calls and notices: each was sent, may be there, and comes once and in order.
+extension Referee {
+    func called(_ frame: SimulatedFrame, _ session: SimulatedSession) {
+        session.creditOf[frame.id] = frame.credit
+        guard frame.to.hasPrefix("I") || frame.to.hasPrefix("N") else {
+            expect(frame.from == "bus", .known, "\(frame.to) came to \(session.name) from \(frame.from)")
+            if frame.to == "module/released", let instance = (try? JSON(parsing: frame.body))?["instance"]?.string {
+                expect(
+                    session.released.insert(instance).inserted, .instances,
+                    "\(session.name) was told twice that \(instance) has ended")
+            }
+            return session.served.append(.init(id: frame.id, request: -1, to: frame.to))
+        }
+        let number = frame.number()
+        guard number >= 0, number < requests.count else {
+            return expect(false, .known, "a call of \(frame.to) came to \(session.name) that nobody has sent")
+        }
+        if frame.from == "bus" { return asked(frame, number, session) }
+        session.served.append(.init(id: frame.id, request: number, to: frame.to))
+        let request = requests[number]
+        let sender = sessions[request.session]
+        delivered(request, to: session)
+        expect(frame.from == sender.name, .known, "\(name(request)) came from \(frame.from)")
+        expect(
+            request.deliveries.isEmpty, .known, "\(name(request)) was delivered to \(session.name), for the second time"
+        )
+        switch request.target {
+        case .action(let owner, let action):
+            expect(
+                session.place == owner && frame.to == "\(app.modules[owner].interface)/\(action)", .known,
+                "\(name(request)) came to \(session.name) as \(frame.to)")
+            expect(
+                sender.role == .operator || app.mayCall(sender.place, owner, rank: sender.rank), .policy,
+                "\(name(request)) of rank \(sender.rank) was delivered to \(session.name) of rank \(session.rank) under \(app.table.calls)"
+            )
+            let mayAct = action != "b" || request.isAllowed || request.skipsAuthorization && sender.isTrusted(app)
+            let isOwn = owner == app.authorizer
+            expect(
+                mayAct || isOwn, .authorization, "\(name(request)) was delivered, and the authorizer has not allowed it"
+            )
+        case .url(let owner):
+            expect(
+                session.place == owner && frame.to == "\(app.modules[owner].interface)/a", .known,
+                "\(name(request)) came to \(session.name) as \(frame.to)")
+        case .instance(let instance):
+            expect(
+                frame.to.hasPrefix("\(instance)/"), .known, "\(name(request)) came to \(session.name) as \(frame.to)")
+            expect(
+                request.order < sender.instances[instance] ?? 0, .instances,
+                "\(name(request)) was delivered, and \(instance) is not \(sender.name)'s")
+        default: expect(false, .known, "\(name(request)) came to \(session.name) as a call")
+        }
+        checkDeadline(frame, request)
+        requests[number].deliveries.append(session.number)
+        requests[number].deliveredOrder = handledFrames
+        inOrder(request, at: session)
+    }
+
+    /// The authorizer is asked.
+    private func asked(_ frame: SimulatedFrame, _ number: Int, _ session: SimulatedSession) {
+        session.served.append(.init(id: frame.id, request: -1, to: "\(number)"))
+        let request = requests[number]
+        expect(
+            session.place == app.authorizer && frame.to.hasSuffix("/authorize"), .authorization,
+            "\(session.name) is asked about \(name(request)) by \(frame.to)")
+        requests[number].isAsked = true
+    }
+
+    private func delivered(_ request: SimulatedRequest, to session: SimulatedSession) {
+        expect(
+            request.state != .sent, .known, "\(name(request)) was delivered before the bus had handled it")
+        expect(
+            !request.isOneTooMany, .quota,
+            "\(name(request)) was delivered, and \(app.table.limits.calls) of its sender's were open before it")
+        expect(
+            !request.neverRan, .ran,
+            "\(name(request)) was delivered to \(session.name) after it had ended with \(request.endCode) and ran no")
+    }
+
+    private func checkDeadline(_ frame: SimulatedFrame, _ request: SimulatedRequest) {
+        if frame.deadline == 0 {
+            expect(request.expiry == .max, .deadline, "\(name(request)) was delivered without its deadline")
+        } else {
+            let most = request.expiry == .max ? 0 : Int(request.expiry - request.handledAt / 1_000_000)
+            expect(
+                frame.deadline <= most, .deadline,
+                "\(name(request)) was delivered with a deadline of \(frame.deadline) ms, and has \(most) ms at most")
+        }
+    }
+
+    /// Frames of one sender come in their order.
+    private func inOrder(_ request: SimulatedRequest, at session: SimulatedSession) {
+        guard request.order != .max, !request.wantsAuthorization else { return }
+        // Requests that wait for a module keep their order among themselves.
+        let key = request.mayWait ? -1 - request.session : request.session
+        let last = session.lastFrom[key] ?? -1
+        expect(
+            request.order >= last, .order,
+            "\(name(request)) came to \(session.name) after one that was sent later")
+        session.lastFrom[key] = max(last, request.order)
+    }
+
+    func noticed(_ frame: SimulatedFrame, _ session: SimulatedSession) {
+        let number = frame.number()
+        guard number >= 0, number < requests.count else {
+            return expect(false, .known, "a notice \(frame.name) came to \(session.name) that nobody has sent")
+        }
+        let request = requests[number]
+        let sender = sessions[request.session]
+        delivered(request, to: session)
+        expect(
+            frame.from == sender.name && frame.name == "n\(request.name)"
+                && frame.object == (request.object.map { "o\($0)" } ?? ""), .known,
+            "\(name(request)) came to \(session.name) as \(frame.name) of \(frame.from)")
+        guard let place = observation(frame, session) else {
+            return expect(
+                false, .observed,
+                "\(name(request)) came to \(session.name) for its observation \(frame.subscription), which there isn't")
+        }
+        let what = session.observations[place].what
+        expect(
+            what.name == request.name && (what.object == nil || what.object == request.object), .observed,
+            "\(name(request)) came to \(session.name) for an observation of \(what.json)")
+        expect(
+            request.order < session.observations[place].until, .observed,
+            "\(name(request)) came to \(session.name) for an observation that has ended")
+        if frame.id != 0 {
+            reported(frame, request, session)
+        } else {
+            expect(
+                request.rank < session.rank, .direction,
+                "\(name(request)) of rank \(request.rank) was broadcast to \(session.name) of rank \(session.rank)")
+            expect(
+                request.order >= session.lastBroadcast, .sameOrder,
+                "\(name(request)) came to \(session.name) after a later broadcast")
+            session.lastBroadcast = max(session.lastBroadcast, request.order)
+            session.observations[place].broadcasts += 1 + frame.missed
+            expect(
+                what.isLatest || frame.missed == 0, .complete,
+                "\(session.name) has missed \(frame.missed) of an observation that keeps all")
+            requests[number].deliveries.append(session.number)
+        }
+        inOrder(request, at: session)
+    }
+
+    /// Observations of hello have no number before its answer, which comes first.
+    private func observation(_ frame: SimulatedFrame, _ session: SimulatedSession) -> Int? {
+        session.observations.firstIndex { $0.number == frame.subscription }
+    }
+
+    private func reported(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
+        session.served.append(.init(id: frame.id, request: request.number, to: frame.name))
+        guard case .report(let target) = request.target else {
+            return expect(false, .known, "\(name(request)) came to \(session.name) as a report")
+        }
+        expect(session.place == target, .known, "\(name(request)) came to \(session.name)")
+        expect(
+            request.rank >= session.rank || sessions[request.session].role == .operator, .direction,
+            "\(name(request)) of rank \(request.rank) was reported to \(session.name) of rank \(session.rank)")
+        requests[request.number].deliveries.append(session.number)
+        requests[request.number].deliveredOrder = handledFrames
+        requests[request.number].notices += 1
+    }
+
+    /// Whether an observer that has read all got each broadcast once, or was told how many it missed.
+    func check(_ observation: SimulatedObservation, of session: SimulatedSession) {
+        let matching = broadcasts[observation.what.name].count { number in
+            let request = requests[number]
+            return request.order > observation.since && request.order < observation.until
+                && request.rank < session.rank
+                && (observation.what.object == nil || observation.what.object == request.object)
+                && request.endCode != "overloaded"
+        }
+        // What another process of a row takes over is in force when that is ready.
+        let isShared = session.place >= 0 && app.modules[session.place].row.replace == .overlap
+        let isExact = observation.until == .max && !app.isTight && !isShared
+        expect(
+            isExact ? observation.broadcasts == matching : observation.broadcasts <= matching, .complete,
+            "\(session.name)'s observation \(observation.number) of \(observation.what.json) got or missed \(observation.broadcasts) of \(matching) broadcasts"
+        )
+    }
+}
+
+extension SimulatedSession {
+    func isTrusted(_ app: SimulatedApp) -> Bool { place >= 0 && app.modules[place].row.trusted }
+}

@@ -1,0 +1,250 @@
+import StrataBus
+import StrataCore
+
+/// Judges what a simulated bus does by the protocol's page: it knows what peers have sent, in
+/// which order the bus has handled it, and what has come. It knows nothing of how the bus decides.
+final class Referee {
+    let app: SimulatedApp
+    var sessions: [SimulatedSession] = []
+    var requests: [SimulatedRequest] = []
+    /// Those that were sent and have not ended.
+    var open: [Int] = []
+    /// Broadcasts that were handled, by the notification's number.
+    var broadcasts = [[Int]](repeating: [], count: SimulatedApp.notifications)
+    /// The instances that there were: who has created them, and the session where they were made.
+    var created: [(name: String, creator: Int, owner: Int)] = []
+    /// How many frames the bus has handled.
+    var handledFrames = 0
+    /// Nanoseconds.
+    var time: UInt64 = 0
+    private(set) var finding: SimulationFinding?
+
+    init(_ app: SimulatedApp) { self.app = app }
+
+    var now: UInt64 { time / 1_000_000 }
+
+    /// Notes the first rule that doesn't hold.
+    func expect(_ holds: Bool, _ rule: SimulationRule, _ message: @autoclosure () -> String) {
+        guard !holds, finding == nil else { return }
+        finding = SimulationFinding(rule: rule, message: message())
+    }
+
+    func name(_ request: SimulatedRequest) -> String {
+        "\(sessions[request.session].name)'s request \(request.id) (number \(request.number), \(request.target))"
+    }
+
+    /// The live session of a row.
+    func session(ofRow place: Int) -> SimulatedSession? {
+        sessions.last { $0.place == place && $0.connection?.hasSession == true }
+    }
+
+    // MARK: What the bus has handled
+
+    func handled(_ meaning: SimulatedSession.Meaning, of session: SimulatedSession) {
+        handledFrames += 1
+        switch meaning {
+        case .hello, .other: break
+        case .request(let number): handled(request: number, of: session)
+        case .answer(let id, let number, let answer): handled(answer, to: number, serving: id, of: session)
+        case .verdict(let number, let isAllowed): if isAllowed { requests[number].isAllowed = true }
+        case .cancel(let number):
+            if isOpen(number) { requests[number].isCancelled = true }
+        case .credit(let number, let credit):
+            guard isOpen(number), requests[number].isForwarded else { return }
+            // A report is no stream.
+            if case .report = requests[number].target { return }
+            requests[number].credit += credit
+            restart(number)
+        }
+    }
+
+    private func handled(request number: Int, of session: SimulatedSession) {
+        var request = requests[number]
+        guard request.state == .sent else { return }
+        request.state = .handled
+        request.order = handledFrames
+        request.handledAt = time
+        switch request.target {
+        case .broadcast:
+            let isAllowed = app.table.calls != .declared || session.place >= 0 || session.role == .operator
+            if isAllowed { broadcasts[request.name].append(number) }
+            if request.id == 0 { request.state = .ended }
+        case .action(let owner, let action):
+            request.mayWait = action == "b" || mayWait(for: owner)
+        case .url(let owner): request.mayWait = mayWait(for: owner)
+        case .report(let target): request.mayWait = mayWait(for: target)
+        case .instance: request.mayWait = true
+        case .create(let owner) where app.modules[owner].row.replace == .wait:
+            request.owner = self.session(ofRow: owner)?.number ?? -1
+        default: break
+        }
+        let served = session.open.values.count { isServed($0) }
+        if served >= app.table.limits.calls, request.isForwarded { request.isOneTooMany = true }
+        requests[number] = request
+        restart(number)
+    }
+
+    /// Whether a row's module may not be ready. Where there is a launcher, which
+    /// retires modules, nobody outside the bus knows exactly.
+    private func mayWait(for place: Int) -> Bool {
+        app.hasLauncher || session(ofRow: place)?.isReady != true
+    }
+
+    /// Whether a callee has it for sure and has not answered.
+    private func isServed(_ number: Int) -> Bool {
+        requests[number].isForwarded && !requests[number].deliveries.isEmpty && !isOver(number)
+            && requests[number].deliveries.allSatisfy { sessions[$0].connection?.isServed == true }
+    }
+
+    /// Whether the bus has it open: its end may not have come to its sender yet.
+    func isOpen(_ number: Int) -> Bool {
+        let request = requests[number]
+        return request.state == .handled && !request.isCancelled && !request.isOverdrawn && request.expiry > now
+    }
+
+    /// Whether it has ended, or ends now because its parent has.
+    func isOver(_ number: Int) -> Bool {
+        let request = requests[number]
+        return !isOpen(number) || request.isTakenBack || request.hasAnswer
+            || sessions[request.session].connection?.isServed != true
+            || isParentOver(request)
+    }
+
+    /// Whether what a request was made for has ended.
+    func isParentOver(_ request: SimulatedRequest) -> Bool {
+        guard request.parent >= 0 else { return false }
+        // A report ends when all notices are answered, and each of them by itself.
+        if case .report = requests[request.parent].target {
+            return isOver(request.parent) || !sessions[request.session].served.contains { $0.id == request.parentID }
+        }
+        return isOver(request.parent)
+    }
+
+    /// A request's deadline begins: with it, and in a stream with each step.
+    private func restart(_ number: Int) {
+        let request = requests[number]
+        guard !request.isEndless else { return }
+        var expiry = request.deadline.map { now + UInt64($0) } ?? .max
+        if request.parent >= 0 { expiry = min(expiry, requests[request.parent].expiry) }
+        requests[number].expiry = expiry
+    }
+
+    private func handled(_ answer: SimulatedAnswer, to number: Int, serving id: UInt64, of session: SimulatedSession) {
+        if answer.kind != .partial, let place = session.served.firstIndex(where: { $0.id == id }) {
+            if session.served.remove(at: place).to == "module/initialize" { session.isReady = true }
+        }
+        guard number >= 0, isOpen(number) else { return }
+        switch answer.kind {
+        case .partial:
+            // A partial reply to a notice is dropped (section 7).
+            if case .report = requests[number].target { return }
+            guard requests[number].partialsHandled.count < requests[number].credit else {
+                requests[number].isOverdrawn = true
+                return
+            }
+            requests[number].partialsHandled.append(answer.number)
+            restart(number)
+        case .reply, .error:
+            if case .report = requests[number].target { requests[number].notices -= 1 }
+            // The first error of several observers counts.
+            if requests[number].answer.map({ $0.kind == .reply }) ?? true { requests[number].answer = answer }
+        }
+    }
+
+    // MARK: What became of a session
+
+    func joined(_ session: SimulatedSession) {
+        session.joinedAt = handledFrames
+        session.observations = session.observed.map { SimulatedObservation(number: 0, what: $0, since: handledFrames) }
+    }
+
+    func ended(_ session: SimulatedSession) { session.endedAt = handledFrames }
+
+    // MARK: What has come
+
+    func arrived(_ frame: SimulatedFrame, at session: SimulatedSession) {
+        switch frame.kind {
+        case .reply, .error: answered(frame, session)
+        case .call: called(frame, session)
+        case .notice: noticed(frame, session)
+        case .cancel:
+            guard let place = session.served.firstIndex(where: { $0.id == frame.id }) else { return }
+            session.served[place].isCancelled = true
+            let number = session.served[place].request
+            if number >= 0 { requests[number].isTakenBack = true }
+        case .credit:
+            session.creditOf[frame.id, default: 0] += frame.credit
+        default: expect(false, .form, "a \(frame.kind.name) came to \(session.name)")
+        }
+        if frame.kind != .reply, frame.kind != .error {
+            expect(session.isWelcome, .joined, "a \(frame.kind.name) came to \(session.name) before hello's answer")
+        }
+    }
+
+    // MARK: The end
+
+    /// Nothing more happens, though all peers read what comes, and time has passed.
+    func settled() {
+        for number in open {
+            let request = requests[number]
+            guard request.state == .handled, sessions[request.session].isLive, request.expiry != .max else { continue }
+            expect(
+                request.expiry > now, .ended,
+                "\(name(request)) has no answer, \(now - request.expiry) ms after its deadline")
+        }
+        for instance in created where instance.owner >= 0 && sessions[instance.owner].isLive {
+            let creator = sessions[instance.creator]
+            let hasEnded = creator.endedAt != .max || creator.instances[instance.name] != .max
+            expect(
+                hasEnded == sessions[instance.owner].released.contains(instance.name), .instances,
+                "\(instance.name) \(hasEnded ? "has ended" : "is there"), and its owner was \(hasEnded ? "not told" : "told that it ended")"
+            )
+        }
+        for session in sessions where session.isLive && session.isWelcome {
+            for observation in session.observations { check(observation, of: session) }
+            for served in session.served where served.request >= 0 && !served.isCancelled {
+                // An observer goes on where another one has failed the report.
+                if case .report = requests[served.request].target, requests[served.request].answer != nil { continue }
+                expect(
+                    requests[served.request].state != .ended, .cancelled,
+                    "\(session.name) serves \(served.to) (\(served.id)), which has ended, and got no cancel")
+            }
+        }
+    }
+
+    /// When the next deadline passes, in milliseconds; nil where none will.
+    var nextExpiry: UInt64? {
+        open.lazy.map { self.requests[$0] }.filter { $0.state == .handled && $0.expiry != .max }.map(\.expiry).min()
+    }
+
+    /// Whether a callee has the credit that was given for a call.
+    private func checkCredit(of served: SimulatedSession.Served, at session: SimulatedSession) {
+        let request = requests[served.request]
+        if case .report = request.target { return }
+        guard !served.isCancelled, !isOver(served.request) else { return }
+        let credit = session.creditOf[served.id] ?? 0
+        expect(
+            credit == request.credit, .credit,
+            "\(name(request)) has given credit for \(request.credit), and \(session.name) got \(credit)")
+    }
+
+    /// The bus says that it has done all that is due.
+    func checkDeadlines(_ hasRoom: (SimulatedSession) -> Bool) {
+        for session in sessions where session.isLive && hasRoom(session) {
+            for served in session.served where served.request >= 0 { checkCredit(of: served, at: session) }
+        }
+        for number in open {
+            let request = requests[number]
+            guard request.state == .handled else { continue }
+            let session = sessions[request.session]
+            guard session.isLive, hasRoom(session) else { continue }
+            expect(
+                request.expiry > now, .deadline,
+                "\(name(request)) has no answer \(now - min(now, request.expiry)) ms after its deadline of \(request.deadline ?? -1) ms"
+            )
+            expect(
+                !isParentOver(request), .parent,
+                "\(name(request)) goes on, and what it was made for has ended")
+        }
+    }
+}

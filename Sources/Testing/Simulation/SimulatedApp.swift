@@ -1,0 +1,117 @@
+import StrataCore
+
+/// The app of a simulation: a table, and what its modules say of themselves. All of it follows
+/// from a seed.
+struct SimulatedApp {
+    /// What a row's module brings with its hello.
+    struct Module {
+        let row: AppTable.Row
+        /// A `single` interface; its action `b` wants authorization.
+        let interface: String
+        /// One that is created for each user; nil where it has none.
+        let instances: String?
+        let observed: [Observed]
+    }
+
+    struct Observed: Equatable {
+        let name: Int
+        let object: Int?
+        let isLatest: Bool
+
+        var json: String {
+            let object = object.map { #","object":"o\#($0)""# } ?? ""
+            return #"{"name":"n\#(name)"\#(object)\#(isLatest ? #","keep":"latest""# : "")}"#
+        }
+    }
+
+    static let notifications = 3
+    static let objects = 2
+    static let actions = ["a", "b", "c"]
+    static let levels = ["basic", "middle", "topout"]
+
+    let table: AppTable
+    let modules: [Module]
+    /// The place of the authorizer's module; nil where there is none.
+    let authorizer: Int?
+    /// Whether a launcher starts modules; else all of them are started by hand.
+    let hasLauncher: Bool
+    /// Whether anything is refused for want of room in `limits.total`.
+    let isTight: Bool
+
+    init(_ numbers: inout SeededGenerator) {
+        let count = 2 + numbers.below(5)
+        authorizer = numbers.chance(2, in: 3) ? numbers.below(count) : nil
+        hasLauncher = numbers.chance(1, in: 2)
+        var table = AppTable(app: "simulated")
+        table.schemes = ["sim"]
+        table.calls = [.any, .any, .any, .layered, .declared][numbers.below(5)]
+        table.guests = numbers.chance(1, in: 2) ? .init(rank: numbers.below(3), most: 2) : nil
+        table.hello = UInt64(1_000 + numbers.below(30_000))
+        table.startup = UInt64(1_000 + numbers.below(30_000))
+        table.limits.calls = [2, 8, 1_024, 1_024][numbers.below(4)]
+        table.limits.queue = [1 << 10, 1 << 10, 64 << 10, 8 << 20][numbers.below(4)]
+        table.limits.waiting = [1, 4, 1_024, 1_024][numbers.below(4)]
+        table.limits.held = [64, 8 << 20, 8 << 20, 8 << 20][numbers.below(4)]
+        table.limits.instances = [1, 4_096][numbers.below(2)]
+        isTight = numbers.chance(1, in: 8)
+        if isTight { table.limits.total = 4 << 10 }
+        if let authorizer { table.authorizer = Self.interface(authorizer) }
+        var modules: [Module] = []
+        for place in 0..<count {
+            var row = AppTable.Row(name: Self.name(place))
+            row.rank = numbers.below(3)
+            row.start = hasLauncher ? [.manual, .eager, .async, .onDemand][numbers.below(4)] : .manual
+            if numbers.chance(1, in: 3) { row.replace = .overlap }
+            if row.start == .onDemand, numbers.chance(1, in: 2) { row.idle = UInt64(100 + numbers.below(5_000)) }
+            row.trusted = numbers.chance(1, in: 4)
+            row.stop = UInt64(50 + numbers.below(2_000))
+            if numbers.chance(1, in: 4) { row.ping = UInt64(500 + numbers.below(5_000)) }
+            row.provides = [Self.interface(place)]
+            row.urls = [.init(host: "h\(place)", path: "/x/:n", to: "\(Self.interface(place))/a")]
+            row.requires = (0..<count).filter { _ in numbers.chance(2, in: 3) }.map(Self.interface)
+            row.broadcasts = (0..<Self.notifications).map { "n\($0)" }
+            row.reports = (0..<count).map { .init(module: Self.name($0), names: row.broadcasts) }
+            let observed = (0..<numbers.below(4)).map { _ in Self.observed(&numbers) }
+            table.modules.append(row)
+            modules.append(
+                Module(
+                    row: row, interface: Self.interface(place),
+                    instances: numbers.chance(1, in: 3) ? "N\(Self.name(place))" : nil, observed: observed))
+        }
+        self.table = table
+        self.modules = modules
+    }
+
+    static func name(_ place: Int) -> String { String(UnicodeScalar(UInt8(65 + place))) }
+    static func interface(_ place: Int) -> String { "I\(name(place))" }
+
+    static func observed(_ numbers: inout SeededGenerator) -> Observed {
+        observed(numbers.below(1 << 10))
+    }
+
+    /// One of all that can be observed.
+    static func observed(_ choice: Int) -> Observed {
+        Observed(
+            name: choice % notifications, object: choice >> 2 & 7 < objects ? choice >> 2 & 7 : nil,
+            isLatest: choice >> 4 & 1 == 1)
+    }
+
+    /// Whether a module of that rank may create an instance at another module: no row requires an
+    /// interface that is created.
+    func mayCreate(_ creator: Int, _ owner: Int, rank: Int) -> Bool {
+        creator == owner || table.calls == .any
+            || table.calls == .layered && modules[owner].row.rank <= rank
+    }
+
+    /// Whether a module of that rank may call another module's interface (section 6, Checks).
+    func mayCall(_ caller: Int, _ owner: Int, rank: Int) -> Bool {
+        if caller == owner { return true }
+        switch table.calls {
+        case .any: return true
+        case .layered: return modules[owner].row.rank <= rank
+        case .declared:
+            return modules[owner].row.rank <= rank
+                && caller >= 0 && modules[caller].row.requires.contains(modules[owner].interface)
+        }
+    }
+}

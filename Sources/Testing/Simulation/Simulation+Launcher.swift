@@ -1,0 +1,63 @@
+import StrataCore
+
+/// What the launcher does, and what becomes of its processes.
+extension Simulation {
+    /// The launcher's session; nil where there is none.
+    private var launcher: SimulatedSession? {
+        current.last { $0?.role == .launcher && $0?.isUsable == true } ?? nil
+    }
+
+    /// Starts a process for a row, says so, and lets it connect.
+    func spawn(_ place: Int) {
+        guard let launcher, app.modules[place].row.start != .manual else { return }
+        let pid = Int32(1_000 + referee.sessions.count)
+        let token = "t\(pid)"
+        broker.processes.start(pid, parent: launcher.pid)
+        order(
+            launcher, "vouch",
+            #"{"module":"\#(SimulatedApp.name(place))","token":"\#(token)","pid":\#(pid)}"#)
+        connect(place, pid, token: token, Int(pid))
+    }
+
+    /// Ends a row's process, and says so.
+    func kill(_ place: Int, _ choice: Int) {
+        guard let session = current[place] ?? nil, session.token != nil else { return }
+        tell("# \(session.label)'s process ends")
+        broker.processes.end(session.pid)
+        session.pipe.close()
+        guard let launcher else { return }
+        let state = ["restarting", "absent", "failed"][choice % 3]
+        order(launcher, "moduleState", #"{"module":"\#(session.name)","state":"\#(state)","reason":"it was killed"}"#)
+    }
+
+    func retire(_ place: Int) {
+        guard let launcher else { return }
+        order(launcher, "retire", #"{"module":"\#(SimulatedApp.name(place))"}"#)
+    }
+
+    /// Asks the bus for something, as the launcher.
+    private func order(_ launcher: SimulatedSession, _ action: String, _ body: String) {
+        request(
+            launcher, "call", .bus, #","to":"bus/\#(action)""#, body: { _ in body },
+            step: SimulationStep(kind: .ask, peer: 0, a: 0, b: 5 << 4), isEndless: true)
+    }
+
+    /// The launcher is asked for something.
+    func obey(_ frame: SimulatedFrame, _ launcher: SimulatedSession) {
+        let answer = SimulatedAnswer(kind: .reply, number: 0)
+        let action = frame.to.dropFirst("launcher/".count)
+        let name = (try? JSON(parsing: frame.body))?["module"]?.string ?? ""
+        let place = app.modules.firstIndex { $0.row.name == name } ?? 0
+        if action == "start" { spawn(place) }
+        if action == "stop" || action == "restart" { kill(place, action == "stop" ? 1 : 0) }
+        if action == "restart" { spawn(place) }
+        let isRefused = frame.id >> 22 & 7 == 0
+        send(
+            launcher,
+            isRefused
+                ? #"{"kind":"error","id":\#(frame.id),"code":"unavailable","message":"not now"}"#
+                : #"{"kind":"reply","id":\#(frame.id)}"#,
+            action == "reload" ? String(decoding: app.table.json().encoded(), as: UTF8.self) : "{}",
+            .answer(serving: frame.id, request: -1, answer))
+    }
+}

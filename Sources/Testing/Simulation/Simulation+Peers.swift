@@ -1,0 +1,318 @@
+import StrataCore
+
+/// What peers do and say.
+extension Simulation {
+    func act(_ step: SimulationStep, _ session: SimulatedSession) {
+        switch step.kind {
+        case .stall: session.isStalled = step.a & 1 == 1
+        case .hangUp:
+            tell("# \(session.label) ends its writing")
+            session.pipe.endWriting()
+        case .close:
+            tell("# \(session.label) closes")
+            session.pipe.close()
+        case .lie: lie(step, session)
+        case .call: call(step, session)
+        case .open: open(step, session)
+        case .report: report(step, session)
+        case .broadcast: broadcast(step, session)
+        case .cancel: cancel(step, session)
+        case .credit: credit(step, session)
+        case .observe, .unobserve, .create, .release, .ask: askBus(step, session)
+        case .reply, .fail, .partial: answer(step, session)
+        case .flood:
+            for turn in 0..<40 { call(SimulationStep(kind: .call, peer: 0, a: step.a + turn, b: step.b), session) }
+        case .tell: emit(step, session)
+        case .read, .deliver, .writeOn, .idle, .endRound, .wait, .replace, .connect, .spawn, .kill, .retire: break
+        }
+    }
+
+    // MARK: Reading
+
+    /// Takes what has come, and answers some of it at once.
+    func read(_ session: SimulatedSession) {
+        session.pipe.take { _ in }
+        let frames = session.inbox
+        session.inbox = []
+        for frame in frames where frame.kind == .call || frame.kind == .notice && frame.id != 0 {
+            if frame.to.hasPrefix("launcher/") {
+                obey(frame, session)
+            } else if frame.to == "module/event" {
+                let answer = ["true", "false", "7"][Int(frame.id >> 22) % 3]
+                send(
+                    session, #"{"kind":"reply","id":\#(frame.id)}"#, answer,
+                    .answer(serving: frame.id, request: -1, .init(kind: .reply, number: 0)))
+            } else if frame.to.hasPrefix("module/") {
+                send(
+                    session, #"{"kind":"reply","id":\#(frame.id)}"#, "{}",
+                    .answer(serving: frame.id, request: -1, .init(kind: .reply, number: 0)))
+            } else if frame.from == "bus" {
+                judge(frame, session)
+            } else {
+                let served = SimulatedSession.Served(id: frame.id, request: frame.number(), to: frame.to)
+                switch (Int(frame.id >> 20) &+ frame.number()) % 4 {
+                case 0: reply(to: served, session)
+                case 1: fail(served, session, choice: frame.number())
+                default: session.pending.append(served)
+                }
+            }
+        }
+    }
+
+    /// The authorizer's answer.
+    private func judge(_ frame: SimulatedFrame, _ session: SimulatedSession) {
+        let number = frame.number()
+        let isAllowed = number % 3 != 0
+        send(
+            session, #"{"kind":"reply","id":\#(frame.id)}"#, #"{"allow":\#(isAllowed)}"#,
+            .verdict(request: number, isAllowed: isAllowed))
+    }
+
+    // MARK: Answers
+
+    private func answer(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard !session.pending.isEmpty else { return }
+        let place = step.a % session.pending.count
+        if step.kind == .partial {
+            let number = newAnswer()
+            let served = session.pending[place]
+            return send(
+                session, #"{"kind":"reply","id":\#(served.id),"more":true}"#, #"{"r":\#(number)}"#,
+                .answer(serving: served.id, request: served.request, .init(kind: .partial, number: number)))
+        }
+        let served = session.pending.remove(at: place)
+        if step.kind == .reply { reply(to: served, session) } else { fail(served, session, choice: step.b) }
+    }
+
+    private func reply(to served: SimulatedSession.Served, _ session: SimulatedSession) {
+        let number = newAnswer()
+        send(
+            session, #"{"kind":"reply","id":\#(served.id)}"#, #"{"r":\#(number)}"#,
+            .answer(serving: served.id, request: served.request, .init(kind: .reply, number: number)))
+    }
+
+    /// What a callee says and what its caller is to hear (section 6, Ends).
+    private static let errors: [(said: String, code: String, ran: BusError.Ran)] = [
+        (#""code":"Own.error""#, "Own.error", .yes), (#""code":"failed","ran":"maybe""#, "failed", .maybe),
+        (#""code":"overloaded""#, "overloaded", .no), (#""code":"unknown-action""#, "unknown-action", .no),
+        (#""code":"died""#, "failed", .yes), (#""message":"no code""#, "failed", .yes),
+        (#""code":"bad-params","ran":"no""#, "bad-params", .no),
+    ]
+
+    private func fail(_ served: SimulatedSession.Served, _ session: SimulatedSession, choice: Int) {
+        let error = Self.errors[choice % Self.errors.count]
+        send(
+            session, #"{"kind":"error","id":\#(served.id),\#(error.said)}"#, "",
+            .answer(
+                serving: served.id, request: served.request,
+                .init(kind: .error(code: error.code, ran: error.ran), number: 0)))
+    }
+
+    // MARK: Requests
+
+    /// Makes a request of a session's, and sends it.
+    func request(
+        _ session: SimulatedSession, _ kind: String, _ target: SimulatedRequest.Target, _ members: String,
+        body: (Int) -> String, step: SimulationStep, hasID: Bool = true, name: Int = 0, object: Int? = nil,
+        rank: Int? = nil, skips: Bool = false, isEndless: Bool = false
+    ) {
+        let number = referee.requests.count
+        let id = hasID ? session.nextID : 0
+        var header = #"{"kind":"\#(kind)""#
+        if hasID {
+            header += #","id":\#(id)"#
+            session.nextID += 1
+        }
+        header += members
+        var deadline: Int? = 30_000
+        var credit = 16
+        var parent = -1
+        var parentID: UInt64 = 0
+        if kind != "broadcast" {
+            switch step.b >> 4 & 7 {
+            case 0:
+                (deadline, credit) = (nil, step.b & 3)
+                header += #","deadline":0,"credit":\#(credit)"#
+            case 1:
+                deadline = 1
+                header += #","deadline":-5"#
+            case 2, 3:
+                deadline = 1 + step.b % 500
+                header += #","deadline":\#(1 + step.b % 500)"#
+            case 4:
+                (deadline, credit) = (2_000, step.b & 3)
+                header += #","deadline":2000,"credit":\#(credit)"#
+            default: break
+            }
+            if step.a & 512 > 0, let served = session.pending.last {
+                header += #","parent":\#(served.id)"#
+                (parent, parentID) = (served.request, served.id)
+            } else if step.a & 1_024 > 0, step.b & 15 == 0 {
+                header += #","parent":77"#
+                parent = -2
+            }
+        }
+        let request = SimulatedRequest(
+            number: number, session: session.number, id: id, target: target, name: name, object: object,
+            rank: rank ?? session.rank, deadline: deadline, parent: parent, parentID: parentID,
+            skipsAuthorization: skips,
+            isEndless: isEndless, credit: credit)
+        referee.requests.append(request)
+        if hasID {
+            session.open[id] = number
+            referee.open.append(number)
+        }
+        send(session, header + "}", body(number), .request(number))
+    }
+
+    /// Made once, because they are long.
+    private static let (long, larger) = (
+        #","p":"\#(String(repeating: "x", count: 1_500))""#, #","p":"\#(String(repeating: "x", count: 17_000))""#
+    )
+
+    /// A body with a request's number, some of them longer, and some too long to be copied.
+    private func body(_ step: SimulationStep) -> (Int) -> String {
+        let rest = step.b & 31 == 1 ? Self.larger : step.b & 31 == 2 ? Self.long : ""
+        return { #"{"n":\#($0)\#(rest)}"# }
+    }
+
+    private func call(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard session.role != .launcher else { return }
+        let owner = step.a % app.modules.count
+        if step.a & 128 > 0, let instance = referee.sessions.last(where: { $0.instance != nil })?.instance {
+            return request(
+                session, "call", .instance(instance), #","to":"\#(instance)/a""#, body: body(step), step: step)
+        }
+        let action = SimulatedApp.actions[step.b % 3]
+        let skips = action == "b" && step.a & 64 > 0
+        request(
+            session, "call", .action(owner, action),
+            #","to":"\#(app.modules[owner].interface)/\#(action)"\#(skips ? #","auth":"skip""# : "")"#,
+            body: body(step), step: step, skips: skips)
+    }
+
+    private func open(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard session.role != .launcher else { return }
+        let owner = step.a % app.modules.count
+        let number = referee.requests.count
+        request(
+            session, "open", .url(owner), #","url":"sim://h\#(owner)/x/\#(number)""#, body: { _ in "" }, step: step)
+    }
+
+    private func report(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard session.role != .launcher else { return }
+        let target = step.a % app.modules.count
+        let (name, object) = Self.notification(step)
+        request(
+            session, "report", .report(target),
+            #","to":"\#(app.modules[target].row.name)""# + Self.members(name, object), body: body(step), step: step,
+            name: name, object: object)
+    }
+
+    private func broadcast(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard session.role != .launcher else { return }
+        let (name, object) = Self.notification(step)
+        let rank = session.role == .operator ? step.a % 3 : session.rank
+        let level = session.role == .operator ? #","level":"\#(SimulatedApp.levels[rank])""# : ""
+        request(
+            session, "broadcast", .broadcast, Self.members(name, object) + level, body: body(step), step: step,
+            hasID: step.b & 64 > 0, name: name, object: object, rank: rank)
+    }
+
+    private static func notification(_ step: SimulationStep) -> (Int, Int?) {
+        ((step.a >> 5) % SimulatedApp.notifications, step.a >> 8 & 3 < SimulatedApp.objects ? step.a >> 8 & 3 : nil)
+    }
+
+    private static func members(_ name: Int, _ object: Int?) -> String {
+        #","name":"n\#(name)"\#(object.map { #","object":"o\#($0)""# } ?? "")"#
+    }
+
+    private func cancel(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard let id = Self.pick(session.open, step) else { return }
+        send(session, #"{"kind":"cancel","id":\#(id)}"#, "", .cancel(session.open[id] ?? 0))
+    }
+
+    private func credit(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard let id = Self.pick(session.open, step) else { return }
+        let credit = step.b % 4
+        send(
+            session, #"{"kind":"credit","id":\#(id),"credit":\#(credit)}"#, "", .credit(session.open[id] ?? 0, credit))
+    }
+
+    /// One of the open requests; not by the order of a hashed collection.
+    private static func pick(_ open: [UInt64: Int], _ step: SimulationStep) -> UInt64? {
+        open.isEmpty ? nil : open.keys.sorted()[step.a % open.count]
+    }
+
+    // MARK: The bus's own actions
+
+    private func askBus(_ step: SimulationStep, _ session: SimulatedSession) {
+        switch step.kind {
+        case .observe:
+            guard session.isModule else { return }
+            let what = SimulatedApp.observed(step.a)
+            request(session, "call", .observe(what), #","to":"bus/observe""#, body: { _ in what.json }, step: step)
+        case .unobserve:
+            guard !session.observations.isEmpty else { return }
+            let number = session.observations[step.a % session.observations.count].number
+            guard session.observations.contains(where: { $0.number == number && $0.until == .max }) else { return }
+            request(
+                session, "call", .unobserve(number), #","to":"bus/unobserve""#,
+                body: { _ in #"{"subscription":\#(number)}"# }, step: step)
+        case .create:
+            let owner = step.a % app.modules.count
+            guard session.isModule, let interface = app.modules[owner].instances else { return }
+            request(
+                session, "call", .create(owner), #","to":"bus/create""#,
+                body: { _ in #"{"interface":"\#(interface)"}"# }, step: step)
+        case .release:
+            guard let instance = session.instance else { return }
+            request(
+                session, "call", .release(instance), #","to":"bus/release""#,
+                body: { _ in #"{"instance":"\#(instance)"}"# }, step: step)
+        default:
+            let action = ["ping", "levels", "modules", "interfaces", "names", "stats", "watch", "timeline"][step.a % 8]
+            request(
+                session, "call", .bus, #","to":"bus/\#(action)""#, body: { _ in "{}" }, step: step,
+                isEndless: action == "watch")
+        }
+    }
+
+    private func emit(_ step: SimulationStep, _ session: SimulatedSession) {
+        guard session.role == .operator else { return }
+        switch step.a % 4 {
+        case 0, 1:
+            let policy = ["notify", "all", "any"][step.b % 3]
+            request(
+                session, "call", .bus, #","to":"bus/emit","name":"e0","meta":{"policy":"\#(policy)"}"#,
+                body: { _ in "{}" }, step: step, isEndless: true)
+        case 2:
+            request(
+                session, "call", .bus, #","to":"bus/monitor""#, body: { _ in #"{"bodies":true}"# }, step: step,
+                isEndless: true)
+        default:
+            request(session, "call", .bus, #","to":"bus/reload""#, body: { _ in "{}" }, step: step)
+        }
+    }
+
+    // MARK: Lies
+
+    /// What no honest peer sends. Some of it ends the connection.
+    private func lie(_ step: SimulationStep, _ session: SimulatedSession) {
+        func raw(_ header: String) { send(session, header, "", .other) }
+        switch step.a % 9 {
+        case 0: raw(#"{"kind":"reply","id":4242}"#)
+        case 1: raw(#"{"kind":"error","id":999999}"#)
+        case 2: raw(#"{"kind":"cancel","id":31337}"#)
+        case 3: raw(#"{"kind":"credit","id":31337,"credit":5}"#)
+        case 4:
+            guard let id = Self.pick(session.open, step) else { return }
+            session.reused.insert(id)
+            raw(#"{"kind":"call","id":\#(id),"to":"bus/ping"}"#)
+        case 5: raw(#"{"kind":"call","id":0,"to":"bus/ping"}"#)
+        case 6: raw(#"{"kind":"call","id":5,"id":6,"to":"bus/ping"}"#)
+        case 7: send(session, bytes: FrameBytes.lengths(frame: 3, header: 9), .other)
+        default: send(session, bytes: FrameBytes.lengths(frame: 1 << 28, header: 20), .other)
+        }
+    }
+}

@@ -1,0 +1,205 @@
+internal import CUV
+internal import Glibc
+
+/// Runs simulations, seed after seed: the program behind `scripts/simulate`.
+///
+/// Each processor has a process of its own, so that a bus that crashes or hangs is found as any
+/// other mistake is. What was found is made shorter, and told.
+package struct SimulationProgram {
+    private static let usage = """
+        usage: simulate [--seeds N | --seconds N | --minutes N] [--from SEED] [--steps N] [--unshrunk]
+               simulate --seed SEED [--steps N] [--unshrunk | --story]
+        """
+    /// A seed that takes so long hangs, in seconds: others take some milliseconds.
+    private static let patience: UInt32 = 30
+
+    private var seeds = 1_000
+    private var seconds: Int?
+    private var first = 1
+    private var steps = Simulation.defaultSteps
+    private var shrinks = true
+    private var isTold = false
+    private var isSingle = false
+
+    /// Does what the process's arguments say, and ends the process: with 1 where a rule didn't hold.
+    package static func main() -> Never {
+        var program = SimulationProgram()
+        guard program.read(CommandLine.arguments.dropFirst()) else {
+            let text = Array((usage + "\n").utf8)
+            _ = write(STDERR_FILENO, text, text.count)
+            exit(2)
+        }
+        exit(program.run() ? 0 : 1)
+    }
+
+    private mutating func read(_ arguments: ArraySlice<String>) -> Bool {
+        var rest = arguments
+        while let option = rest.popFirst() {
+            if option == "--unshrunk" {
+                shrinks = false
+                continue
+            }
+            if option == "--story" {
+                isTold = true
+                continue
+            }
+            guard let value = rest.popFirst().flatMap({ Int($0) }), value > 0 else { return false }
+            switch option {
+            case "--seeds": seeds = value
+            case "--seconds": (seconds, seeds) = (value, 1 << 60)
+            case "--minutes": (seconds, seeds) = (value * 60, 1 << 60)
+            case "--from": first = value
+            case "--steps": steps = value
+            case "--seed": (first, seeds, isSingle) = (value, 1, true)
+            default: return false
+            }
+        }
+        return true
+    }
+
+    // MARK: Many seeds
+
+    /// What a process says; it alone writes.
+    private struct Progress {
+        var seed = 0
+        var seeds = 0
+        var events = 0
+    }
+
+    /// How many seeds a process simulates. A bus that is replaced leaves references that go in
+    /// circles, since a broker's memory goes with its program: so it goes here with the process.
+    private static let slice = 500
+
+    private func run() -> Bool {
+        if isTold { return tellStory(first, Simulation.steps(seed: first, count: steps)) }
+        let places = isSingle ? 1 : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        let size = places * MemoryLayout<Progress>.stride
+        guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+            memory != MAP_FAILED
+        else { fatalError("there is no memory to share") }
+        let progress = memory.bindMemory(to: Progress.self, capacity: places)
+        let start = ContinuousClock.now
+        let end = seconds.map { start + .seconds($0) }
+        var (next, failed): (Int, [Int]) = (first, [])
+        var running: [pid_t: Int] = [:]
+        while true {
+            while running.count < places, next < first + seeds, failed.isEmpty,
+                end.map({ ContinuousClock.now < $0 }) ?? true
+            {
+                // Because fewer run than there are places.
+                let place = (0..<places).first { !running.values.contains($0) }!
+                let range = next..<min(next + Self.slice, first + seeds)
+                running[Self.fork { self.simulate(range, until: end, progress + place) }] = place
+                next = range.upperBound
+            }
+            guard !running.isEmpty else { break }
+            let (process, ending) = Self.waitForAny()
+            guard let place = running.removeValue(forKey: process) else { continue }
+            if ending != .clean { failed.append(progress[place].seed) }
+        }
+        let (seeds, events) = (0..<places).reduce((0, 0)) { ($0.0 + progress[$1].seeds, $0.1 + progress[$1].events) }
+        let elapsed = (ContinuousClock.now - start) / .seconds(1)
+        if let seed = failed.min() { tell(seed) }
+        print(
+            "\(seeds) seeds, \(events) events, \(Int(Double(events) / elapsed)) a second: "
+                + (failed.isEmpty ? "no finding" : "a finding"))
+        return failed.isEmpty
+    }
+
+    private func simulate(
+        _ seeds: Range<Int>, until end: ContinuousClock.Instant?, _ progress: UnsafeMutablePointer<Progress>
+    ) -> Ending {
+        for seed in seeds where end.map({ ContinuousClock.now < $0 }) ?? true {
+            progress.pointee.seed = seed
+            alarm(Self.patience)
+            let simulation = Simulation(seed: seed, steps: Simulation.steps(seed: seed, count: steps))
+            if let finding = simulation.run() { return .rule(finding.rule) }
+            progress.pointee.seeds += 1
+            progress.pointee.events += Int(simulation.events)
+        }
+        return .clean
+    }
+
+    // MARK: One that failed
+
+    private func tell(_ seed: Int) {
+        let all = Simulation.steps(seed: seed, count: steps)
+        let ending = attempt(seed, all)
+        print("seed \(seed): \(ending)")
+        print("again: scripts/simulate --seed \(seed)\(steps == Simulation.defaultSteps ? "" : " --steps \(steps)")")
+        guard shrinks else { return }
+        let kept = Shrinking.shortest(all) { attempt(seed, $0) == ending }
+        print("\(kept.count) of its \(all.count) steps are enough:")
+        _ = tellStory(seed, kept)
+    }
+
+    /// - Returns: whether no rule is broken.
+    private func tellStory(_ seed: Int, _ steps: [SimulationStep]) -> Bool {
+        let process = Self.fork {
+            // Each line at once: the next step may be the last.
+            let simulation = Simulation(seed: seed, steps: steps) { line in
+                print(line)
+                fflush(nil)
+            }
+            let finding = simulation.run()
+            if let finding { print(finding) }
+            return finding.map { .rule($0.rule) } ?? .clean
+        }
+        return Self.wait(process) == .clean
+    }
+
+    /// How a simulation ends that has these steps, in a process of its own.
+    private func attempt(_ seed: Int, _ steps: [SimulationStep]) -> Ending {
+        Self.wait(
+            Self.fork {
+                alarm(Self.patience)
+                return Simulation(seed: seed, steps: steps).run().map { .rule($0.rule) } ?? .clean
+            })
+    }
+
+    // MARK: Processes
+
+    /// How a simulation ended.
+    private enum Ending: Equatable, CustomStringConvertible {
+        case clean
+        case rule(SimulationRule)
+        case signal(Int32)
+
+        var description: String {
+            switch self {
+            case .clean: "no finding"
+            case .rule(let rule): rule.rawValue
+            case .signal(SIGALRM): "\(SimulationRule.work.rawValue): it hangs"
+            case .signal(let number): "\(SimulationRule.alive.rawValue): it ended with signal \(number)"
+            }
+        }
+    }
+
+    private static func fork(_ body: () -> Ending) -> pid_t {
+        fflush(nil)
+        let process = strata_fork()
+        guard process == 0 else { return process }
+        let ending = body()
+        fflush(nil)
+        if case .rule(let rule) = ending {
+            _exit(1 + Int32(SimulationRule.allCases.firstIndex(of: rule) ?? 0))
+        }
+        _exit(0)
+    }
+
+    private static func wait(_ process: pid_t) -> Ending { waitForAny(process).ending }
+
+    /// - Parameter process: -1 for any.
+    private static func waitForAny(_ process: pid_t = -1) -> (process: pid_t, ending: Ending) {
+        var status: Int32 = 0
+        var ended: pid_t = -1
+        repeat { ended = waitpid(process, &status, 0) } while ended < 0 && errno == EINTR
+        return (ended, ending(status))
+    }
+
+    private static func ending(_ status: Int32) -> Ending {
+        guard status & 0x7F == 0 else { return .signal(status & 0x7F) }
+        let code = Int(status >> 8 & 0xFF)
+        return code == 0 ? .clean : .rule(SimulationRule.allCases[min(code, SimulationRule.allCases.count) - 1])
+    }
+}

@@ -1,0 +1,37 @@
+/// What must always hold, by the section of docs/protocol.md that says so.
+package enum SimulationRule: String, Sendable, CaseIterable {
+    case onceAnswered = "4 Kinds: an answer is for a request that is open"
+    case joined = "5 Session: hello is answered before anything else is sent"
+    case known = "6 Calls: what comes was sent, by the one that it names"
+    case policy = "6 Checks: a call is delivered only to whom its sender may call"
+    case refusedRightly = "6 Checks: a code of the rules is said only where the rule is broken"
+    case instances = "6 Instances: an instance is its creator's alone"
+    case deadline = "6 Deadline: a request ends when its deadline passes, and not before"
+    case parent = "6 Parent: what is made for a call ends with it"
+    case cancelled = "6 Deadline: the callee of a request that has ended gets a cancel"
+    case ended = "6 Ends: every request ends in exactly one final answer"
+    case ran = "6 Ends: ran says what happened to the callee"
+    case answered = "6 Ends: an answer is what the callee answered"
+    case order = "6 Ends: frames of one sender arrive at one receiver in their order"
+    case credit = "6 Streams: partial replies keep to the credit and to their order"
+    case direction = "7 Notifications: broadcasts go to later levels, reports to earlier ones"
+    case observed = "7 Notifications: a notice is for an observation that there is"
+    case sameOrder = "7 Notifications: all observers see all broadcasts in one order"
+    case complete = "7 Notifications: each observer gets each broadcast, or hears how many it missed"
+    case authorization = "8 Authorization: what wants it runs only when the authorizer has allowed it"
+    case form = "3 Header: the bus sends frames that can be read"
+    case quota = "13 Limits: a peer has no more than its limits say"
+    case nothingLeft = "13 Limits: nothing is left when all peers are gone"
+    case work = "13 Limits: the work for one event has a bound"
+    case replacement = "10 handOver: a peer sees nothing of the broker's replacement"
+    case alive = "4 Kinds: the bus goes on, whatever peers send"
+}
+
+/// A rule that did not hold.
+package struct SimulationFinding: Error, Sendable, Equatable, CustomStringConvertible {
+    package let rule: SimulationRule
+    /// What was seen, and what should have been.
+    package let message: String
+
+    package var description: String { "\(rule.rawValue)\n  \(message)" }
+}

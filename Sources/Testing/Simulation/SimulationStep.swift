@@ -1,0 +1,53 @@
+/// One step of a simulation: what is done, by which peer, and two numbers whose meaning depends
+/// on what is there then.
+///
+/// Steps are made without a look at what happens, and mean something wherever they stand: so some
+/// may be left out, and a failure that stays is shorter.
+struct SimulationStep: Equatable {
+    enum Kind: UInt8, CaseIterable {
+        // What the machine does.
+        case deliver, writeOn, idle, endRound, wait, replace
+        // What a peer does with its connection.
+        case connect, read, stall, hangUp, close, lie
+        // What the launcher does.
+        case spawn, kill, retire
+        // What a peer says.
+        case call, open, report, broadcast, cancel, credit, observe, unobserve, create, release, ask, flood, tell
+        // What a peer answers.
+        case reply, fail, partial
+    }
+
+    let kind: Kind
+    let peer: Int
+    let a: Int
+    let b: Int
+
+    /// How often each kind comes: a seed leaves some out, and prefers others.
+    struct Mix {
+        private var table: [Kind] = []
+
+        init(_ numbers: inout SeededGenerator) {
+            for kind in Kind.allCases {
+                let often =
+                    switch kind {
+                    case .deliver: 24
+                    case .endRound, .read: 16
+                    case .writeOn, .idle, .wait: 3
+                    case .connect, .call, .reply: 8
+                    case .spawn, .credit: 3
+                    // It takes as long as a hundred others.
+                    case .replace: numbers.below(2)
+                    default: [0, 1, 1, 2, 4, 8][numbers.below(6)]
+                    }
+                let isRare = kind == .close || kind == .lie || kind == .replace || kind == .hangUp || kind == .flood
+                table += Array(repeating: kind, count: isRare ? min(often, 1) : often)
+            }
+        }
+
+        func next(_ numbers: inout SeededGenerator, peers: Int) -> SimulationStep {
+            SimulationStep(
+                kind: table[numbers.below(table.count)], peer: numbers.below(peers), a: numbers.below(1 << 12),
+                b: numbers.below(1 << 12))
+        }
+    }
+}

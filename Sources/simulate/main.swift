@@ -1,0 +1,3 @@
+import StrataTesting
+
+SimulationProgram.main()
