@@ -102,3 +102,57 @@ struct Call {
     /// The bus's own number for it, never used twice.
     var id: UInt64 { UInt64(generation) << Self.slotBits | UInt64(slot) }
 }
+
+/// An open call that somebody comes back to: its slot may be another call's by
+/// then.
+struct CallReference {
+    let call: CallPointer
+    let generation: UInt32
+
+    init(_ call: CallPointer) {
+        self.call = call
+        generation = call.pointee.generation
+    }
+
+    init(_ call: CallPointer, generation: UInt32) {
+        self.call = call
+        self.generation = generation
+    }
+
+    /// Whether it is still the call that it was.
+    var isOpen: Bool { call.pointee.state != .free && call.pointee.generation == generation }
+}
+
+/// The requests that were made for a call: doubly linked through the calls themselves, newest first.
+extension UnsafeMutablePointer<Call> {
+    func adopt(_ child: CallPointer) {
+        child.pointee.parent = self
+        pointee.firstChild.push(child, \.child)
+    }
+
+    func leaveParent() {
+        pointee.parent?.pointee.firstChild.remove(self, \.child)
+        pointee.parent = nil
+    }
+}
+
+/// The first call of a list that is doubly linked through its calls, newest first.
+extension CallPointer? {
+    @inline(__always)
+    mutating func push(_ call: CallPointer, _ link: WritableKeyPath<Call, Call.Link>) {
+        call.pointee[keyPath: link] = Call.Link(previous: nil, next: self)
+        self?.pointee[keyPath: link].previous = call
+        self = call
+    }
+
+    @inline(__always)
+    mutating func remove(_ call: CallPointer, _ link: WritableKeyPath<Call, Call.Link>) {
+        let removed = call.pointee[keyPath: link]
+        if let previous = removed.previous {
+            previous.pointee[keyPath: link].next = removed.next
+        } else {
+            self = removed.next
+        }
+        removed.next?.pointee[keyPath: link].previous = removed.previous
+    }
+}

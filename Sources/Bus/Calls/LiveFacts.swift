@@ -79,3 +79,111 @@ struct LiveFacts: MessageFacts {
     var isAuthorizers: Bool { interface?.name == core.table.authorizer }
     var hasAuthorizer: Bool? { core.authorizer != nil }
 }
+
+/// What a sender is told: what was asked, what was found, and what to do.
+extension LiveFacts {
+    /// The first refusal among some of the checks.
+    func error(_ checks: ClosedRange<Check>) -> BusError? { refusal(checks).map(error) }
+
+    func check(_ checks: ClosedRange<Check>) throws(BusError) {
+        if let refusal = error(checks) { throw refusal }
+    }
+
+    func error(_ refusal: Refusal) -> BusError { BusError(refusal.code, message(refusal)) }
+
+    private var from: String { peer.displayName }
+    private var wanted: String { interface?.name ?? "" }
+    private var owning: String { owner?.name ?? "" }
+    private var levels: (own: String, other: String) { (core.levels.names[rank], core.levels.names[targetRank]) }
+
+    private func message(_ refusal: Refusal) -> String {
+        switch refusal {
+        case .malformed, .unknownModule, .url, .ofTheBroker, .ofOperators:
+            preconditionFailure("existence is told where it is looked up: \(refusal)")
+        case .unknownInterface: return core.unknownInterface(wanted).message
+        case .launcher: return launchersMessage
+        case .skipInOpen: return "an open said auth: skip: only calls may"
+        case .untrusted:
+            return "\(from) said auth: skip, and its row isn't trusted"
+                + (interface == nil ? "" : ": call without it, or set trusted: true")
+        case .level: return levelMessage
+        case .undeclared: return declarationMessage
+        case .unlistedEvent: return "the row of \(from) doesn't list \(name.text) in emits: add it there"
+        case .setAside: return setAsideMessage
+        case .absent: return owner.map(core.unavailable)?.message ?? ""
+        case .waitsInSetUp:
+            // At the app's start no eager module is ready while one is in setUp.
+            return
+                "\(owning) isn't ready, and the request was made in setUp of \(from), which waits for nobody: make it "
+                + "in \(isOwn || startsLater ? "didStart" : "initialize"), or observe"
+        case .waitsForItself:
+            return "\(from) asked itself in its initialize, and is ready only after that: make the request in didStart"
+        case .waitsForLater:
+            return "\(owning) starts after \(from), and the request was made in its initialize: a module that starts "
+                + "can't wait for one that starts after it; make it in didStart"
+        case .moved:
+            let now = core.routes.interface(wanted)?.owner.name ?? ""
+            return "\(wanted) was \(owning)'s, and is \(now)'s since the manifest was read again: ask again"
+        case .notBrought:
+            return "\(owning) runs without \(wanted), which its row provides since the manifest was read again: "
+                + "strata restart \(owning)"
+        case .unknownAction: return actionMessage
+        case .noInstances: return "\(wanted) has one instance: call it without a number"
+        case .instanceMissing:
+            return "\(wanted) is created per user: call bus/create first, then \(wanted)#N/action"
+        case .unknownInstance: return "\(from) has created no instance \(wanted)#\(instance ?? 0), or it has ended"
+        case .noAuthorizer:
+            let number = instance.map { "#\($0)" } ?? ""
+            return "\(wanted)\(number)/\(name.text) has auth: true, and the manifest names no authorizer: name one"
+        }
+    }
+
+    private var launchersMessage: String {
+        switch kind {
+        case .call: "the launcher calls bus alone, and asked for \(wanted)"
+        case .open: "the launcher calls bus alone, and opened a URL"
+        case .report: "the launcher reports nothing"
+        case .broadcast: "the launcher broadcasts nothing"
+        case .event: "the launcher emits app.* alone, and asked for \(name.text)"
+        }
+    }
+
+    private var levelMessage: String {
+        kind == .report
+            ? "\(from) of level \(levels.own) reported \(name.text) to \(owning) of the later level "
+                + "\(levels.other): reports go to the same or an earlier level; broadcast it instead"
+            : "\(from) of level \(levels.own) called \(wanted) of the later level \(levels.other), and calls are "
+                + "\(policy.rawValue): broadcast it, or open a URL"
+    }
+
+    private var declarationMessage: String {
+        switch kind {
+        case .report:
+            "\(from) of level \(levels.own) reported \(name.text) to \(owning) of level \(levels.other), and its "
+                + "row's reports don't have it: add it there"
+        case .broadcast:
+            "\(from) of level \(levels.own) broadcast \(name.text) to later levels, and its row's broadcasts don't "
+                + "have it: add it there"
+        case .call, .open, .event:
+            "\(from) of level \(levels.own) called \(required ?? wanted) of level \(levels.other) without requiring "
+                + "it: add it to requires of its row"
+        }
+    }
+
+    private var setAsideMessage: String {
+        let left = ((setAside?.setAsideUntil ?? core.now) - core.now + 999) / 1_000
+        return
+            "\(action) is set aside: \(owning) died \(setAside?.deaths.count ?? 0) times while it alone was open; it "
+            + "may be called again in \(left) s, or after strata restart \(owning); strata ps --why shows more"
+    }
+
+    private var actionMessage: String {
+        let names = (interface?.actions ?? []).lazy.map(\.name)
+        let hint = didYouMean(
+            name.text, names,
+            else:
+                "it has \(names.prefix(10).joined(separator: ", "))\(names.count > 10 ? " and \(names.count - 10) more" : "")"
+        )
+        return "the interface \(wanted) has no action \(name.text): \(hint)"
+    }
+}

@@ -168,3 +168,57 @@ package class Peer {
         stopAttempts = state.stopAttempts
     }
 }
+
+/// What is kept of a connection until its hello is answered.
+struct PeerGreeting {
+    /// Where it is counted.
+    private(set) var pool = ConnectionPools.Pool.others
+    /// The row whose vouch its hello waits for.
+    private(set) var row: ModuleRecord?
+    /// The number of the hello that waits, or has waited; 0 for none.
+    private(set) var helloID: UInt64 = 0
+
+    mutating func count(in pool: ConnectionPools.Pool) { self.pool = pool }
+
+    mutating func wait(for row: ModuleRecord?, helloID: UInt64) { (self.row, self.helloID) = (row, helloID) }
+
+    /// - Returns: the row that it has waited for.
+    mutating func takeRow() -> ModuleRecord? {
+        defer { row = nil }
+        return row
+    }
+}
+
+/// What one peer observes.
+struct PeerObservations {
+    private(set) var all: [Observation] = []
+    /// How many of them keep all.
+    private(set) var keepingAll = 0
+    /// Bytes of their names and objects.
+    private(set) var bytes = 0
+    /// The number that its next one gets.
+    private(set) var next: UInt64 = 1
+
+    init() {}
+
+    /// Goes on with the numbers of another program's.
+    init(next: UInt64) { self.next = next }
+
+    var count: Int { all.count }
+
+    mutating func add(_ observation: Observation) {
+        all.append(observation)
+        bytes += observation.cost
+        if observation.terms.keep == .all { keepingAll += 1 }
+        next = max(next, observation.terms.id + 1)
+    }
+
+    mutating func remove(_ observation: Observation) {
+        all.removeAll { $0 === observation }
+        bytes -= observation.cost
+        if observation.terms.keep == .all { keepingAll -= 1 }
+    }
+
+    /// Its session has ended.
+    mutating func removeAll() { (all, keepingAll, bytes) = ([], 0, 0) }
+}
