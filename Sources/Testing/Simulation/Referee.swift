@@ -92,7 +92,9 @@ final class Referee {
 
     /// Whether a callee has it for sure and has not answered.
     private func isServed(_ number: Int) -> Bool {
-        requests[number].isForwarded && !requests[number].deliveries.isEmpty && !isOver(number)
+        // A partial reply may have found no room, and ended it.
+        requests[number].isForwarded && requests[number].partialsHandled.isEmpty
+            && !requests[number].deliveries.isEmpty && !isOver(number)
             && requests[number].deliveries.allSatisfy { sessions[$0].connection?.isServed == true }
     }
 
