@@ -66,13 +66,10 @@ struct Statistics: StatePart {
         return zip(names, codes).filter { $0.1 > 0 }.map { CountedCode(code: $0.0, count: $0.1) }
     }
 
-    /// All errors that the bus gave or passed on.
-    var errors: UInt64 { codes.reduce(0, +) }
-
     /// Each with its name on the wire.
     var all: [(String, UInt64)] {
         [
-            ("calls", calls), ("opens", opens), ("replies", replies), ("errors", errors),
+            ("calls", calls), ("opens", opens), ("replies", replies), ("errors", codes.reduce(0, +)),
             ("broadcasts", broadcasts), ("notices", notices), ("reports", reports),
             ("violations", violations), ("dropped", dropped), ("slowConsumers", slowConsumers),
             ("badFrames", badFrames), ("replaced", replaced),

@@ -359,11 +359,6 @@ package final class MemoryBroker {
             ("connections without hello", bus.connections.pools.known.count + bus.connections.pools.others.count),
         ].filter { $0.1 != 0 }
     }
-
-    /// How many frames the bus has queued by itself or passed on, since it began.
-    package var framesQueued: UInt64 {
-        bus.statistics.notices + bus.statistics.replies + bus.statistics.calls + bus.statistics.errors
-    }
 }
 
 extension MemoryBroker: BusHost {

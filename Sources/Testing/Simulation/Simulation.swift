@@ -20,6 +20,8 @@ package final class Simulation {
     /// Of each peer, the session that it has.
     private(set) var current: [SimulatedSession?]
     private let capacities: [Int]
+    /// Whether the app ends in order; else all peers close.
+    private let shutsDown: Bool
     private let scanner = HeaderScanner()
     private var nextAnswer = 1
     private var live: [SimulatedSession] = []
@@ -37,6 +39,7 @@ package final class Simulation {
         capacities = peers.map { _ in [64, 700, 8 << 10, 208 << 10, 208 << 10][numbers.below(5)] }
         broker = MemoryBroker(app.table, MemoryProcesses(), user: 1_000)
         broker.isShared = numbers.chance(1, in: 2)
+        shutsDown = numbers.chance(1, in: 2)
         referee = Referee(app)
         current = Array(repeating: nil, count: peers.count)
         self.steps = steps
@@ -313,31 +316,32 @@ package final class Simulation {
             session.isStalled = false
             session.pipe.capacity = 64 << 20
         }
+        goOn()
+        guard referee.finding == nil else { return }
+        referee.settled()
+        guard referee.finding == nil else { return }
+        if shutsDown {
+            tell("# the app ends")
+            broker.shutDown()
+            look()
+        } else {
+            tell("# all peers close")
+            for session in live { session.pipe.close() }
+        }
+        goOn()
+        let leftovers = broker.leftovers.map { "\($0.count) \($0.name)" }
+        referee.expect(leftovers.isEmpty, .nothingLeft, "the bus still has \(leftovers.joined(separator: ", "))")
+        referee.expect(!shutsDown || broker.hasEnded, .shutDown, "the app's end has begun, and has no end")
+    }
+
+    /// Lets all happen that happens in the time to come: no deadline but none at all is later.
+    private func goOn() {
         let end = broker.time + 100_000_000_000
         while referee.finding == nil {
             settle()
             guard let due = broker.due, due < end else { break }
             pass(to: due)
         }
-        guard referee.finding == nil else { return }
-        referee.settled()
-        guard referee.finding == nil else { return }
-        if steps.count % 2 == 0 {
-            tell("# all peers close")
-            for session in live { session.pipe.close() }
-        } else {
-            tell("# the app ends")
-            broker.shutDown()
-            look()
-        }
-        let last = broker.time + 100_000_000_000
-        while referee.finding == nil {
-            settle()
-            guard let due = broker.due, due < last else { break }
-            pass(to: due)
-        }
-        let leftovers = broker.leftovers.map { "\($0.count) \($0.name)" }
-        referee.expect(leftovers.isEmpty, .nothingLeft, "the bus still has \(leftovers.joined(separator: ", "))")
     }
 
     /// Lets everything happen that can happen now.

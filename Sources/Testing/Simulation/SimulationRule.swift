@@ -19,6 +19,7 @@ package enum SimulationRule: String, Sendable, CaseIterable {
     case sameOrder = "7 Notifications: all observers see all broadcasts in one order"
     case complete = "7 Notifications: each observer gets each broadcast, or hears how many it missed"
     case authorization = "8 Authorization: what wants it runs only when the authorizer has allowed it"
+    case shutDown = "11 The end: the bus ends when all modules have, or their time is over"
     case form = "3 Header: the bus sends frames that can be read"
     case quota = "13 Limits: a peer has no more than its limits say"
     case nothingLeft = "13 Limits: nothing is left when all peers are gone"
