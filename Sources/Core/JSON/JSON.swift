@@ -20,3 +20,77 @@ public enum JSON: Sendable, Equatable {
         }
     }
 }
+
+extension JSON {
+    /// An object's member of that name, byte for byte; nil where there is none,
+    /// and on what is no object. Looks through the members one after another.
+    public subscript(_ name: String) -> JSON? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.isNamed(name) }?.value
+    }
+
+    /// The string; nil for any other kind of value.
+    public var string: String? {
+        guard case .string(let string) = self else { return nil }
+        return string
+    }
+
+    /// The integer, also of a number that was written with a fraction or an
+    /// exponent and has an integer's value; nil for anything else.
+    public var integer: Int64? {
+        switch self {
+        case .integer(let integer): integer
+        case .number(let number): Self.integer(of: number)
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+
+    /// True or false; nil for any other kind of value.
+    public var bool: Bool? {
+        guard case .bool(let bool) = self else { return nil }
+        return bool
+    }
+
+    /// The elements; nil for any other kind of value.
+    public var array: [JSON]? {
+        guard case .array(let elements) = self else { return nil }
+        return elements
+    }
+
+    /// The members in order; nil for any other kind of value.
+    public var object: [Member]? {
+        guard case .object(let members) = self else { return nil }
+        return members
+    }
+
+    /// Without `Int64(exactly:)`, which would need the C library's mathematics.
+    private static func integer(of number: Double) -> Int64? {
+        guard number >= -0x1p63, number < 0x1p63 else { return nil }
+        let integer = Int64(number)
+        return Double(integer) == number ? integer : nil
+    }
+}
+
+extension JSON.Member {
+    /// Whether this is the member's name, byte for byte.
+    func isNamed(_ other: String) -> Bool {
+        name == other && name.utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(nilLiteral: ()) { self = .null }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+
+    /// Keeps the order written; that no key is there twice is the writer's part.
+    public init(dictionaryLiteral elements: (String, JSON)...) {
+        self = .object(elements.map { Member($0.0, $0.1) })
+    }
+}

@@ -1,4 +1,4 @@
-internal import StrataCore
+public import StrataCore
 
 /// What modules measure, as families beside those of the bus: each sample with
 /// its module's name, under a name that OpenMetrics allows and that nothing else has.
@@ -131,4 +131,54 @@ struct MeasuredFamilies {
             return (name, member.value.string ?? member.value.description)
         }
     }
+}
+
+/// What a module answered when it was asked what it measures.
+public struct MeasuredModule: Sendable {
+    /// The module's name.
+    public let name: String
+    /// Its metrics, as `module/metrics` of the protocol has them; nil where it should have
+    /// told them, and did not.
+    public let answer: JSON?
+
+    /// - Returns: nil for a module that keeps none, and for one that has gone since.
+    init?(_ name: String, _ answer: BusClient.Answer) {
+        self.name = name
+        switch answer {
+        case .success(let body):
+            let told = try? JSON(parsing: body)
+            self.answer = told?["metrics"]?.array == nil ? Optional.none : told
+        case .failure(let error):
+            guard error.code != .unknownAction, error.code != .unavailable, error.code != .unknownModule else {
+                return nil
+            }
+            self.answer = nil
+        }
+    }
+
+    /// Asks a module, which has 1 s to tell.
+    static func request(_ name: String) -> Request {
+        Request(to: "bus/metrics", ["module": .string(name)], deadline: 1_000)
+    }
+}
+
+/// What the Swift runtime measures in each module: docs/observability.md.
+enum RuntimeMetrics {
+    /// By the name that the runtime gives it.
+    static let help = [
+        "strata_requests_total": "Requests that a module made.",
+        "strata_request_duration_seconds": "From a module's request to its final answer.",
+        "strata_open_requests": "Requests and reports that a module made and that have no answer yet.",
+        "strata_handled_requests_total": "Calls, streams, events and steps of its life that a module handled.",
+        "strata_handled_request_duration_seconds": "From a request's arrival at a module to its answer.",
+        "strata_open_handled_requests": "Requests that a module is handling.",
+        "strata_sent_notices_total": "Broadcasts and reports that a module sent.",
+        "strata_handled_notices_total": "Notices that a module handled.",
+        "strata_handled_notice_duration_seconds": "From a notice's arrival at a module to its observer's end.",
+        "strata_open_handled_notices": "Notices that a module is handling, or that wait for it.",
+        "strata_waiting_notices": "Notices that wait because a module handles as many as it may.",
+        "strata_missed_notices_total": "Notices that an observation did not get, because a newer one took their place.",
+        "strata_credit_wait_seconds": "How long elements of streams waited for their reader.",
+        "strata_connections_total": "Hellos of a module that the bus answered.",
+    ]
 }

@@ -160,3 +160,59 @@ public struct TimelineSVG {
         }
     }
 }
+
+/// A module's start as a line of characters of one width.
+public enum TimelineBar {
+    /// What each character stands for; nil where nothing was going on.
+    /// - Parameter width: at least 1.
+    public static func cells(_ row: StartTimeline.Row, _ timeline: StartTimeline, width: Int) -> [StartTimeline.Phase?]
+    {
+        var cells = [StartTimeline.Phase?](repeating: nil, count: width)
+        let range = timeline.range
+        // One that came later begins at the left.
+        let begin = timeline.isLate(row) ? row.begun ?? range.lowerBound : range.lowerBound
+        let length = Double(range.upperBound - range.lowerBound)
+        func cell(_ time: Int64) -> Int {
+            min(width - 1, max(0, Int(Double(time - begin) / length * Double(width))))
+        }
+        for span in row.spans where span.phase == .waiting {
+            for index in cell(span.from)...cell(span.to) { cells[index] = .waiting }
+        }
+        // What is short is seen too, and what is longer is put over it.
+        let own = row.spans.filter { $0.phase != .waiting }.sorted { $0.microseconds < $1.microseconds }
+        for span in own {
+            let first = cell(span.from)
+            // A cell belongs to what begins in it.
+            for index in first...max(first, cell(span.to) - 1) { cells[index] = span.phase }
+        }
+        return cells
+    }
+}
+
+/// Round times along a picture's edge.
+struct TimelineAxis {
+    /// From the beginning, in microseconds.
+    let ticks: [Int64]
+
+    /// - Parameter most: how many ticks there is room for, beside the one at 0.
+    init(length: Int64, most: Int64 = 9) {
+        var step: Int64 = 1
+        // 1, 2, 5, 10, 20 …
+        var factor = 0
+        while length / step > most {
+            step = factor % 3 == 1 ? step / 2 * 5 : step * 2
+            factor += 1
+        }
+        ticks = (0...(length / step)).map { $0 * step }
+    }
+
+    /// `20 ms`; without digits behind the point, since ticks are round.
+    static func label(_ tick: Int64) -> String {
+        switch tick {
+        case 0: "0"
+        case _ where tick % 1_000_000 == 0: "\(tick / 1_000_000) s"
+        case _ where tick % 1_000 == 0: "\(tick / 1_000) ms"
+        default: "\(tick) µs"
+        }
+    }
+}

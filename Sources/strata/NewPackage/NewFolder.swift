@@ -64,3 +64,10 @@ enum NewFolder {
         Failure(.usage, "\(what): \(String(cString: strerror(errno)))")
     }
 }
+
+/// A file of a new folder.
+struct NewFile {
+    /// Below the folder.
+    var path: String
+    var text: String
+}

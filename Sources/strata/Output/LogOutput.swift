@@ -30,3 +30,43 @@ final class LogOutput {
         for line in view.lines(entry) { StandardOutput.write(line: line) }
     }
 }
+
+/// How modules' lines look to a person: time, module, line, as `strata up` shows them.
+struct LineView {
+    private let painter: Painter
+    private let width: Int
+    /// By module: which of its processes wrote last.
+    private var starts: [String: Int64] = [:]
+
+    /// - Parameter modules: whose names are made equally long; a very long one sticks out.
+    init(_ modules: [String], _ painter: Painter) {
+        self.painter = painter
+        width = min(20, modules.reduce(6) { max($0, $1.count) })
+    }
+
+    /// The lines for a partial reply of `launcher/logs`: one, and before it what is to be
+    /// known about what came before.
+    mutating func lines(_ entry: JSON) -> [String] {
+        let module = entry["module"]?.string ?? "?"
+        let name = Printable.line(module)
+        let padded = name + String(repeating: " ", count: max(0, width - name.count))
+        let time = ClockTime.text(entry["at"]?.integer ?? 0, digits: 3)
+        let head = "\(painter.paint(time, .dim))  \(painter.paint(padded, ofModule: module)) "
+        var lines: [String] = []
+        if let missed = entry["missed"]?.integer, missed > 0 {
+            lines.append(head + painter.paint("  \(Self.missed(missed))", .yellow))
+        }
+        let start = entry["start"]?.integer ?? 0
+        if let before = starts.updateValue(start, forKey: module), before != start {
+            let process = "process \(entry["pid"]?.integer ?? 0), start \(start)"
+            lines.append(head + painter.paint("  \(process)", .dim))
+        }
+        let isError = entry["stream"]?.string == "err"
+        let text = Printable.output(entry["line"]?.string ?? "") + (entry["cut"]?.bool == true ? " …" : "")
+        lines.append(head + (isError ? painter.paint("!", .red) : "|") + " " + text)
+        return lines
+    }
+
+    /// `1 line was missed`
+    static func missed(_ count: Int64) -> String { count == 1 ? "1 line was missed" : "\(count) lines were missed" }
+}

@@ -1,4 +1,5 @@
 import Glibc
+import StrataManifest
 
 /// One folder of the cgroup v2 file system, and what is done with its files.
 struct ControlGroup: Equatable {
@@ -68,5 +69,24 @@ struct ControlGroup: Equatable {
             bytes += piece[..<count]
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// How a process of another user comes to its limits.
+///
+/// The launcher limits its own user's processes from outside. For another's the
+/// kernel wants CAP_SYS_RESOURCE, which root lacks in most containers. So a
+/// shell lowers its own limits, which everyone may, and becomes the program.
+enum LimitedCommand {
+    /// - Parameter command: a program's absolute path, and its arguments.
+    static func words(_ command: [String], _ limits: ModuleProcess.Limits) -> [String] {
+        var steps: [String] = []
+        if let files = limits.files { steps.append("ulimit -n \(files)") }
+        // Shells differ in the letter; POSIX has none.
+        if let processes = limits.processes {
+            steps.append("{ ulimit -u \(processes) 2>/dev/null || ulimit -p \(processes); }")
+        }
+        guard !steps.isEmpty else { return command }
+        return ["/bin/sh", "-c", (steps + [#"exec "$0" "$@""#]).joined(separator: " && ")] + command
     }
 }

@@ -1,3 +1,5 @@
+import StrataCore
+
 /// Where somebody who reads modules' lines is. It holds no lines: what gives way in the
 /// logs before its turn came is missed, and counted.
 struct LogReader {
@@ -84,4 +86,35 @@ struct LogReader {
     mutating func forget(_ module: String) { (next[module], end[module]) = (nil, nil) }
 
     private func bound(_ module: String, _ log: OutputLog) -> UInt64 { follows ? log.written : end[module] ?? 0 }
+}
+
+/// What a caller of `launcher/logs` may say.
+struct LogRequest {
+    /// Nil for all.
+    private(set) var modules: Set<String>?
+    private(set) var lines = UInt64(OutputLog.mostLines)
+    private(set) var follows = false
+
+    init(_ body: [UInt8]) throws(BusError) {
+        guard !body.isEmpty else { return }
+        guard let json = try? JSON(parsing: body), json.object != nil else { throw Self.problem }
+        if let names = json["modules"] {
+            guard let list = names.array else { throw Self.problem }
+            let texts = list.compactMap(\.string)
+            guard texts.count == list.count else { throw Self.problem }
+            modules = Set(texts)
+        }
+        if let count = json["lines"] {
+            guard let count = count.integer, count >= 0 else { throw Self.problem }
+            lines = UInt64(count)
+        }
+        if let follow = json["follow"] {
+            guard let follow = follow.bool else { throw Self.problem }
+            follows = follow
+        }
+    }
+
+    private static let problem = BusError(
+        .badParams,
+        "launcher/logs expects {\"modules\"?: [NAME…], \"lines\"?: 0 or more, \"follow\"?: true or false}")
 }

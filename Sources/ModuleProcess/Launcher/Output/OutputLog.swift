@@ -1,3 +1,5 @@
+import StrataCore
+
 /// The last lines that a module wrote, over all of its processes. It keeps so many
 /// lines and so many bytes at most; the oldest give way.
 struct OutputLog {
@@ -49,4 +51,20 @@ struct OutputLog {
     }
 
     private static func slot(_ number: UInt64) -> Int { Int(number % UInt64(mostLines)) }
+}
+
+/// What all modules wrote last.
+struct OutputLogs {
+    /// When lines began to be counted, in microseconds since 1970.
+    let since = Loop.wallMicroseconds
+    private(set) var byModule: [String: OutputLog] = [:]
+    private var lines: UInt64 = 0
+
+    mutating func add(_ line: OutputLine, of module: String) {
+        byModule[module, default: OutputLog()].add(OutputLog.Entry(place: lines, line: line))
+        lines += 1
+    }
+
+    /// Its row is gone.
+    mutating func forget(_ module: String) { byModule[module] = nil }
 }

@@ -1,3 +1,5 @@
+import StrataCore
+
 /// A node of the manifest's tree, with its place in the file. Aliases are
 /// replaced by what they stand for; a key that is there twice is still twice.
 struct YAMLNode: Sendable, Equatable {
@@ -31,4 +33,56 @@ struct YAMLError: Error {
     var line: Int?
     var column: Int?
     var message: String
+}
+
+extension YAMLNode {
+    /// What a scalar is by the core schema of YAML 1.2 (10.3.2): null, a boolean,
+    /// a number (not a finite one too), else a string. Nil for what is no scalar.
+    var scalar: JSON? {
+        guard case .scalar(let text, let isPlain) = content else { return nil }
+        guard isPlain else { return .string(text) }
+        switch text {
+        case "", "~", "null", "Null", "NULL": return .null
+        case "true", "True", "TRUE": return .bool(true)
+        case "false", "False", "FALSE": return .bool(false)
+        case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF": return .number(.infinity)
+        case "-.inf", "-.Inf", "-.INF": return .number(-.infinity)
+        case ".nan", ".NaN", ".NAN": return .number(.nan)
+        default: return Self.number(text) ?? .string(text)
+        }
+    }
+
+    /// Whether it is an empty value, or one that says null.
+    var isNull: Bool { scalar == .null }
+
+    /// What an error says that was found.
+    var found: String {
+        switch content {
+        case .sequence: return "a list"
+        case .mapping: return "a mapping"
+        case .scalar(let text, _):
+            let shown = text.count > 60 ? text.prefix(60) + "…" : text[...]
+            return switch scalar {
+            case .null?: "nothing"
+            case .bool?, .integer?, .number?: String(shown)
+            case .string?, .array?, .object?, nil: JSON.string(String(shown)).description
+            }
+        }
+    }
+
+    private static func number(_ text: String) -> JSON? {
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        // A string's first bytes tell most that no number can begin so.
+        guard let first = text.utf8.first, digits.contains(first) || "+-.".utf8.contains(first) else { return nil }
+        for (prefix, radix) in [("0x", 16), ("0o", 8)] where text.hasPrefix(prefix) {
+            let rest = text.dropFirst(2)
+            guard let sign = rest.utf8.first, !"+-".utf8.contains(sign) else { return nil }
+            return Int64(rest, radix: radix).map(JSON.integer)
+        }
+        if let integer = Int64(text) { return .integer(integer) }
+        // Double reads more than YAML does: hexadecimal, "inf", "nan".
+        let floating = text.utf8.allSatisfy { digits.contains($0) || "+-.eE".utf8.contains($0) }
+        guard floating, text.utf8.contains(where: digits.contains) else { return nil }
+        return Double(text).map(JSON.number)
+    }
 }

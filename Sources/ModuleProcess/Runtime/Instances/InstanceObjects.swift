@@ -83,3 +83,73 @@ public struct NewInstance: Sendable {
     /// The name of the module that has created it, and that alone can call it.
     public let creator: String
 }
+
+/// The instances whose last reference is gone, and that the broker isn't told of yet.
+/// It is told of one at a time, so that they never take more than one of this
+/// module's open requests; there are never more than instances that it may have.
+struct InstanceReleases {
+    private var names: [String] = []
+    /// Whether the broker has still to answer about one.
+    private var isAsking = false
+
+    var isEmpty: Bool { names.isEmpty }
+    var count: Int { names.count }
+
+    mutating func add(_ name: String) { names.append(name) }
+
+    /// The one that the broker is to be told of now; `asked` follows where it could be.
+    var next: String? { isAsking ? nil : names.last }
+
+    mutating func asked() {
+        isAsking = true
+        names.removeLast()
+    }
+
+    mutating func answered() { isAsking = false }
+
+    /// Instances end with their connection.
+    mutating func connectionLost() { names = [] }
+}
+
+/// An instance that this module has created, as long as it lasts: until it is
+/// released, or the connection ends that it was created on.
+@ModuleActor
+final class InstanceLease {
+    /// `Interface#NUMBER`, or the plain name of an interface that has only one.
+    nonisolated let name: String
+    private let isSingle: Bool
+    private weak var session: Session?
+    private var isReleased = false
+
+    init(_ name: String, _ session: Session) {
+        self.name = name
+        isSingle = !name.utf8.contains(UInt8(ascii: "#"))
+        self.session = session
+    }
+
+    /// Whether there is something to release.
+    var isHeld: Bool { !isSingle && !isReleased && session?.isOpen == true }
+
+    /// Ends it on this side.
+    /// - Returns: the connection that the broker is to be told on; nil where
+    ///   there is nothing to tell.
+    func release() -> Session? {
+        let told = isHeld ? session : nil
+        isReleased = true
+        return told
+    }
+
+    /// The broker could not be told.
+    func keep() { isReleased = false }
+
+    /// - Throws: `unknown-instance` where it has ended.
+    func check(for what: String) throws(BusError) {
+        guard !isSingle, !isHeld else { return }
+        throw BusError(
+            .unknownInstance,
+            "\(what) was not sent: \(name) "
+                + (isReleased
+                    ? "has been released" : "ended with the connection that it was created on, and that was lost")
+                + "; create another one with `bus.create`")
+    }
+}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import StrataCore
 import StrataOperator
 
 /// `strata restart`: ends one module and starts it anew, or replaces the broker
@@ -51,4 +52,42 @@ struct Restart: ParsableCommand {
             line: "the broker was replaced: it stood still for \(count("microseconds")) µs, and kept "
                 + "\(count("connections")) connections and \(count("requests")) open requests")
     }
+}
+
+/// `strata start`: starts one module, and waits until that is done.
+struct Start: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Starts a module.",
+        discussion: """
+            EXAMPLE
+              strata start Export
+
+            It waits until the module is ready.
+            """)
+
+    @Argument(help: "The module's name.", completion: LiveNames.modules)
+    var module: String
+
+    @OptionGroup var request: ModuleRequest
+
+    func run() throws { try request.run("start", module, doing: "starting", done: "started") }
+}
+
+/// `strata stop`: ends one module, and waits until that is done.
+struct Stop: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stops a module.",
+        discussion: """
+            EXAMPLE
+              strata stop Export
+
+            It gets tearDown, then SIGTERM, then SIGKILL; the command waits until it is gone.
+            """)
+
+    @Argument(help: "The module's name.", completion: LiveNames.modules)
+    var module: String
+
+    @OptionGroup var request: ModuleRequest
+
+    func run() throws { try request.run("stop", module, doing: "stopping", done: "stopped") }
 }

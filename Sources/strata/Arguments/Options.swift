@@ -1,0 +1,79 @@
+public import ArgumentParser
+import Glibc
+import StrataCore
+import StrataOperator
+public import StrataPictures
+
+/// Which bus is meant.
+struct SocketOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The bus's socket. Default: STRATA_SOCKET, or the only one in the default folder.", valueName: "path"),
+        completion: .file())
+    var socket: String?
+
+    func connect() throws(Failure) -> CommandClient { try BusChoice.connect(socket) }
+}
+
+/// How the answer is shown.
+struct OutputOption: ParsableArguments {
+    @Flag(help: "Prints JSON, one value a line; so it does where the output isn't a terminal.")
+    var json = false
+
+    /// Whether a program reads the output, and no person.
+    var isForPrograms: Bool { json || !StandardOutput.isTerminal }
+}
+
+/// How a picture looks, and where it goes.
+struct PictureOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The picture's colours: auto (as its reader has it), light or dark.", valueName: "theme"))
+    var theme = Theme.auto
+
+    /// Writes a file, in the place of one that is there; `-` is stdout.
+    func write(_ text: String, to path: String) throws(Failure) {
+        guard path != "-" else { return StandardOutput.write(Array(text.utf8)) }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        defer { close(descriptor) }
+        let code = Descriptor.write(Array(text.utf8), to: descriptor)
+        guard code == 0 else { throw Self.failure(path, code) }
+        if StandardOutput.isTerminal { StandardOutput.write(line: "wrote \(Printable.line(path))") }
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> Failure {
+        Failure(.usage, "\(path) can't be written: \(String(cString: strerror(code)))")
+    }
+}
+
+extension Theme: ExpressibleByArgument {}
+
+/// Whether a request begins a trace.
+struct TraceOption: ParsableArguments {
+    @Flag(help: "Begins a trace, and says its number on standard error.")
+    var trace = false
+
+    /// Gives a request a trace of its own, where that was asked for.
+    func begin(_ request: inout Request) {
+        guard trace else { return }
+        let trace = Self.hex(.random(in: 1 ... .max)) + Self.hex(.random(in: 0 ... .max))
+        // As the W3C's Trace Context has it: version, trace, span, and that it is wanted.
+        request.members.append(("trace", "00-\(trace)-\(Self.hex(.random(in: 1 ... .max)))-01"))
+        StandardError.write("trace \(trace)")
+    }
+
+    private static func hex(_ value: UInt64) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - text.utf8.count) + text
+    }
+}
+
+/// How long what goes on waits for the next broker, where the bus is gone.
+struct WaitOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "How long it waits for a bus that is gone: an integer with ms, s, m or h; 0 is not at all.",
+            valueName: "time"))
+    var wait = Milliseconds(argument: "30s")!  // because 30s is one
+}
