@@ -2,7 +2,7 @@
 /// whatever they are. libFuzzer looks for inputs (`scripts/fuzz`); the tests run
 /// those that are kept.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-    case broker, header, frames, manifest, url, json, adapter
+    case broker, bus, header, frames, manifest, url, json, adapter
 
     /// Runs one input through it. On one thread at a time.
     /// - Parameter isAlone: nothing else happens in the process, so that its
@@ -12,6 +12,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         var reader = InputReader(input)
         switch self {
         case .broker: try BrokerTarget.run(&reader, isAlone: isAlone)
+        case .bus: try BusTarget.run(&reader)
         case .header: try HeaderTarget.run(&reader)
         case .frames: try FramesTarget.run(&reader)
         case .manifest: try ManifestTarget.run(&reader)

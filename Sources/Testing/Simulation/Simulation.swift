@@ -54,22 +54,32 @@ package final class Simulation {
             + [app.hasLauncher ? .launcher : .operator] + [.module(0)]
     }
 
+    /// The app of a seed, with steps that somebody else has chosen.
+    /// - Parameter choices: six bytes of each step.
+    package convenience init(seed: Int, choices: [UInt8]) {
+        let steps = stride(from: 0, to: choices.count, by: 6).map { SimulationStep(choices[$0...].prefix(6)) }
+        self.init(seed: seed, steps: Self.firstSteps(seed: seed) + steps)
+    }
+
     /// The steps of a seed.
     static func steps(seed: Int, count: Int) -> [SimulationStep] {
+        var numbers = SeededGenerator(seed &+ 1 << 40)
+        let mix = SimulationStep.Mix(&numbers)
+        return firstSteps(seed: seed) + (0..<count).map { _ in mix.next(&numbers) }
+    }
+
+    /// All peers connect: first those that others wait for.
+    private static func firstSteps(seed: Int) -> [SimulationStep] {
         var numbers = SeededGenerator(seed)
         let app = SimulatedApp(&numbers)
-        let peers = peers(app)
-        numbers = SeededGenerator(seed &+ 1 << 40)
-        let mix = SimulationStep.Mix(&numbers)
-        // First come those that others wait for.
-        let connects = peers.indices.reversed().map { SimulationStep(kind: .connect, peer: $0, a: $0, b: 0) }
+        let connects = peers(app).indices.reversed().map { SimulationStep(kind: .connect, peer: $0, a: $0, b: 0) }
         let spawns = app.modules.indices.map { SimulationStep(kind: .spawn, peer: 0, a: $0, b: 0) }
-        return connects + spawns + (0..<count).map { _ in mix.next(&numbers, peers: peers.count) }
+        return connects + spawns
     }
 
     /// Does all steps, and lets everything come to its end.
     /// - Returns: the first rule that did not hold.
-    func run() -> SimulationFinding? {
+    package func run() -> SimulationFinding? {
         for step in steps {
             take(step)
             if referee.finding != nil { return referee.finding }
@@ -99,7 +109,7 @@ package final class Simulation {
         case .wait: wait(step)
         case .replace: replace()
         case .read: readOne(step.a)
-        case .connect: connect(step.peer, step.a)
+        case .connect: connect(step.peer % peers.count, step.a)
         case .spawn: spawn(step.a % app.modules.count)
         case .kill: kill(step.a % app.modules.count, step.b)
         case .retire: retire(step.a % app.modules.count)

@@ -22,6 +22,18 @@ struct SimulationStep: Equatable {
     let a: Int
     let b: Int
 
+    init(kind: Kind, peer: Int, a: Int, b: Int) {
+        (self.kind, self.peer, self.a, self.b) = (kind, peer, a, b)
+    }
+
+    /// The step that some bytes choose; those that are missing are 0.
+    init(_ bytes: ArraySlice<UInt8>) {
+        let all = Array(bytes) + [0, 0, 0, 0, 0, 0]
+        self.init(
+            kind: Kind.allCases[Int(all[0]) % Kind.allCases.count], peer: Int(all[1]),
+            a: Int(all[2]) << 4 | Int(all[4] >> 4), b: Int(all[3]) << 4 | Int(all[5] >> 4))
+    }
+
     /// How often each kind comes: a seed leaves some out, and prefers others.
     struct Mix {
         private var table: [Kind] = []
@@ -44,9 +56,9 @@ struct SimulationStep: Equatable {
             }
         }
 
-        func next(_ numbers: inout SeededGenerator, peers: Int) -> SimulationStep {
+        func next(_ numbers: inout SeededGenerator) -> SimulationStep {
             SimulationStep(
-                kind: table[numbers.below(table.count)], peer: numbers.below(peers), a: numbers.below(1 << 12),
+                kind: table[numbers.below(table.count)], peer: numbers.below(1 << 8), a: numbers.below(1 << 12),
                 b: numbers.below(1 << 12))
         }
     }
