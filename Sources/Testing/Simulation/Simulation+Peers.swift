@@ -233,7 +233,8 @@ extension Simulation {
     }
 
     private func credit(_ step: SimulationStep, _ session: SimulatedSession) {
-        guard let id = Self.pick(session.open, step) else { return }
+        let delivered = session.open.filter { !referee.requests[$0.value].deliveries.isEmpty }
+        guard let id = Self.pick(delivered.isEmpty ? session.open : delivered, step) else { return }
         let credit = step.b % 4
         send(
             session, #"{"kind":"credit","id":\#(id),"credit":\#(credit)}"#, "", .credit(session.open[id] ?? 0, credit))
