@@ -82,6 +82,7 @@ struct BusClientTests {
             client.close()
             endServer()
             loop.runOnce()
+            folder.remove()
         }
     }
 
@@ -89,6 +90,7 @@ struct BusClientTests {
 
     @Test func timeThatIsOverAtOnceEndsTheWait() throws {
         let pair = try Pair()
+        defer { pair.close() }
         for _ in 0..<3 { #expect(!pair.client.run(0) { false }) }
     }
 
