@@ -114,7 +114,7 @@ package final class MemoryBroker {
         return hasWorked
     }
 
-    /// It is so late now. What the bus has due happens.
+    /// Moves the clock forward, and lets the bus do what is due.
     package func pass(to time: UInt64) {
         self.time = max(self.time, time)
         guard !hasEnded else { return }

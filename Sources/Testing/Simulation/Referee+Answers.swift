@@ -120,7 +120,7 @@ extension Referee {
         case .release(let instance):
             session.instances[instance] = request.order
             session.instance = nil
-        case .bus, .nothing: break
+        case .bus: break
         }
     }
 

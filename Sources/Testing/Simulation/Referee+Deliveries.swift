@@ -44,6 +44,9 @@ extension Referee {
             expect(
                 session.place == owner && frame.to == "\(app.modules[owner].interface)/a", .known,
                 "\(name(request)) came to \(session.name) as \(frame.to)")
+            expect(
+                frame.url == "sim://h\(owner)/x/\(number)", .known,
+                "\(name(request)) came to \(session.name) with the URL \(frame.url)")
         case .instance(let instance):
             expect(
                 frame.to.hasPrefix("\(instance)/"), .known, "\(name(request)) came to \(session.name) as \(frame.to)")
@@ -65,7 +68,6 @@ extension Referee {
         expect(
             session.place == app.authorizer && frame.to.hasSuffix("/authorize"), .authorization,
             "\(session.name) is asked about \(name(request)) by \(frame.to)")
-        requests[number].isAsked = true
     }
 
     private func delivered(_ request: SimulatedRequest, to session: SimulatedSession) {
@@ -114,6 +116,11 @@ extension Referee {
             frame.from == sender.name && frame.name == "n\(request.name)"
                 && frame.object == (request.object.map { "o\($0)" } ?? ""), .known,
             "\(name(request)) came to \(session.name) as \(frame.name) of \(frame.from)")
+        // An operator's report has no level (section 7).
+        let level = frame.id != 0 && sender.role == .operator ? "" : SimulatedApp.levels[request.rank]
+        expect(
+            frame.level == level, .known,
+            "\(name(request)) came to \(session.name) with the level \"\(frame.level)\", and not \"\(level)\"")
         guard let place = observation(frame, session) else {
             return expect(
                 false, .observed,

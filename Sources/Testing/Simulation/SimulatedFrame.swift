@@ -14,7 +14,6 @@ struct SimulatedFrame {
     /// An error's message.
     var text: String
     var ran: BusError.Ran
-    var hasRan: Bool
     var more: Bool
     var missed: Int
     var subscription: Int
@@ -36,8 +35,7 @@ struct SimulatedFrame {
         url = header.members.contains(.url) ? header.url.text : ""
         code = header.members.contains(.code) ? header.code.text : ""
         text = header.kind == .error && header.members.contains(.message) ? header.message.text : ""
-        hasRan = header.members.contains(.ran)
-        ran = hasRan ? header.ran : .no
+        ran = header.members.contains(.ran) ? header.ran : .no
         more = header.members.contains(.more) && header.more
         missed = header.members.contains(.missed) ? Int(header.missed) : 0
         subscription = header.members.contains(.subscription) ? Int(header.subscription) : 0

@@ -15,8 +15,6 @@ struct SimulatedRequest {
         case create(Int)
         case release(String)
         case bus
-        /// Nothing that there is.
-        case nothing
     }
 
     /// Where it stands, as its sender sees it.
@@ -43,7 +41,7 @@ struct SimulatedRequest {
     var credit: Int
 
     var state = State.sent
-    /// The session that an instance is created at, as far as it is known.
+    /// The session that owns the created instance; -1 when unknown.
     var owner = -1
     /// When the bus handled it, by the count of frames that it has handled.
     var order = Int.max
@@ -61,9 +59,7 @@ struct SimulatedRequest {
     var isTakenBack = false
     /// Its sender had as many open requests as it may have.
     var isOneTooMany = false
-    var isAsked = false
     var isAllowed = false
-    var isDenied = false
     /// It said that it never ran.
     var neverRan = false
     /// What its callee answered at last, as the bus has handled it.

@@ -36,7 +36,6 @@ final class SimulatedSession {
         /// -1 where the bus asks.
         let request: Int
         let to: String
-        var partials = 0
         var isCancelled = false
     }
 
@@ -79,7 +78,7 @@ final class SimulatedSession {
     var inbox: [SimulatedFrame] = []
     var isStalled = false
 
-    // What the bus has done, as far as it was seen.
+    // What the bus has done with it.
     /// When its hello was taken, by the count of events.
     var joinedAt = Int.max
     var isWelcome = false
@@ -89,7 +88,8 @@ final class SimulatedSession {
     var observations: [SimulatedObservation] = []
     /// The last broadcast that came.
     var lastBroadcast = -1
-    /// The last request or notice that came of each session, of those that keep their order.
+    /// By sender, the order of the last frame that arrived from it. Requests that may have waited
+    /// have a key of their own.
     var lastFrom: [Int: Int] = [:]
     var creditOf: [UInt64: Int] = [:]
 

@@ -70,7 +70,7 @@ package final class Simulation {
         return firstSteps(seed: seed) + (0..<count).map { _ in mix.next(&numbers) }
     }
 
-    /// All peers connect: first those that others wait for.
+    /// Connects all peers, the launcher and the operators first.
     private static func firstSteps(seed: Int) -> [SimulationStep] {
         var numbers = SeededGenerator(seed)
         let app = SimulatedApp(&numbers)

@@ -29,6 +29,8 @@ package struct SimulationProgram {
             _ = write(STDERR_FILENO, text, text.count)
             exit(2)
         }
+        // Whoever ignores it hands that on, and then nobody could wait for the processes here.
+        signal(SIGCHLD, SIG_DFL)
         exit(program.run() ? 0 : 1)
     }
 
@@ -76,7 +78,10 @@ package struct SimulationProgram {
         let size = places * MemoryLayout<Progress>.stride
         guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
             memory != MAP_FAILED
-        else { fatalError("there is no memory to share") }
+        else {
+            // Because the processes couldn't say which seed they are at.
+            fatalError("there is no memory to share")
+        }
         let progress = memory.bindMemory(to: Progress.self, capacity: places)
         let start = ContinuousClock.now
         let end = seconds.map { start + .seconds($0) }
@@ -128,6 +133,11 @@ package struct SimulationProgram {
         print("seed \(seed): \(ending)")
         print("again: scripts/simulate --seed \(seed)\(steps == Simulation.defaultSteps ? "" : " --steps \(steps)")")
         guard shrinks else { return }
+        // Each attempt to shorten a hang would take as long as a hang.
+        guard ending != .signal(SIGALRM) else {
+            _ = tellStory(seed, all)
+            return
+        }
         let kept = Shrinking.shortest(all) { attempt(seed, $0) == ending }
         print("\(kept.count) of its \(all.count) steps are enough:")
         _ = tellStory(seed, kept)
@@ -136,6 +146,7 @@ package struct SimulationProgram {
     /// - Returns: whether no rule is broken.
     private func tellStory(_ seed: Int, _ steps: [SimulationStep]) -> Bool {
         let process = Self.fork {
+            alarm(Self.patience)
             // Each line at once: the next step may be the last.
             let simulation = Simulation(seed: seed, steps: steps) { line in
                 print(line)

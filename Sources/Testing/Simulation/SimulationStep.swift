@@ -26,7 +26,7 @@ struct SimulationStep: Equatable {
         (self.kind, self.peer, self.a, self.b) = (kind, peer, a, b)
     }
 
-    /// The step that some bytes choose; those that are missing are 0.
+    /// Reads a step from six bytes. A missing byte counts as 0.
     init(_ bytes: ArraySlice<UInt8>) {
         let all = Array(bytes) + [0, 0, 0, 0, 0, 0]
         self.init(
