@@ -17,10 +17,7 @@ extension Broker {
         if isShared { listener?.endTurn() }
         guard let connection = admit(socket) else { return socket.close() }
         socket.watch(.readable)
-        while let surplus = bus.surplus(of: connection.greeting.pool) {
-            if !looksRegistered(surplus.peer) { bus.endSurplus(surplus) }
-        }
-        if bus.isOverfull { makeRoom(for: connection) }
+        bus.makeRoom(for: connection, looksRegistered)
         settle()
     }
 
@@ -42,17 +39,6 @@ extension Broker {
         attend(connection)
         bus.connected(connection)
         return connection
-    }
-
-    /// All connections are taken: one that nobody reads any more goes, or one without hello,
-    /// or the new one.
-    private func makeRoom(for newcomer: Peer) {
-        if bus.closeLingering() { return }
-        if let peer = bus.leastWanted, peer !== newcomer, !looksRegistered(peer) {
-            bus.endForRoom(peer)
-        } else {
-            bus.endForRoom(newcomer)
-        }
     }
 
     /// Handles what a connection has sent by now.

@@ -182,7 +182,7 @@ extension Broker {
         do {
             while let interruption = try bus.handleFrames(of: connection, in: &connection.assembler, &frames) {
                 switch interruption {
-                case .lent: takeBackLent(from: connection)
+                case .lent: bus.takeBackLent(from: &connection.assembler)
                 case .slow: isTurnSpent = shares.isSpent(start: bus.time, now: Loop.nanoseconds)
                 }
                 if isTurnSpent { break }
@@ -215,17 +215,6 @@ extension Broker {
             process(connection)
         }
         watch(connection)
-    }
-
-    /// The bus has put bytes of a turn into queues, as they stand in the turn's memory: writes
-    /// them, as far as the kernel takes them, and keeps what is left.
-    private func takeBackLent(from connection: Connection) {
-        guard let payload = bus.takeBackLent() else { return }
-        if payload.isWaiting, let memory = connection.assembler.giveAway(payload.bytes) {
-            payload.own(memory)
-        } else {
-            payload.own()
-        }
     }
 
     // MARK: What the bus wants

@@ -122,12 +122,17 @@ extension BusCore {
         payload.own()
     }
 
-    /// The next frame of the turn comes, or its memory is used anew: what is lent is written,
-    /// as far as the connections take it.
-    /// - Returns: what the caller must let keep its bytes.
-    func takeBackLent() -> Payload? {
+    /// The next frame of the turn comes, or its memory is used anew: what is lent is written, as
+    /// far as the connections take it, and what is left is kept.
+    /// - Parameter assembler: has the turn's memory, and gives it away where it can.
+    func takeBackLent(from assembler: inout FrameAssembler) {
         writeBorrowed()
-        return turn.takeLent()
+        guard let payload = turn.takeLent() else { return }
+        if payload.isWaiting, let memory = assembler.giveAway(payload.bytes) {
+            payload.own(memory)
+        } else {
+            payload.own()
+        }
     }
 
     private func writeBorrowed() {

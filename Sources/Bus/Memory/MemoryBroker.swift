@@ -48,10 +48,7 @@ package final class MemoryBroker {
         let connection = MemoryConnection(bus.connections.next, credentials, bus)
         connections.append(connection)
         bus.connected(connection)
-        while let surplus = bus.surplus(of: connection.greeting.pool) {
-            if !looksRegistered(surplus.peer) { bus.endSurplus(surplus) }
-        }
-        if bus.isOverfull { makeRoom(for: connection) }
+        bus.makeRoom(for: connection, looksRegistered)
         settle()
         return connection
     }
@@ -143,15 +140,6 @@ package final class MemoryBroker {
 
     // MARK: Connections
 
-    private func makeRoom(for newcomer: MemoryConnection) {
-        if bus.closeLingering() { return }
-        if let peer = bus.leastWanted, peer !== newcomer, !looksRegistered(peer) {
-            bus.endForRoom(peer)
-        } else {
-            bus.endForRoom(newcomer)
-        }
-    }
-
     /// Handles what a connection has sent by now.
     /// - Returns: whether it is none any more that waits for hello's answer.
     private func looksRegistered(_ peer: Peer) -> Bool {
@@ -181,13 +169,7 @@ package final class MemoryBroker {
                 let interruption = try bus.handleFrames(of: connection, in: &connection.assembler, &frames)
             {
                 switch interruption {
-                case .lent:
-                    guard let payload = bus.takeBackLent() else { break }
-                    if payload.isWaiting, let memory = connection.assembler.giveAway(payload.bytes) {
-                        payload.own(memory)
-                    } else {
-                        payload.own()
-                    }
+                case .lent: bus.takeBackLent(from: &connection.assembler)
                 case .slow: isSpent = endsTurn()
                 }
             }

@@ -13,7 +13,7 @@ extension BusCore {
     var mostConnections: Int { connections.limit.most(table.limits.connections) }
 
     /// Whether there are more.
-    var isOverfull: Bool { connections.count > mostConnections }
+    private var isOverfull: Bool { connections.count > mostConnections }
 
     /// A connection is there.
     /// - Parameter peer: has the number `connections.next`.
@@ -45,18 +45,34 @@ extension BusCore {
 
     // MARK: Too many
 
+    /// Ends a connection for each that a new one makes too many.
+    /// - Parameter looksRegistered: handles what a connection has sent by now, and says whether its
+    ///   hello was answered.
+    func makeRoom(for newcomer: Peer, _ looksRegistered: (Peer) -> Bool) {
+        while let surplus = surplus(of: newcomer.greeting.pool) {
+            if !looksRegistered(surplus.peer) { endSurplus(surplus) }
+        }
+        // One that nobody reads any more goes, or one without hello, or the new one.
+        guard isOverfull, !closeLingering() else { return }
+        if let peer = leastWanted, peer !== newcomer, !looksRegistered(peer) {
+            endForRoom(peer)
+        } else {
+            endForRoom(newcomer)
+        }
+    }
+
     /// A connection that is to go, and how many its user has that have not said hello.
-    typealias Surplus = (peer: Peer, count: Int)
+    private typealias Surplus = (peer: Peer, count: Int)
 
     /// The connection that is to go where a pool has too many; it may have said hello by now.
-    func surplus(of pool: ConnectionPools.Pool) -> Surplus? {
+    private func surplus(of pool: ConnectionPools.Pool) -> Surplus? {
         guard connections.pools[pool].count > table.limits.unregistered, let surplus = connections.pools[pool].surplus
         else { return nil }
         return connections[surplus.number].map { ($0, surplus.count) }
     }
 
     /// Ends the connection that a pool has too many.
-    func endSurplus(_ surplus: Surplus) {
+    private func endSurplus(_ surplus: Surplus) {
         let peer = surplus.peer
         let others = peer.greeting.pool == .others ? " of users who are not the broker's" : ""
         end(
@@ -75,11 +91,11 @@ extension BusCore {
     }
 
     /// The connection that goes first of all that have not said hello.
-    var leastWanted: Peer? {
+    private var leastWanted: Peer? {
         (connections.pools.others.surplus ?? connections.pools.known.surplus).flatMap { connections[$0.number] }
     }
 
-    func endForRoom(_ peer: Peer) { end(peer, tooManyConnections, id: peer.greeting.helloID) }
+    private func endForRoom(_ peer: Peer) { end(peer, tooManyConnections, id: peer.greeting.helloID) }
 
     private var tooManyConnections: BusError {
         BusError(
