@@ -57,7 +57,7 @@ let package = Package(
             name: "StrataLauncher", dependencies: ["StrataCore", "StrataManifest", "StrataOperator"],
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
-            name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataBus"],
+            name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataBus", "Strata"],
             path: "Sources/Testing", swiftSettings: settings),
         .target(
             name: "StrataPictures", dependencies: ["StrataCore"], path: "Sources/Pictures", swiftSettings: settings),
@@ -84,6 +84,9 @@ let package = Package(
             name: "GuideModule", dependencies: ["Strata"], path: "Tests/GuideModule", swiftSettings: settings),
         .executableTarget(
             name: "BuslessModule", dependencies: ["Strata"], path: "Tests/Busless", swiftSettings: settings),
+        .executableTarget(
+            name: "SimulatedModules", dependencies: ["Strata", "StrataTesting"], path: "Tests/Simulated",
+            swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
         .executableTarget(
             name: "OtherBuild", dependencies: ["StrataCore", "StrataBrokerCommand"], path: "Tests/OtherBuild",
@@ -130,7 +133,7 @@ let package = Package(
             name: "ModuleProcessTests",
             dependencies: [
                 "StrataCore", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
-                "TestSupport", .product(name: "CoreMetrics", package: "swift-metrics"),
+                "SimulatedModules", "TestSupport", .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),

@@ -5,6 +5,6 @@ import StrataTesting
 enum BusTarget {
     static func run(_ input: inout InputReader) throws(FuzzFinding) {
         let seed = input.short()
-        if let finding = Simulation(seed: seed, choices: input.rest()).run() { throw FuzzFinding("\(finding)") }
+        if let finding = BusSimulation(seed: seed, choices: input.rest()).run() { throw FuzzFinding("\(finding)") }
     }
 }

@@ -58,16 +58,10 @@ package final class MemoryBroker {
     /// - Returns: whether anything happened.
     @discardableResult
     package func takeTurn(_ connection: MemoryConnection, most: Int = .max) -> Bool {
-        guard connection.hasInput, connection.life != .ending, connection.life != .closed else { return false }
-        if connection.life.isRead {
-            eventBegins()
-            if read(connection, most: most) == 0 { close(connection) }
-        } else {
-            // It isn't read for now, so its end is seen here.
-            guard connection.pipe.hasHungUp, !connection.awaitsIdleWork else { return false }
-            eventBegins()
-            close(connection)
-        }
+        guard connection.wantsTurn else { return false }
+        eventBegins()
+        // Where it isn't read for now, its end is seen here.
+        if !connection.life.isRead || read(connection, most: most) == 0 { close(connection) }
         settle()
         return true
     }
@@ -85,7 +79,10 @@ package final class MemoryBroker {
         return true
     }
 
-    /// Does a piece of the work that goes in pieces.
+    /// Whether it has work that goes in pieces.
+    package var hasIdleWork: Bool { bus.hasIdleWork }
+
+    /// Does a piece of that.
     /// - Returns: whether there was any.
     @discardableResult
     package func advanceIdleWork() -> Bool {
@@ -122,6 +119,13 @@ package final class MemoryBroker {
 
     /// When the bus has something due, in nanoseconds; nil for never.
     package var due: UInt64? { hasEnded || bus.wakeAt == .max ? nil : bus.wakeAt * 1_000_000 }
+
+    /// Ends as a killed broker does: its connections close, and nobody is told why.
+    package func crash() {
+        for connection in connections { connection.pipe.closeByBroker() }
+        connections = []
+        (isListening, hasEnded) = (false, true)
+    }
 
     /// Begins the orderly end.
     package func shutDown() {

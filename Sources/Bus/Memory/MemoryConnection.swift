@@ -46,11 +46,14 @@ package final class MemoryConnection: Peer {
     /// Whether its session is there.
     package var hasSession: Bool { life.isOpen }
 
-    /// Whether the broker has something to read: bytes, or the end.
-    var hasInput: Bool { hasFramesLeft || pipe.hasInput }
+    /// Whether a turn brings anything: bytes to be read, or the end to be seen.
+    package var wantsTurn: Bool {
+        guard hasFramesLeft || pipe.hasInput, life != .ending, life != .closed else { return false }
+        return life.isRead || pipe.hasHungUp && !awaitsIdleWork
+    }
 
     /// Whether it may write again what it had to keep.
-    var hasRoomAgain: Bool { (isBlocked || isCutShort) && life != .closed && pipe.isWritable }
+    package var hasRoomAgain: Bool { (isBlocked || isCutShort) && life != .closed && pipe.isWritable }
 
     /// It is written to again.
     func unblock() { (isBlocked, isCutShort) = (false, false) }
@@ -130,10 +133,11 @@ package final class MemoryPipe {
         sent += bytes
     }
 
-    /// Takes all that has arrived.
-    package func take(_ use: (UnsafeRawBufferPointer) -> Void) {
-        arrived.withUnsafeBytes(use)
-        arrived.removeAll(keepingCapacity: true)
+    /// Takes what has arrived, or so many bytes of it.
+    package func take(most: Int = .max, _ use: (UnsafeRawBufferPointer) -> Void) {
+        let count = min(most, arrived.count)
+        arrived.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        arrived.removeFirst(count)
     }
 
     package func endWriting() { hasEndedWriting = true }

@@ -24,10 +24,7 @@ extension TestBus {
         folder: String? = nil, waits: Bool = true, within time: Duration = TestBus.patience,
         file: StaticString = #fileID, line: UInt = #line
     ) throws -> ChildProgram {
-        let launcher = try launcher()
-        let token = makeToken()
-        try launcher.asked(
-            "bus/moduleState", ["module": .string(module), "state": "starting", "reason": "a test starts it"])
+        let token = try announceStart(of: module)
         var variables = environment
         variables["STRATA_SOCKET"] = path
         variables["STRATA_MODULE"] = module
@@ -37,8 +34,22 @@ extension TestBus {
             executable, arguments, environment: variables, folder: folder ?? self.folder(of: module), label: module)
         keep(program)
         try vouch(for: module, pid: program.pid, token: token)
-        if waits { try wait(for: module, "ready", program, time, file, line) }
+        if waits {
+            try wait(for: module, "ready", time, file, line) {
+                let end = program.endByNow()
+                if end != nil { program.output.readWhatIsThere() }
+                return end.map { "\($0)" }
+            }
+        }
         return program
+    }
+
+    /// Tells the bus, as its launcher, that a module is being started.
+    /// - Returns: a token for its hello.
+    func announceStart(of module: String) throws -> String {
+        try launcher().asked(
+            "bus/moduleState", ["module": .string(module), "state": "starting", "reason": "a test starts it"])
+        return makeToken()
     }
 
     /// The folder in which `start` lets a module work where the test names no other: made
@@ -55,13 +66,13 @@ extension TestBus {
         _ module: String, is state: String, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
     ) throws {
-        try wait(for: module, state, nil, time, file, line)
+        try wait(for: module, state, time, file, line) { nil }
     }
 
-    /// - Parameter program: the module's; where it has ended, nothing is waited for.
-    private func wait(
-        for module: String, _ state: String, _ program: ChildProgram?, _ time: Duration, _ file: StaticString,
-        _ line: UInt
+    /// - Parameter ended: says how the module has ended; then nothing is waited for.
+    func wait(
+        for module: String, _ state: String, _ time: Duration, _ file: StaticString, _ line: UInt,
+        unless ended: () -> String?
     ) throws {
         let peer = try `operator`()
         let watch = try peer.call("bus/watch", nil, ["credit": .integer(1 << 40)])
@@ -77,8 +88,7 @@ extension TestBus {
             if peer.inbox.contains(where: { $0.id == watch && $0.matches(["kind": "reply"], body: wanted) }) {
                 return true
             }
-            guard let end = program?.endByNow() else { return nil }
-            program?.output.readWhatIsThere()
+            guard let end = ended() else { return nil }
             // What the bus has to say of it comes first.
             try peer.settle(file: file, line: line)
             throw peer.failure("\(module) ended with \(end) and was not \(state); \(peer.whatCame)", file, line)

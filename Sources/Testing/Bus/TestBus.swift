@@ -7,7 +7,7 @@ public import StrataCore
 /// The process of the test is all its peers: modules are connected by hand
 /// (`module`, `play`), as real executables (`start`), or with no manners at all
 /// (`connect`). `run` ends everything, also where the test throws.
-public final class TestBus {
+public class TestBus {
     /// The app that it is the bus of.
     public let table: AppTable
     /// The broker's socket.
@@ -19,7 +19,7 @@ public final class TestBus {
     private let temporary: TemporaryFolder
     private var thread: BrokerThread?
     private var program: BrokerProgram?
-    private var memory: (any BusInMemory)?
+    private(set) var memory: MemoryBus?
     private(set) var programs: [ChildProgram] = []
     private var knownLauncher: RawPeer?
     private var knownOperator: RawPeer?
@@ -50,7 +50,7 @@ public final class TestBus {
     }
 
     /// A bus that nobody can reach but by `connect`: nothing listens at its path.
-    package init(_ table: AppTable, _ memory: any BusInMemory) throws {
+    init(_ table: AppTable, _ memory: MemoryBus) throws {
         self.table = table
         self.memory = memory
         group = PeerGroup(memory)
@@ -117,7 +117,7 @@ public final class TestBus {
 
     /// A connection that has said nothing yet.
     public func connect(_ label: String = "a connection", answersLifecycle: Bool = false) throws -> RawPeer {
-        let link: any PeerLink = if let memory { try memory.connect() } else { try PeerSocket(path: path) }
+        let link: any PeerLink = if let memory { try memory.connect(label) } else { try PeerSocket(path: path) }
         return RawPeer(link, label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
@@ -165,7 +165,7 @@ public final class TestBus {
 
     /// An operator's tool; the same one each time.
     public func `operator`() throws -> RawPeer {
-        if let knownOperator, !knownOperator.isClosed { return knownOperator }
+        if let knownOperator, !knownOperator.link.isAtEnd { return knownOperator }
         let peer = try connect("operator")
         try peer.hello(role: "operator")
         knownOperator = peer
@@ -175,7 +175,7 @@ public final class TestBus {
     /// The launcher, played by this process; the same one each time. While it
     /// is connected, rows that are not `manual` count as startable.
     public func launcher() throws -> RawPeer {
-        if let knownLauncher, !knownLauncher.isClosed { return knownLauncher }
+        if let knownLauncher, !knownLauncher.link.isAtEnd { return knownLauncher }
         let peer = try connect("launcher")
         try peer.hello(role: "launcher")
         knownLauncher = peer
@@ -193,7 +193,10 @@ public final class TestBus {
         let token = token ?? makeToken()
         try launcher().asked(
             "bus/vouch",
-            ["module": .string(module), "token": .string(token), "pid": .integer(Int64(pid ?? getpid()))])
+            [
+                "module": .string(module), "token": .string(token),
+                "pid": .integer(Int64(pid ?? memory?.ownPID ?? getpid())),
+            ])
         return token
     }
 
@@ -244,7 +247,7 @@ public final class TestBus {
             thread = nil
         }
         if let running = memory {
-            guard running.join(within: time) else { throw TestFailure("the bus did not end within \(time)") }
+            guard try running.join(within: time) else { throw TestFailure("the bus did not end within \(time)") }
             memory = nil
         }
     }

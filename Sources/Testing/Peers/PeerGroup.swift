@@ -7,9 +7,9 @@ final class PeerGroup {
     private var peers: [RawPeer] = []
     private var outputs: [ChildOutput] = []
     /// The bus where its peers have no sockets; nil where they have.
-    private let bus: (any BusInMemory)?
+    private let bus: MemoryBus?
 
-    init(_ bus: (any BusInMemory)? = nil) { self.bus = bus }
+    init(_ bus: MemoryBus? = nil) { self.bus = bus }
 
     func add(_ peer: RawPeer) { peers.append(peer) }
     func add(_ output: ChildOutput) { outputs.append(output) }
@@ -28,7 +28,7 @@ final class PeerGroup {
     func pump(until deadline: Deadline, for waiting: RawPeer? = nil) throws -> Bool {
         let readable = peers.filter { !$0.link.isAtEnd && ($0 === waiting || !$0.isPaused) }
         if let bus {
-            let ready = bus.awaitInput(of: readable.map(\.link), until: deadline)
+            let ready = try bus.awaitInput(of: readable.map(\.link), until: deadline)
             for index in ready { try readable[index].readAll() }
             return !ready.isEmpty
         }

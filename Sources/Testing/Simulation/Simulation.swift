@@ -1,382 +1,171 @@
-import StrataBus
-import StrataCore
+internal import Glibc
+public import Strata
+internal import StrataBus
+public import StrataCore
 
-/// A bus, its peers, the bytes between them and the time, all of it made up from a seed.
+/// An app in memory, on virtual time: a bus, modules of yours with their own code, and others that
+/// the test plays. What happens in which order follows from a seed.
 ///
-/// The bus is the broker's own, without its sockets. Peers call, answer, broadcast, report, stall,
-/// lie and crash; bytes come in any pieces; time jumps; and the broker is replaced between any two
-/// events. After each event a referee judges by docs/protocol.md what has come.
+///     try Simulation.run(table, seeds: 1...1_000) { app in
+///         try app.start(CounterModule.self)
+///         …
+///     }
+///
+/// All that a `TestBus` does it does too: `play`, `module`, `operator`. An hour passes at once where
+/// nothing is left to do. On one thread, which is `ModuleActor`'s meanwhile: one simulation runs at
+/// a time in a process, and none beside a module that runs on a loop there.
 ///
 /// After the simulations of FoundationDB and TigerBeetle.
-package final class Simulation {
-    /// What follows from the seed, and how many steps there are by default.
-    package static let defaultSteps = 400
+public final class Simulation: TestBus {
+    /// What its order follows from.
+    public let seed: Int
+    private let bus: SimulatedBus
+    private var modules: [SimulatedModule] = []
+    private var numbers: SeededGenerator
 
-    let app: SimulatedApp
-    let broker: MemoryBroker
-    let referee: Referee
-    private let steps: [SimulationStep]
-    private let peers: [SimulatedSession.Role]
-    /// Of each peer, the session that it has.
-    private(set) var current: [SimulatedSession?]
-    private let capacities: [Int]
-    /// Whether the app ends in order; else all peers close.
-    private let shutsDown: Bool
-    private let scanner = HeaderScanner()
-    private var nextAnswer = 1
-    private var live: [SimulatedSession] = []
-    private var byNumber: [UInt64: SimulatedSession] = [:]
-    /// Gets what happens, line by line; nil where nobody wants it.
-    private let teller: ((String) -> Void)?
-
-    /// How many events the bus was told of.
-    package var events: UInt64 { broker.events }
-
-    init(seed: Int, steps: [SimulationStep], telling teller: ((String) -> Void)? = nil) {
-        var numbers = SeededGenerator(seed)
-        app = SimulatedApp(&numbers)
-        peers = Self.peers(app)
-        // A short queue is full only where its pipe takes little.
-        let most = app.table.limits.queue == 1 << 10 ? 3 : 5
-        capacities = peers.map { _ in [64, 700, 8 << 10, 208 << 10, 208 << 10][numbers.below(most)] }
-        broker = MemoryBroker(app.table, MemoryProcesses(), user: 1_000)
-        broker.isShared = numbers.chance(1, in: 2)
-        shutsDown = numbers.chance(1, in: 2)
-        referee = Referee(app)
-        current = Array(repeating: nil, count: peers.count)
-        self.steps = steps
-        self.teller = teller
-        broker.onHandled = { [unowned self] in noteHandled($0, frames: $1) }
-        var turns = numbers
-        broker.endsTurn = { turns.chance(1, in: 4) }
+    private init(_ table: AppTable, seed: Int) throws {
+        self.seed = seed
+        bus = SimulatedBus(table, seed: seed)
+        numbers = SeededGenerator(seed &+ 1 << 40)
+        try super.init(table, bus)
     }
 
-    private static func peers(_ app: SimulatedApp) -> [SimulatedSession.Role] {
-        app.modules.indices.map { .module($0) } + [.operator, .guest("G0"), .guest("G1"), .operator]
-            + [app.hasLauncher ? .launcher : .operator] + [.module(0)]
+    /// Runs a test once for each seed, until it throws.
+    ///
+    /// What fails must throw: peers' expectations do, and `#require`. With `STRATA_SEED` in the
+    /// environment that seed alone is run.
+    /// - Parameters:
+    ///   - table: the app's.
+    ///   - seeds: each is another order of what happens.
+    ///   - test: what is run. It is given the simulation.
+    /// - Throws: `TestFailure` with what the test threw, its seed, and what was said on the bus.
+    public static func run(
+        _ table: AppTable, seeds: ClosedRange<Int> = 1...100, _ test: (Simulation) throws -> Void
+    ) throws {
+        let only = getenv("STRATA_SEED").flatMap { Int(String(cString: $0)) }
+        for seed in only.map({ $0...$0 }) ?? seeds { try run(table, seed, test) }
     }
 
-    /// The app of a seed, with steps that somebody else has chosen.
-    /// - Parameter choices: six bytes of each step.
-    package convenience init(seed: Int, choices: [UInt8]) {
-        let steps = stride(from: 0, to: choices.count, by: 6).map { SimulationStep(choices[$0...].prefix(6)) }
-        self.init(seed: seed, steps: Self.firstSteps(seed: seed) + steps)
-    }
+    private static let turn = Turn()
 
-    /// The steps of a seed.
-    static func steps(seed: Int, count: Int) -> [SimulationStep] {
-        var numbers = SeededGenerator(seed &+ 1 << 40)
-        let mix = SimulationStep.Mix(&numbers)
-        return firstSteps(seed: seed) + (0..<count).map { _ in mix.next(&numbers) }
-    }
-
-    /// Connects all peers, the launcher and the operators first.
-    private static func firstSteps(seed: Int) -> [SimulationStep] {
-        var numbers = SeededGenerator(seed)
-        let app = SimulatedApp(&numbers)
-        let connects = peers(app).indices.reversed().map { SimulationStep(kind: .connect, peer: $0, a: $0, b: 0) }
-        let spawns = app.modules.indices.map { SimulationStep(kind: .spawn, peer: 0, a: $0, b: 0) }
-        return connects + spawns
-    }
-
-    /// Does all steps, and lets everything come to its end.
-    /// - Returns: the first rule that did not hold.
-    package func run() -> SimulationFinding? {
-        for step in steps {
-            take(step)
-            if referee.finding != nil { return referee.finding }
-        }
-        finish()
-        return referee.finding
-    }
-
-    func tell(_ line: @autoclosure () -> String) {
-        if let teller { teller(line()) }
-    }
-
-    /// A frame as docs/protocol.md shows one, a long body cut short.
-    private static func line(_ header: [UInt8], _ body: [UInt8]) -> String {
-        let shown = String(decoding: body.prefix(160), as: UTF8.self)
-        return String(decoding: header, as: UTF8.self) + shown + (body.count > 160 ? "… (\(body.count) bytes)" : "")
-    }
-
-    // MARK: Steps
-
-    private func take(_ step: SimulationStep) {
-        switch step.kind {
-        case .deliver: deliver(step)
-        case .writeOn: if let connection = connection(step.a) { broker.writeOn(connection) }
-        case .idle: broker.advanceIdleWork()
-        case .endRound: broker.endRound()
-        case .wait: wait(step)
-        case .replace: replace()
-        case .read: readOne(step.a)
-        case .connect: connect(step.peer % peers.count, step.a)
-        case .spawn: spawn(step.a % app.modules.count)
-        case .kill: kill(step.a % app.modules.count, step.b)
-        case .retire: retire(step.a % app.modules.count)
-        default:
-            guard let session = usable(step.peer) else { return }
-            act(step, session)
-        }
-        look()
-    }
-
-    /// Lets a peer read that has something to read.
-    private func readOne(_ choice: Int) {
-        let waiting = live.filter { $0.isUsable && !$0.isStalled && !$0.inbox.isEmpty }
-        if !waiting.isEmpty { read(waiting[choice % waiting.count]) }
-    }
-
-    /// The session of a peer, or of the next one that has one.
-    private func usable(_ peer: Int) -> SimulatedSession? {
-        for place in 0..<current.count {
-            if let session = current[(peer + place) % current.count], session.isUsable { return session }
-        }
-        return nil
-    }
-
-    private func connection(_ choice: Int) -> MemoryConnection? {
-        broker.connections.isEmpty ? nil : broker.connections[choice % broker.connections.count]
-    }
-
-    private func deliver(_ step: SimulationStep) {
-        // One that has something to say, where there is one.
-        let waiting = broker.connections.filter { $0.pipe.unread > 0 }
-        guard let connection = waiting.isEmpty ? connection(step.a) : waiting[step.a % waiting.count] else { return }
-        let most = step.b & 3 > 0 ? .max : 1 + (step.b >> 2) % 200
-        broker.takeTurn(connection, most: most)
-    }
-
-    private func wait(_ step: SimulationStep) {
-        let jump = UInt64([1, 1, 5, 5, 20, 20, 100, 1_000][step.a % 8] * (1 + step.b % 9)) * 1_000_000
-        let target =
-            switch step.a >> 6 & 7 {
-            case 0: broker.due
-            case 1, 2: referee.nextExpiry.map { $0 * 1_000_000 }
-            default: broker.time + jump
-            }
-        pass(to: max(target ?? broker.time, broker.time))
-    }
-
-    private func pass(to target: UInt64) {
-        tell("# \((max(target, broker.time) - broker.time) / 1_000_000) ms pass")
-        broker.pass(to: target)
-        var rounds = 0
-        while let due = broker.due, due <= broker.time, rounds < 1_000 {
-            broker.pass(to: broker.time)
-            rounds += 1
-        }
-        referee.expect(rounds < 1_000, .work, "the bus has always something due")
-        while broker.advanceIdleWork() {}
-        broker.endRound()
-        look()
-        referee.checkDeadlines { $0.connection?.hasUnwritten == false }
-    }
-
-    private func replace() {
-        tell("# the broker is replaced")
-        do { try broker.replace() } catch {
-            return referee.expect(false, .replacement, "the broker can't go on: \(error)")
-        }
-        for connection in broker.connections { byNumber[connection.number]?.connection = connection }
-    }
-
-    // MARK: What has happened
-
-    private func noteHandled(_ connection: MemoryConnection, frames: Int) {
-        guard let session = byNumber[connection.number] else { return }
-        referee.time = broker.time
-        session.connection = connection
-        var count = 0
-        if connection.isServed {
-            count = session.sent.firstIndex { $0.end > connection.bytesHandled } ?? session.sent.count
-        } else {
-            count = min(frames, session.sent.count)
-        }
-        let handled = session.sent.prefix(count)
-        session.sent.removeFirst(count)
-        for sent in handled { referee.handled(sent.meaning, of: session) }
-        if session.joinedAt == .max, connection.hasSession { referee.joined(session) }
-    }
-
-    /// Looks at what has come, and who is gone.
-    private func look() {
-        referee.time = broker.time
-        var answers: [(SimulatedFrame, SimulatedSession)] = []
-        var areGone = false
-        for session in live {
-            if session.joinedAt == .max, session.connection?.hasSession == true { referee.joined(session) }
-            if !session.pipe.isClosed { take(session, &answers) }
-            guard session.connection?.isServed == false else { continue }
-            if session.endedAt == .max { end(session) }
-            if session.pipe.isClosedByBroker { areGone = true }
-        }
-        for (frame, session) in answers { referee.arrived(frame, at: session) }
-        if areGone { drop() }
-    }
-
-    private func take(_ session: SimulatedSession, _ answers: inout [(SimulatedFrame, SimulatedSession)]) {
-        let fresh = session.pipe.written - Int(session.bytesSeen)
-        guard fresh > 0 else { return }
-        session.bytesSeen += UInt64(fresh)
-        let frames: [SimulatedFrame]
-        do { frames = try session.input.append(session.pipe.arrived.suffix(fresh), scanner) } catch {
-            return referee.expect(false, .form, "\(session.name) got what can't be read: \(error)")
-        }
-        for frame in frames {
-            tell("\(session.label) < " + Self.line(frame.header, frame.body))
-            session.inbox.append(frame)
-            let isAnswer = frame.kind == .reply || frame.kind == .error
-            if isAnswer, let number = session.open[frame.id], !referee.requests[number].isBusCall {
-                answers.append((frame, session))
-            } else {
-                referee.arrived(frame, at: session)
-            }
+    private static func run(_ table: AppTable, _ seed: Int, _ test: (Simulation) throws -> Void) throws {
+        try turn.take()
+        defer { turn.end() }
+        let simulation = try Simulation(table, seed: seed)
+        defer { simulation.endModules() }
+        do {
+            try simulation.run { _ in try test(simulation) }
+            try simulation.checkEnds()
+        } catch {
+            throw TestFailure(
+                """
+                with seed \(seed): \(error)\(simulation.unfinishedText)
+                STRATA_SEED=\(seed) runs it again. \(simulation.bus.story.text(last: 40))
+                """)
         }
     }
 
-    /// What an ended session had open needs no answer.
-    private func end(_ session: SimulatedSession) {
-        referee.ended(session)
-        let open = Set(session.open.values)
-        for number in open { referee.requests[number].state = .ended }
-        referee.open.removeAll { open.contains($0) }
+    /// A line on the handlers that have not returned, which may be what was waited for.
+    private var unfinishedText: String {
+        let names = modules.flatMap(\.unfinished)
+        return names.isEmpty ? "" : "\nnot returned by then: \(names.joined(separator: ", "))"
     }
 
-    /// Forgets closed connections, which live as long as somebody has them.
-    private func drop() {
-        for session in live where session.pipe.isClosedByBroker { session.connection = nil }
-        live.removeAll { $0.connection == nil }
-    }
+    // MARK: Modules
 
-    // MARK: Peers
-
-    private func connect(_ place: Int, _ choice: Int) {
-        if let session = current[place], session.isUsable { return }
-        let pid = Int32(100 + place)
-        if case .module(let row) = peers[place], app.modules[row].row.start != .manual { return }
-        broker.processes.start(pid)
-        connect(place, pid, token: nil, choice)
-    }
-
-    /// Connects a peer's process.
-    func connect(_ place: Int, _ pid: Int32, token: String?, _ choice: Int) {
-        guard broker.isListening else { return }
-        let connection = broker.connect(PeerCredentials(pid: pid, uid: 1_000, gid: 1_000, seenAt: 0))
-        connection.pipe.capacity = capacities[place]
-        let role = peers[place]
-        let (name, rank, observed): (String, Int, [SimulatedApp.Observed])
-        switch role {
-        case .module(let row):
-            (name, rank, observed) = (app.modules[row].row.name, app.modules[row].row.rank, app.modules[row].observed)
-        case .guest(let guest):
-            (name, rank, observed) = (guest, app.table.guests?.rank ?? 0, [SimulatedApp.observed(choice)])
-        case .operator: (name, rank, observed) = ("operator", 0, [])
-        case .launcher: (name, rank, observed) = ("launcher", 0, [])
+    /// Starts a module of yours, with its own code, as the launcher would: vouched for.
+    /// - Parameters:
+    ///   - type: the module's.
+    ///   - name: the row's; nil is the module's own.
+    ///   - arguments: what its program would be started with.
+    ///   - waits: false returns before the module is ready.
+    ///   - time: how long it may take to be ready.
+    ///   - file: where the test says so.
+    ///   - line: where the test says so.
+    /// - Throws: `TestFailure` where it doesn't get ready: at once where it has ended.
+    @discardableResult
+    public func start<M: Module>(
+        _ type: M.Type, as name: String? = nil, arguments: [String] = [], waits: Bool = true,
+        within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
+    ) throws -> SimulatedModule {
+        let name = name ?? ModuleActor.assumeIsolated { M.name }
+        let pid = Int32(1 << 20 + modules.count)
+        let token = try announceStart(of: name)
+        let bus = bus
+        let module = ModuleActor.assumeIsolated {
+            SimulatedModule(type, name, pid: pid, token: token, arguments, on: bus)
         }
-        let session = SimulatedSession(
-            referee.sessions.count, role, name, rank: rank, connection, pid: pid, token: token, observed: observed)
-        referee.sessions.append(session)
-        current[place] = session
-        byNumber[connection.number] = session
-        live.append(session)
-        tell("# \(session.label) connects")
-        send(session, #"{"kind":"call","id":1,"to":"bus/hello"}"#, hello(session), .hello)
-        look()
+        modules.append(module)
+        try vouch(for: name, pid: pid, token: token)
+        if waits {
+            try wait(for: name, "ready", time, file, line) { module.ending.map { "\($0): \(module.lastWords ?? "")" } }
+        }
+        return module
     }
 
-    private func hello(_ session: SimulatedSession) -> String {
-        let observes = session.observed.map(\.json).joined(separator: ",")
-        switch session.role {
-        case .operator: return #"{"protocol":1,"role":"operator"}"#
-        case .launcher: return #"{"protocol":1,"role":"launcher"}"#
-        case .guest(let name): return #"{"protocol":1,"module":"\#(name)","observes":[\#(observes)]}"#
-        case .module(let place):
-            let module = app.modules[place]
-            let token = session.token.map { #","token":"\#($0)""# } ?? ""
-            let instances = module.instances.map { #","\#($0)":{"instances":"multiple"}"# } ?? ""
-            return #"{"protocol":1,"module":"\#(module.row.name)"\#(token),"interfaces":{"\#(module.interface)":"#
-                + #"{"actions":{"a":{},"b":{"auth":true},"c":{},"authorize":{}}}\#(instances)},"observes":[\#(observes)],"#
-                + #""events":["e0"],"retiring":\#(place % 2 == 0)}"#
+    /// What ended without the test's asking for it.
+    private func checkEnds() throws {
+        for module in modules {
+            guard let end = module.ending, end != .exit(0), !module.isEndSeen else { continue }
+            throw TestFailure("\(module.name) has ended with \(end): \(module.lastWords ?? "")")
         }
     }
 
-    /// Sends a frame, and remembers what it means.
-    func send(_ session: SimulatedSession, _ header: String, _ body: String, _ meaning: SimulatedSession.Meaning) {
-        tell("\(session.label) > " + Self.line(Array(header.utf8), Array(body.utf8)))
-        send(session, bytes: FrameBytes.frame(Array(header.utf8), body: Array(body.utf8)), meaning)
+    private func endModules() {
+        for module in modules { module.kill() }
+        // Those that were cancelled have a last turn; what then goes on has none.
+        ModuleExecutor.shared.drain()
+        ModuleExecutor.shared.dropJobs()
     }
 
-    func send(_ session: SimulatedSession, bytes: [UInt8], _ meaning: SimulatedSession.Meaning) {
-        guard session.isUsable else { return }
-        session.pipe.send(bytes)
-        session.bytesSent += UInt64(bytes.count)
-        session.sent.append(.init(end: session.bytesSent, meaning: meaning))
-    }
+    // MARK: Time, and chance
 
-    func newAnswer() -> Int {
-        defer { nextAnswer += 1 }
-        return nextAnswer
-    }
+    /// How much virtual time has passed since its start.
+    public var elapsed: Duration { bus.elapsed }
 
-    // MARK: The end
-
-    private func finish() {
-        tell("# all peers read what comes, and nobody says anything more")
-        for session in live {
-            session.isStalled = false
-            session.pipe.capacity = 64 << 20
-        }
-        goOn()
-        guard referee.finding == nil else { return }
-        referee.settled()
-        guard referee.finding == nil else { return }
-        if shutsDown {
-            tell("# the app ends")
-            broker.shutDown()
-            look()
-        } else {
-            tell("# all peers close")
-            for session in live { session.pipe.close() }
-        }
-        goOn()
-        let leftovers = broker.leftovers.map { "\($0.count) \($0.name)" }
-        referee.expect(leftovers.isEmpty, .nothingLeft, "the bus still has \(leftovers.joined(separator: ", "))")
-        referee.expect(!shutsDown || broker.hasEnded, .shutDown, "the app's end has begun, and has no end")
-    }
-
-    /// Lets all happen that happens in the time to come: no deadline but none at all is later.
-    private func goOn() {
-        let end = broker.time + 100_000_000_000
-        while referee.finding == nil {
-            settle()
-            guard let due = broker.due, due < end else { break }
-            pass(to: due)
+    /// Lets time pass; modules and played peers do meanwhile what they have to do.
+    public func pass(_ time: Duration) throws {
+        let deadline = group.deadline(time)
+        while !group.hasPassed(deadline) {
+            try group.pump(until: deadline)
+            try group.throwScriptFailure()
         }
     }
 
-    /// Lets everything happen that can happen now.
-    private func settle() {
-        var rounds = 0
-        var hasWorked = true
-        while hasWorked, referee.finding == nil {
-            hasWorked = false
-            for session in live where session.isUsable { read(session) }
-            for connection in broker.connections {
-                if broker.writeOn(connection) { hasWorked = true }
-                if broker.takeTurn(connection) { hasWorked = true }
-            }
-            if broker.advanceIdleWork() { hasWorked = true }
-            if broker.endRound() { hasWorked = true }
-            look()
-            rounds += 1
-            if rounds > 10_000 { return referee.expect(false, .work, "the bus has no end of work") }
+    /// A number that follows from the seed, for what the test itself does.
+    public func random(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &numbers) }
+
+    // MARK: The broker
+
+    /// Kills the broker: connections end, and nothing listens until `startBroker`.
+    public override func killBroker() { bus.killBroker() }
+
+    /// Starts another broker, as the launcher does, which vouches for the modules that still run.
+    public func startBroker() throws {
+        bus.startBroker(table)
+        for module in modules where module.ending == nil {
+            try vouch(for: module.name, pid: module.pid, token: module.token)
         }
     }
 }
 
-extension SimulatedSession {
-    /// How the story names it.
-    var label: String { "\(name)\(number)" }
+/// Who may use `ModuleActor`'s executor: one simulation at a time.
+private final class Turn: @unchecked Sendable {
+    private var mutex = pthread_mutex_t()
+
+    init() { pthread_mutex_init(&mutex, nil) }
+
+    func take() throws {
+        pthread_mutex_lock(&mutex)
+        guard ModuleExecutor.shared.borrowThread() else {
+            pthread_mutex_unlock(&mutex)
+            throw TestFailure("a module runs on a loop in this process: simulate in a process without one")
+        }
+        RealTimeWatch.begin()
+    }
+
+    func end() {
+        ModuleExecutor.shared.giveThreadBack()
+        pthread_mutex_unlock(&mutex)
+    }
 }

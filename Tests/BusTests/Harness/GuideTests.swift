@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// docs/testing.md shows code that these tests compile and run.
+/// Pages show code that tests compile and run.
 @Suite(.timeLimit(.hang))
 struct GuideTests {
     private func lines(of path: String) throws -> [String] {
@@ -15,13 +15,17 @@ struct GuideTests {
             .map { String($0.drop { $0 == " " }) }.filter { !$0.isEmpty }
     }
 
-    @Test func theGuideShowsWhatIsTested() throws {
+    @Test(arguments: [
+        ("docs/testing.md", "Tests/BusTests/Harness/ThermostatTests.swift"),
+        ("docs/simulation.md", "Tests/Simulated/SeatsModule.swift"),
+    ])
+    func aPageShowsWhatIsTested(_ page: String, _ file: String) throws {
         let root = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(
             separator: "/")
-        let tested = try lines(of: "\(root)/Tests/BusTests/Harness/ThermostatTests.swift")
+        let tested = try lines(of: "\(root)/\(file)")
         var shown: [String] = []
         var isCode = false
-        for line in try lines(of: "\(root)/docs/testing.md") {
+        for line in try lines(of: "\(root)/\(page)") {
             if line.hasPrefix("```") {
                 isCode = line == "```swift"
             } else if isCode {
@@ -29,6 +33,6 @@ struct GuideTests {
             }
         }
         #expect(shown.count > 10)
-        for line in shown { #expect(tested.contains(line), "not in ThermostatTests: \(line)") }
+        for line in shown { #expect(tested.contains(line), "not in \(file): \(line)") }
     }
 }

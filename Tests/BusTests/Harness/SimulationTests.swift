@@ -9,7 +9,8 @@ import Testing
 struct SimulationTests {
     private func story(_ seed: Int) -> [String] {
         var lines: [String] = []
-        let finding = Simulation(seed: seed, steps: Simulation.steps(seed: seed, count: 200)) { lines.append($0) }.run()
+        let finding = BusSimulation(seed: seed, steps: BusSimulation.steps(seed: seed, count: 200)) { lines.append($0) }
+            .run()
         #expect(finding == nil)
         return lines
     }
@@ -38,7 +39,7 @@ struct SimulationTests {
 
     @Test func noRuleIsBroken() {
         for seed in 1...60 {
-            let simulation = Simulation(seed: seed, steps: Simulation.steps(seed: seed, count: 300))
+            let simulation = BusSimulation(seed: seed, steps: BusSimulation.steps(seed: seed, count: 300))
             let finding = simulation.run()
             #expect(finding == nil, "scripts/simulate --seed \(seed) --steps 300")
             #expect(simulation.events > 50)

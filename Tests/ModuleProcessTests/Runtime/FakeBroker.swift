@@ -66,14 +66,14 @@ struct FakeFrame: Sendable {
 /// One connection of a fake broker.
 @ModuleActor
 final class FakePeer {
-    private let transport: any Transport
+    private let transport: Socket
     private var bytes: [UInt8] = []
     private var frames: [FakeFrame] = []
     private var waiter: CheckedContinuation<FakeFrame?, Never>?
     private var hasEnded = false
     private var nextID: Int64 = 100
 
-    init(_ transport: any Transport) {
+    init(_ transport: Socket) {
         self.transport = transport
         transport.setEventHandler { [unowned self] _ in self.read() }
         transport.watch(.readable)

@@ -5,11 +5,11 @@ import Testing
 /// What the pages show is compiled, and run.
 @Suite(.timeLimit(.hang))
 struct PageTests {
-    /// Each page, but docs/testing.md, whose Swift `GuideTests` compares with tests
-    /// that run.
+    /// Each page, but two whose Swift `GuideTests` compares with tests that run.
     static let pages: [String] = {
         let names = (try? Repository.entries("docs")) ?? []
-        return ["README.md"] + names.filter { $0.hasSuffix(".md") && $0 != "testing.md" }.map { "docs/\($0)" }
+        return ["README.md"]
+            + names.filter { $0.hasSuffix(".md") && !["testing.md", "simulation.md"].contains($0) }.map { "docs/\($0)" }
     }()
 
     /// Those with sessions of a terminal, but docs/first-ten-minutes.md: its app is

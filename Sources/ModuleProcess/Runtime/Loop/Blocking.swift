@@ -16,7 +16,7 @@ public func blocking<Result: Sendable>(
     try Task.checkCancellation()
     let scope = CallScope.current
     let result = try await withUnsafeThrowingContinuation { continuation in
-        let taken = BlockingPool.shared.add(label: label) {
+        let taken = ProcessSurroundings.current.block(label: label) {
             continuation.resume(with: Swift.Result { try work() })
         }
         if !taken {

@@ -8,8 +8,8 @@ internal import Synchronization
 ///
 /// `@unchecked Sendable` because `jobs`, `batch` and `afterJobs` are touched on
 /// the actor's thread alone, and the rest is atomic, locked or never changes.
-final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
-    static let shared = ModuleExecutor()
+package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    package static let shared = ModuleExecutor()
 
     /// So often a drain takes jobs, before input and timers have their turn.
     private static let mostBatches = 16
@@ -39,16 +39,28 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     init() {}
 
     /// Says how a drain is brought about, from any thread.
-    func setWake(_ wake: @escaping @Sendable () -> Void) { foreign.withLock { $0.wake = wake } }
+    package func setWake(_ wake: @escaping @Sendable () -> Void) { foreign.withLock { $0.wake = wake } }
 
     /// Whether the caller is on the actor's thread.
-    var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+    package var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     /// Says that the calling thread is the actor's, once per process.
     func claimThread() {
         let (claimed, owner) = thread.compareExchange(
             expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
         precondition(claimed || owner == UInt(pthread_self()), "the module's loop has a thread already")
+    }
+
+    /// Makes the calling thread the actor's until `giveThreadBack`.
+    /// - Returns: false where another one is the actor's.
+    package func borrowThread() -> Bool {
+        thread.compareExchange(expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent).exchanged
+    }
+
+    /// The actor has no thread again.
+    package func giveThreadBack() {
+        precondition(isCurrent, "the module's loop is another thread's")
+        thread.store(0, ordering: .sequentiallyConsistent)
     }
 
     func addAfterJobs(_ owner: AnyObject, _ body: @escaping () -> Void) {
@@ -58,11 +70,11 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     func removeAfterJobs(_ owner: AnyObject) { afterJobs.removeAll { $0.owner === owner } }
 
     /// Whether something waits for its turn on the loop's thread.
-    var hasJobs: Bool { !jobs.isEmpty }
+    package var hasJobs: Bool { !jobs.isEmpty }
 
     // MARK: SerialExecutor and TaskExecutor
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrent {
             jobs.append(job)
@@ -74,16 +86,16 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private func wake() { foreign.withLock { $0.wake() } }
 
-    func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
-    func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
-    func isIsolatingCurrentContext() -> Bool? { isCurrent }
-    func checkIsolated() { precondition(isCurrent, "this must run on the module's loop thread") }
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    package func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    package func checkIsolated() { precondition(isCurrent, "this must run on the module's loop thread") }
 
     // MARK: Jobs
 
     /// Runs the jobs that wait, then the jobs that these have made, and so on: so many times
     /// as `mostBatches` says.
-    func drain() {
+    package func drain() {
         var batches = 0
         while true {
             takeForeign()
@@ -107,6 +119,12 @@ final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         for (_, body) in afterJobs { body() }
         // What was written may have made jobs; nobody must wait then.
         if !jobs.isEmpty { wake() }
+    }
+
+    /// Forgets the jobs that wait: their tasks never go on.
+    package func dropJobs() {
+        takeForeign()
+        jobs = []
     }
 
     private func takeForeign() {
@@ -136,7 +154,7 @@ public actor ModuleActor {
 
     /// Runs what must be on the actor, from code that is on its thread and
     /// that the compiler doesn't know to be; traps elsewhere.
-    nonisolated static func assumeIsolated<Result: Sendable>(
+    package nonisolated static func assumeIsolated<Result: Sendable>(
         _ body: @ModuleActor () throws -> Result
     ) rethrows -> Result {
         precondition(ModuleExecutor.shared.isCurrent, "this must run on the module's loop thread")

@@ -3,7 +3,7 @@
 @ModuleActor
 public func sleep(milliseconds: Int) async throws {
     let scope = CallScope.current
-    let sleeper = Sleeper(scope?.surroundings ?? LoopSurroundings.shared)
+    let sleeper = Sleeper(ProcessSurroundings.current)
     try await withTaskCancellationHandler {
         try await withUnsafeThrowingContinuation { sleeper.start($0, UInt64(max(0, milliseconds))) }
     } onCancel: {

@@ -1,13 +1,13 @@
-internal import StrataCore
+package import StrataCore
 
-/// What a module's runtime stands on: the time, who calls back later, and the bytes to and from
-/// the bus. A process's is `LoopSurroundings`; a module also runs where time and bytes are made up.
+/// What a module's runtime stands on: the time, who calls back later, the threads for what blocks,
+/// and the bytes to and from the bus. A process's is `LoopSurroundings`; a module also runs where time and bytes are made up.
 ///
 /// Jobs of the language run in `ModuleExecutor`, which the owner of the actor's thread drives: an
 /// actor has one executor. What is measured of the module (`Measurement`, `LoopWatch`) is the
 /// machine's time, whatever it stands on.
 @ModuleActor
-protocol Surroundings: AnyObject {
+package protocol Surroundings: AnyObject {
     /// Milliseconds of a clock that only goes forward.
     var now: UInt64 { get }
 
@@ -16,11 +16,24 @@ protocol Surroundings: AnyObject {
 
     /// Connects to a broker's socket.
     func connect(to socket: String, limits: FrameLimits) throws(SystemError) -> FrameChannel
+
+    /// Runs what blocks, off the actor's thread. Work of one label runs one after another, in order.
+    /// - Returns: false where too much waits, and this isn't run.
+    func block(label: String?, _ work: @escaping @Sendable () -> Void) -> Bool
+}
+
+/// What code of the module that belongs to no handler stands on.
+@ModuleActor
+package enum ProcessSurroundings {
+    /// Nil but where the process is a simulation.
+    package static var simulated: (any Surroundings)?
+
+    static var current: any Surroundings { CallScope.current?.surroundings ?? simulated ?? LoopSurroundings.shared }
 }
 
 /// Something that will call back, until it is closed.
 @ModuleActor
-protocol Alarm: AnyObject {
+package protocol Alarm: AnyObject {
     /// It doesn't call back any more. Twice is once.
     func close()
 }
@@ -31,8 +44,8 @@ extension LoopTimer: Alarm {}
 /// the actor's jobs, once in each round.
 ///
 /// `@unchecked Sendable` because the loop is touched on its own thread alone, but for `init`.
-final class LoopSurroundings: @unchecked Sendable {
-    static let shared = LoopSurroundings()
+package final class LoopSurroundings: @unchecked Sendable {
+    package static let shared = LoopSurroundings()
 
     let loop: Loop
     private let hook: RoundHook
@@ -56,9 +69,9 @@ final class LoopSurroundings: @unchecked Sendable {
 }
 
 extension LoopSurroundings: Surroundings {
-    var now: UInt64 { loop.now }
+    package var now: UInt64 { loop.now }
 
-    func after(_ milliseconds: UInt64, _ body: @escaping () -> Void) -> any Alarm {
+    package func after(_ milliseconds: UInt64, _ body: @escaping () -> Void) -> any Alarm {
         // The round may have begun long ago.
         loop.updateTime()
         let timer = LoopTimer(loop, onFire: body)
@@ -66,7 +79,11 @@ extension LoopSurroundings: Surroundings {
         return timer
     }
 
-    func connect(to socket: String, limits: FrameLimits) throws(SystemError) -> FrameChannel {
+    package func connect(to socket: String, limits: FrameLimits) throws(SystemError) -> FrameChannel {
         try FrameChannel(loop, path: socket, limits: limits)
+    }
+
+    package func block(label: String?, _ work: @escaping @Sendable () -> Void) -> Bool {
+        BlockingPool.shared.add(label: label, work)
     }
 }

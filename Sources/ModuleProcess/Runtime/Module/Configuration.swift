@@ -3,23 +3,23 @@ internal import Glibc
 internal import Tracing
 
 /// What a module's process is told by who started it.
-struct Configuration: Sendable {
+package struct Configuration: Sendable {
     /// The broker's socket.
-    var socket: String
+    package var socket: String
     /// The row's name; nil where the module was started by hand.
-    var module: String?
-    var token: String?
+    package var module: String?
+    package var token: String?
     /// A pipe's reading end that the launcher holds the other end of.
-    var lifeline: Int32?
+    package var lifeline: Int32?
     /// Where spans are written; nil for nowhere.
-    var spans: String?
+    package var spans: String?
     /// Told instead of those that the process has: tests have several modules in one.
     var metrics: (any MetricsFactory)?
     var tracer: (any Tracer)?
     /// Without the program's name.
-    var arguments: [String] = []
+    package var arguments: [String] = []
 
-    init(socket: String) { self.socket = socket }
+    package init(socket: String) { self.socket = socket }
 
     /// Reads `STRATA_SOCKET` and the others; nil where there is no socket.
     static func fromEnvironment() -> Configuration? {

@@ -5,7 +5,7 @@ internal import StrataCore
 ///
 /// Several can live in one process, on the one loop: tests do that.
 @ModuleActor
-final class ModuleRuntime {
+package final class ModuleRuntime {
     enum Phase {
         /// Connecting, or connected.
         case living
@@ -45,7 +45,7 @@ final class ModuleRuntime {
 
     /// - Parameter onExit: called once, at the end: the process's exit code,
     ///   and a line for standard error where something went wrong.
-    init<M: Module>(
+    package init<M: Module>(
         _ type: M.Type, _ configuration: Configuration, in surroundings: any Surroundings = LoopSurroundings.shared,
         onExit: @escaping (Int32, String?) -> Void
     ) {
@@ -72,7 +72,7 @@ final class ModuleRuntime {
     }
 
     /// Makes the module and connects.
-    func start() {
+    package func start() {
         do { try make() } catch {
             end(1, "can't start: \(error)")
             return
@@ -97,10 +97,13 @@ final class ModuleRuntime {
             observations: observations.all, resumed: resumed)
     }
 
+    /// The handlers that somebody waits for, as logs name them.
+    package var unfinished: [String] { connection.session?.unfinished ?? [] }
+
     // MARK: The end
 
     /// Somebody asks the process to end, by a signal: in order, and at once the second time.
-    func signalled() {
+    package func signalled() {
         if case .ending(let failure) = phase {
             end(1, failure ?? "ended by a second signal, before tearDown was done")
         } else {
@@ -141,7 +144,7 @@ final class ModuleRuntime {
     }
 
     /// Closes what is open and tells the process to exit.
-    func end(_ code: Int32, _ line: String?) {
+    package func end(_ code: Int32, _ line: String?) {
         if case .ended = phase { return }
         phase = .ended
         handlerWait.cancel()

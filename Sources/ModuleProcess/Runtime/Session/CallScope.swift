@@ -61,3 +61,10 @@ extension TaskLocal {
     /// for where it runs, which costs more than the binding.
     func bind(_ value: Value, _ body: () -> Void) { withValue(value) { body() } }
 }
+
+/// The handler in whose task the caller is.
+@ModuleActor
+package enum RunningHandler {
+    /// As logs name it; nil where it is none.
+    package static var name: String? { CallScope.current?.name }
+}

@@ -175,6 +175,9 @@ final class Session {
 
     var handlers: Int { incoming.count }
 
+    /// Those that somebody waits for, as logs name them.
+    var unfinished: [String] { incoming.values.map(\.name) }
+
     func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
         guard isOpen, let id = call.id else { return }
         guard body.count <= Int(limits.frame) - 1024 else {

@@ -1,11 +1,11 @@
 import Glibc
 import StrataCore
-import StrataTesting
 import TestSupport
 import Testing
 
 @testable import OtherBuild
 @testable import StrataBus
+@testable import StrataTesting
 
 /// A broker takes over from one of another build, whose state has other fields.
 @Suite(.timeLimit(.hang))

@@ -16,7 +16,7 @@ package struct SimulationProgram {
     private var seeds = 1_000
     private var seconds: Int?
     private var first = 1
-    private var steps = Simulation.defaultSteps
+    private var steps = BusSimulation.defaultSteps
     private var shrinks = true
     private var isTold = false
     private var isSingle = false
@@ -73,7 +73,7 @@ package struct SimulationProgram {
     private static let slice = 500
 
     private func run() -> Bool {
-        if isTold { return tellStory(first, Simulation.steps(seed: first, count: steps)) }
+        if isTold { return tellStory(first, BusSimulation.steps(seed: first, count: steps)) }
         let places = isSingle ? 1 : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         let size = places * MemoryLayout<Progress>.stride
         guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
@@ -117,7 +117,7 @@ package struct SimulationProgram {
         for seed in seeds where end.map({ ContinuousClock.now < $0 }) ?? true {
             progress.pointee.seed = seed
             alarm(Self.patience)
-            let simulation = Simulation(seed: seed, steps: Simulation.steps(seed: seed, count: steps))
+            let simulation = BusSimulation(seed: seed, steps: BusSimulation.steps(seed: seed, count: steps))
             if let finding = simulation.run() { return .rule(finding.rule) }
             progress.pointee.seeds += 1
             progress.pointee.events += Int(simulation.events)
@@ -128,10 +128,10 @@ package struct SimulationProgram {
     // MARK: One that failed
 
     private func tell(_ seed: Int) {
-        let all = Simulation.steps(seed: seed, count: steps)
+        let all = BusSimulation.steps(seed: seed, count: steps)
         let ending = attempt(seed, all)
         print("seed \(seed): \(ending)")
-        print("again: scripts/simulate --seed \(seed)\(steps == Simulation.defaultSteps ? "" : " --steps \(steps)")")
+        print("again: scripts/simulate --seed \(seed)\(steps == BusSimulation.defaultSteps ? "" : " --steps \(steps)")")
         guard shrinks else { return }
         // Each attempt to shorten a hang would take as long as a hang.
         guard ending != .signal(SIGALRM) else {
@@ -148,7 +148,7 @@ package struct SimulationProgram {
         let process = Self.fork {
             alarm(Self.patience)
             // Each line at once: the next step may be the last.
-            let simulation = Simulation(seed: seed, steps: steps) { line in
+            let simulation = BusSimulation(seed: seed, steps: steps) { line in
                 print(line)
                 fflush(nil)
             }
@@ -164,7 +164,7 @@ package struct SimulationProgram {
         Self.wait(
             Self.fork {
                 alarm(Self.patience)
-                return Simulation(seed: seed, steps: steps).run().map { .rule($0.rule) } ?? .clean
+                return BusSimulation(seed: seed, steps: steps).run().map { .rule($0.rule) } ?? .clean
             })
     }
 

@@ -1,7 +1,7 @@
 import StrataCore
 
 /// What the launcher does, and what becomes of its processes.
-extension Simulation {
+extension BusSimulation {
     /// The launcher's session; nil where there is none.
     private var launcher: SimulatedSession? {
         current.last { $0?.role == .launcher && $0?.isUsable == true } ?? nil

@@ -1,16 +1,17 @@
-import StrataBus
-import StrataTesting
+internal import StrataBus
 
-/// A test's end of a connection to a `MemoryBus`.
+/// A played peer's end of a connection to a `MemoryBus`.
 final class MemoryLink: PeerLink {
     private weak var bus: MemoryBus?
     private let pipe: MemoryPipe
     private var input = FrameInput()
+    private var story: StoryTeller?
     private(set) var isAtEnd = false
 
-    init(_ bus: MemoryBus, _ pipe: MemoryPipe) {
+    init(_ bus: MemoryBus, _ pipe: MemoryPipe, telling story: StoryTeller? = nil) {
         self.bus = bus
         self.pipe = pipe
+        self.story = story
     }
 
     var isClosed: Bool { pipe.isClosed }
@@ -21,26 +22,30 @@ final class MemoryLink: PeerLink {
 
     func send(_ bytes: [UInt8], until deadline: Deadline) -> Int {
         guard !pipe.isClosed, !pipe.hasEndedWriting, !pipe.isClosedByBroker else { return 0 }
+        bytes.withUnsafeBytes { story?.sent($0) }
         pipe.send(bytes)
-        bus?.work()
+        bus?.peerActed()
         return bytes.count
     }
 
     func read() {
         if pipe.arrived.isEmpty, pipe.isClosedByBroker { isAtEnd = true }
-        pipe.take { input.append($0) }
+        pipe.take {
+            story?.received($0)
+            input.append($0)
+        }
     }
 
     func nextFrame() throws -> ReceivedFrame? { try input.nextFrame() }
 
     func endWriting() {
         pipe.endWriting()
-        bus?.work()
+        bus?.peerActed()
     }
 
     func close() {
         pipe.close()
         isAtEnd = true
-        bus?.work()
+        bus?.peerActed()
     }
 }

@@ -1,7 +1,7 @@
 import StrataCore
 
 /// What peers do and say.
-extension Simulation {
+extension BusSimulation {
     func act(_ step: SimulationStep, _ session: SimulatedSession) {
         switch step.kind {
         case .stall: session.isStalled = step.a & 1 == 1

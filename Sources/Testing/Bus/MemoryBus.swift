@@ -1,0 +1,99 @@
+internal import Glibc
+internal import StrataBus
+internal import StrataCore
+
+/// A bus without sockets, threads and the machine's clock: for tests that ask what it decides.
+///
+/// It drives a `MemoryBroker`: peers have a turn each in the order in which they connected, and
+/// time passes at once where nothing else is left to happen. All of it happens on the test's
+/// thread, while that waits. `SimulatedBus` is one in which a seed says what happens next.
+package class MemoryBus {
+    final private(set) var broker: MemoryBroker
+    private let start = ContinuousClock.now
+
+    /// - Parameter own: the process that all peers are.
+    init(_ table: AppTable, isLaunched: Bool, own: ProcessIdentity = .own) {
+        broker = MemoryBroker(
+            table, MemoryProcesses(broker: own), user: geteuid(), awaiting: isLaunched ? own : nil)
+    }
+
+    /// Its clock: it goes on where nothing else is left to happen.
+    final var now: ContinuousClock.Instant { start + .nanoseconds(broker.time) }
+
+    func connect(_ label: String) throws -> any PeerLink { MemoryLink(self, try pipe(of: ownPID)) }
+
+    /// Has another broker, after one that has ended.
+    final func begin(_ table: AppTable) {
+        let time = broker.time
+        broker = MemoryBroker(table, broker.processes, user: geteuid())
+        broker.pass(to: time)
+    }
+
+    /// The process of the peers.
+    final var ownPID: Int32 { broker.processes.broker.pid }
+
+    /// A new connection of a process.
+    final func pipe(of pid: Int32) throws(SystemError) -> MemoryPipe {
+        guard broker.isListening else { throw SystemError(ECONNREFUSED, "connect to a bus that has ended") }
+        return broker.connect(PeerCredentials(pid: pid, uid: geteuid(), gid: getegid(), seenAt: 0)).pipe
+    }
+
+    /// Lets the bus go on until something has come over one of these connections, or it is
+    /// that late.
+    /// - Returns: which of them have something to be read, by their places.
+    func awaitInput(of wanted: [any PeerLink], until deadline: Deadline) throws -> [Int] {
+        while true {
+            work()
+            let ready = wanted.indices.filter { isReadable(wanted[$0]) }
+            guard ready.isEmpty, passTime(until: deadline) else { return ready }
+        }
+    }
+
+    final func isReadable(_ link: any PeerLink) -> Bool { (link as? MemoryLink)?.isReadable == true }
+
+    /// A peer has sent something, or has ended its connection.
+    func peerActed() { work() }
+
+    final func beginShutDown() { broker.shutDown() }
+
+    /// Lets the bus go on to its end; false where that does not come in time.
+    final func join(within time: Duration) throws -> Bool {
+        _ = try awaitInput(of: [], until: Deadline(time, from: now))
+        return broker.hasEnded
+    }
+
+    /// Does all that is left to do at this time.
+    final func work() {
+        guard !broker.hasEnded else { return }
+        while doRound() {}
+    }
+
+    /// - Returns: whether anything was left to do.
+    private func doRound() -> Bool {
+        var hasWorked = false
+        for connection in broker.connections {
+            if broker.writeOn(connection) { hasWorked = true }
+            if broker.takeTurn(connection) { hasWorked = true }
+        }
+        if broker.advanceIdleWork() { hasWorked = true }
+        return broker.endRound() || hasWorked
+    }
+
+    /// Lets time pass until the bus has something due.
+    /// - Returns: false where it has nothing before the deadline; then it is that late now.
+    private func passTime(until deadline: Deadline) -> Bool {
+        let end = time(of: deadline)
+        guard let due = broker.due, due <= end else {
+            broker.pass(to: end)
+            return false
+        }
+        broker.pass(to: due)
+        return true
+    }
+
+    /// A deadline, on the bus's own clock.
+    final func time(of deadline: Deadline) -> UInt64 {
+        let (seconds, attoseconds) = (deadline.end - start).components
+        return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds + 999_999_999) / 1_000_000_000
+    }
+}

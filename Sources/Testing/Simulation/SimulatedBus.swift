@@ -1,0 +1,163 @@
+internal import Strata
+internal import StrataBus
+internal import StrataCore
+
+/// A bus in memory, with modules beside its peers, where numbers from a seed say what happens next.
+///
+/// What can happen at a time are the turns that a broker, modules and peers may have in any order:
+/// each has a loop of its own elsewhere. What happens within a module happens in the order of its
+/// loop. Bytes come in any pieces, and time goes on where nothing else happens, or a little.
+///
+/// `@unchecked Sendable` because all of it is on the simulation's thread, which is the actor's.
+final class SimulatedBus: MemoryBus, @unchecked Sendable {
+    /// A turn that somebody may have.
+    private enum Turn {
+        case connection(MemoryConnection)
+        case writing(MemoryConnection)
+        case idleWork
+        case module(SimulatedTransport)
+        case alarm(SimulatedAlarm)
+        case blocking(Int)
+        case jobs
+        case peer(Int)
+    }
+
+    private(set) var numbers: SeededGenerator
+    let story = SimulationStory()
+    private var transports: [SimulatedTransport] = []
+    private var alarms: [SimulatedAlarm] = []
+    private var blocking: [(label: String?, work: @Sendable () -> Void)] = []
+    /// When it has begun, in milliseconds of its clock.
+    private var begin: UInt64 = 0
+
+    init(_ table: AppTable, seed: Int) {
+        numbers = SeededGenerator(seed)
+        super.init(table, isLaunched: false, own: ProcessIdentity(pid: 2, startTicks: 1))
+        begin = milliseconds
+    }
+
+    /// Since its begin.
+    var elapsed: Duration { .nanoseconds(broker.time) - .milliseconds(begin) }
+
+    /// Its clock, as modules see it.
+    var milliseconds: UInt64 { broker.time / 1_000_000 }
+
+    override func connect(_ label: String) throws -> any PeerLink {
+        MemoryLink(self, try pipe(of: ownPID), telling: StoryTeller(story, label))
+    }
+
+    /// What a peer sends is handled when the broker has its turn.
+    override func peerActed() {}
+
+    override func awaitInput(of wanted: [any PeerLink], until deadline: Deadline) throws -> [Int] {
+        while true {
+            try RealTimeWatch.check()
+            guard !deadline.hasPassed(at: now) else {
+                return chosen(of: wanted.indices.filter { isReadable(wanted[$0]) })
+            }
+            let turns = turns(wanted)
+            guard !turns.isEmpty else {
+                if !broker.hasEnded, broker.endRound() { continue }
+                guard passTime(until: deadline) else { return [] }
+                continue
+            }
+            let turn = turns[numbers.below(turns.count)]
+            if case .peer(let index) = turn { return [index] }
+            take(turn)
+            // Elsewhere a round ends when its loop says so, and machines are busy with other things.
+            if !broker.hasEnded, numbers.chance(1, in: 2) { broker.endRound() }
+            if numbers.chance(1, in: 8) { pass(to: min(broker.time + moment(), time(of: deadline))) }
+        }
+    }
+
+    /// One of these, or none where there is none.
+    private func chosen(of places: [Int]) -> [Int] { places.isEmpty ? [] : [places[numbers.below(places.count)]] }
+
+    // MARK: Turns
+
+    private func turns(_ wanted: [any PeerLink]) -> [Turn] {
+        var turns: [Turn] = []
+        if !broker.hasEnded {
+            for connection in broker.connections {
+                if connection.wantsTurn { turns.append(.connection(connection)) }
+                if connection.hasRoomAgain { turns.append(.writing(connection)) }
+            }
+            if broker.hasIdleWork { turns.append(.idleWork) }
+        }
+        transports.removeAll { $0.isClosed }
+        for transport in transports where !transport.events.isEmpty { turns.append(.module(transport)) }
+        alarms.removeAll { $0.isOver }
+        for (index, alarm) in alarms.enumerated() where alarm.due <= milliseconds {
+            // A loop's timers fire in their order.
+            let isBehind = alarms.enumerated().contains { ($1.due, $0) < (alarm.due, index) && $1.owner == alarm.owner }
+            if !isBehind { turns.append(.alarm(alarm)) }
+        }
+        for index in blocking.indices {
+            let label = blocking[index].label
+            if label == nil || !blocking[..<index].contains(where: { $0.label == label }) {
+                turns.append(.blocking(index))
+            }
+        }
+        if ModuleExecutor.shared.hasJobs { turns.append(.jobs) }
+        for index in wanted.indices where isReadable(wanted[index]) { turns.append(.peer(index)) }
+        return turns
+    }
+
+    private func take(_ turn: Turn) {
+        switch turn {
+        case .connection(let connection): broker.takeTurn(connection, most: piece(of: connection.pipe.unread))
+        case .writing(let connection): broker.writeOn(connection)
+        case .idleWork: broker.advanceIdleWork()
+        case .module(let transport): transport.ready(piece(of: transport.arrived))
+        case .alarm(let alarm): alarm.fire()
+        case .blocking(let index): blocking.remove(at: index).work()
+        case .jobs, .peer: break
+        }
+        ModuleExecutor.shared.drain()
+    }
+
+    /// How many bytes of so many are there already: all, or a part.
+    private func piece(of count: Int) -> Int { numbers.chance(1, in: 2) ? .max : 1 + numbers.below(max(1, count)) }
+
+    // MARK: Time
+
+    /// A time in which a machine was busy with other things: up to 5 ms, in nanoseconds.
+    private func moment() -> UInt64 { UInt64(numbers.below(5_000_000)) }
+
+    private func pass(to time: UInt64) {
+        guard time > broker.time else { return }
+        broker.pass(to: time)
+        story.milliseconds = milliseconds - begin
+    }
+
+    /// Lets time pass until somebody has something due.
+    /// - Returns: false where nobody has before the deadline; then it is that late now.
+    private func passTime(until deadline: Deadline) -> Bool {
+        let end = time(of: deadline)
+        let due = (alarms.map { $0.due * 1_000_000 } + [broker.due ?? .max]).min() ?? .max
+        pass(to: min(due, end))
+        return due <= end
+    }
+
+    // MARK: The broker
+
+    /// The broker dies, and what was on its way is lost.
+    func killBroker() {
+        story.tell("# the broker is killed")
+        broker.crash()
+    }
+
+    /// Another broker is there, for the same app.
+    func startBroker(_ table: AppTable) {
+        story.tell("# a broker starts")
+        begin(table)
+    }
+
+    // MARK: Modules
+
+    func add(_ transport: SimulatedTransport) { transports.append(transport) }
+
+    func add(_ alarm: SimulatedAlarm) { alarms.append(alarm) }
+
+    func block(_ label: String?, _ work: @escaping @Sendable () -> Void) { blocking.append((label, work)) }
+}

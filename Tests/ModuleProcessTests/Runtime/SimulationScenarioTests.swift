@@ -1,0 +1,95 @@
+import TestSupport
+import Testing
+
+@testable import Strata
+@testable import StrataTesting
+
+/// Modules on virtual time. Each scenario (Tests/Simulated) is a process of its own: here modules
+/// run on a loop.
+@Suite(.timeLimit(.hang))
+struct SimulationScenarioTests {
+    /// Plays one, and answers what it printed.
+    private func play(
+        _ scenario: String, _ environment: [String: String] = [:], fails: Bool = false
+    ) throws -> String {
+        let program = try ChildProgram(
+            BuiltExecutable.path("SimulatedModules"), [scenario], environment: environment, label: scenario)
+        let end = try program.wait()
+        #expect(end == .exit(fails ? 1 : 0), "\(scenario): \(program.outputText)")
+        return program.outputText
+    }
+
+    @Test func aRaceIsFound() throws {
+        let text = try play("seats", fails: true)
+        #expect(text.contains(": the last seat was sold twice\nSTRATA_SEED="))
+        #expect(text.contains(#" Seats > {"kind":"call","id":2,"to":"Bank/pay","#))
+        #expect(try play("mended-seats") == "")
+        #expect(try shown(of: text) > 4)
+    }
+
+    /// Compares what the page shows of it.
+    /// - Returns: how many lines those are.
+    private func shown(of text: String) throws -> Int {
+        let page = try Repository.lines("docs/simulation.md")
+        let shown = page.drop { !$0.hasPrefix("    with seed") }.prefix { $0.hasPrefix("    ") }
+        for line in shown {
+            let pattern = LinePattern(String(line.dropFirst(4)))
+            #expect(text.split(separator: "\n").contains { pattern.matches(String($0), [:]) != nil }, "\(line)")
+        }
+        return shown.count
+    }
+
+    @Test func aSeedGivesTheSameRun() throws {
+        let one = try play("seats", ["SWIFT_DETERMINISTIC_HASHING": "1"], fails: true)
+        #expect(try one == play("seats", fails: true))
+        let seed = try #require(one.firstMatch(of: /seed (\d+):/)).1
+        // Not Strata's own variables, which programs of tests don't get by themselves.
+        #expect(try one == play("seats", ["STRATA_SEED": "\(seed)"], fails: true))
+        let other = try play("seats", ["STRATA_SEED": "20"], fails: true)
+        #expect(other.hasPrefix("with seed 20: ") && other.dropFirst(14) != one.dropFirst(13))
+    }
+
+    @Test func whatIsConcurrentComesInAnyOrder() throws {
+        #expect(try play("orders") == "a1 a2 b1, a1 b1 a2, b1 a1 a2\n")
+    }
+
+    @Test(arguments: ["hours", "retries", "blocking", "bus-back", "killed", "terminated"])
+    func aScenarioComesToItsEnd(_ scenario: String) throws {
+        let lines = try play(scenario).split(separator: "\n").filter { !$0.contains(" failed: ") }
+        #expect(lines == [])
+    }
+
+    @Test func aDeadlinePassesAtOnce() throws {
+        #expect(try play("deadline").contains("did not answer within the deadline of 1000 ms"))
+        // It has always something to do, and time passes nevertheless.
+        #expect(try play("spin").contains("did not answer within the deadline of 30000 ms"))
+    }
+
+    @Test func aBusThatStaysAwayIsGivenUpAfterItsTime() throws {
+        #expect(try play("bus-gone").contains("and tried to come back for 30 s"))
+    }
+
+    @Test(arguments: [
+        ("task-sleep", "Waiting/sleep uses `Task.sleep`. That takes real time"),
+        ("detached", "Waiting/detach uses Swift's global executor. That takes real time"),
+        ("thread", "was done on another thread, and a handler goes on with it. That takes real time"),
+    ])
+    func whatLeavesTheSimulationIsReported(_ scenario: String, _ report: String) throws {
+        #expect(try play(scenario, fails: true).contains(report))
+    }
+
+    @Test func aModuleThatFailsFailsTheTest() throws {
+        let text = try play("failed", fails: true)
+        #expect(text.contains("Waiting has ended with exit code 1: background work \"failing\" failed"))
+        #expect(try play("unfinished", fails: true).contains("Bank still waits for"))
+    }
+
+    @Test func thereIsNoneBesideAModuleOnALoop() async throws {
+        TestLoop.start
+        await withTaskExecutorPreference(ModuleExecutor.shared) { await Task { @ModuleActor in }.value }
+        let failure = #expect(throws: TestFailure.self) {
+            try Simulation.run(.testing(.manual("Ann"))) { _ in }
+        }
+        #expect(failure?.description.contains("a module runs on a loop in this process") == true)
+    }
+}
