@@ -52,12 +52,16 @@ extension BusSimulation {
         if action == "stop" || action == "restart" { kill(place, action == "stop" ? 1 : 0) }
         if action == "restart" { spawn(place) }
         let isRefused = frame.id >> 22 & 7 == 0
+        if action == "reload", !isRefused {
+            let table = app.otherTable(Int(frame.id))
+            return send(
+                launcher, #"{"kind":"reply","id":\#(frame.id)}"#, table.json().description, .table(table))
+        }
         send(
             launcher,
             isRefused
                 ? #"{"kind":"error","id":\#(frame.id),"code":"unavailable","message":"not now"}"#
                 : #"{"kind":"reply","id":\#(frame.id)}"#,
-            action == "reload" ? String(decoding: app.table.json().encoded(), as: UTF8.self) : "{}",
-            .answer(serving: frame.id, request: -1, answer))
+            "{}", .answer(serving: frame.id, request: -1, answer))
     }
 }

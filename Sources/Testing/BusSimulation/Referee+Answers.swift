@@ -115,7 +115,8 @@ extension Referee {
             let now = self.session(ofRow: owner)?.number ?? -1
             created.append((instance, session.number, now == request.owner ? now : -1))
             expect(
-                app.mayCreate(session.place, owner, rank: session.rank), .policy,
+                tables(of: request).contains { app.mayCreate(session.place, owner, rank: session.rank, by: $0) },
+                .policy,
                 "\(session.name) has created an instance at \(app.modules[owner].row.name), which it may not call")
         case .release(let instance):
             session.instances[instance] = request.order
@@ -160,6 +161,19 @@ extension Referee {
         judge(frame, request, session)
     }
 
+    /// Whether a table's rules are against it.
+    private func isRefused(_ request: SimulatedRequest, _ session: SimulatedSession, by table: AppTable) -> Bool {
+        switch request.target {
+        case .action(let owner, _): !app.mayCall(session.place, owner, rank: session.rank, by: table)
+        case .create(let owner): !app.mayCreate(session.place, owner, rank: session.rank, by: table)
+        case .instance: table.calls != .any
+        case .report(let target):
+            app.modules[target].row.rank > session.rank || table.calls == .declared && session.place < 0
+        case .broadcast: table.calls == .declared && session.place < 0
+        default: false
+        }
+    }
+
     /// Whether the bus may say this code.
     private func judge(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
         switch frame.code {
@@ -173,18 +187,9 @@ extension Referee {
                 request.isCancelled || isParentOver(request) || request.parent == -2, .parent,
                 "\(name(request)) was cancelled, and nobody has cancelled it")
         case "level-violation", "undeclared":
-            let isBroken =
-                switch request.target {
-                case .action(let owner, _): !app.mayCall(session.place, owner, rank: session.rank)
-                case .create(let owner): !app.mayCreate(session.place, owner, rank: session.rank)
-                case .instance: app.table.calls != .any
-                case .report(let target):
-                    app.modules[target].row.rank > session.rank || app.table.calls == .declared && session.place < 0
-                case .broadcast: app.table.calls == .declared && session.place < 0
-                default: false
-                }
             expect(
-                isBroken && session.role != .operator, .refusedRightly,
+                tables(of: request).contains { isRefused(request, session, by: $0) } && session.role != .operator,
+                .refusedRightly,
                 "\(name(request)) of rank \(session.rank) was refused with \(frame.code), and breaks no rule")
         case "unauthorized":
             expect(
@@ -197,7 +202,8 @@ extension Referee {
                 "\(name(request)) was refused for limits.held, and nothing of \(session.name) waits")
         case "overloaded" where frame.text.contains("open requests (limits.calls)"):
             expect(
-                session.open.count + session.endedSince(request.order, requests) >= app.table.limits.calls, .quota,
+                session.open.count + session.endedSince(request.order, requests) >= tables[request.table].limits.calls,
+                .quota,
                 "\(name(request)) was refused with overloaded, and \(session.name) has \(session.open.count) requests open"
             )
         default: break

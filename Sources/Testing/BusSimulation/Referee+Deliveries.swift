@@ -32,10 +32,12 @@ extension Referee {
                 session.place == owner && frame.to == "\(app.modules[owner].interface)/\(action)", .known,
                 "\(name(request)) came to \(session.name) as \(frame.to)")
             expect(
-                sender.role == .operator || app.mayCall(sender.place, owner, rank: sender.rank), .policy,
-                "\(name(request)) of rank \(sender.rank) was delivered to \(session.name) of rank \(session.rank) under \(app.table.calls)"
+                sender.role == .operator
+                    || tables(of: request).contains { app.mayCall(sender.place, owner, rank: sender.rank, by: $0) },
+                .policy,
+                "\(name(request)) of rank \(sender.rank) was delivered to \(session.name) of rank \(session.rank) under \(table.calls)"
             )
-            let mayAct = action != "b" || request.isAllowed || request.skipsAuthorization && sender.isTrusted(app)
+            let mayAct = action != "b" || request.isAllowed || request.skipsAuthorization && isTrusted(sender, request)
             let isOwn = owner == app.authorizer
             expect(
                 mayAct || isOwn, .authorization, "\(name(request)) was delivered, and the authorizer has not allowed it"
@@ -61,6 +63,11 @@ extension Referee {
         inOrder(request, at: session)
     }
 
+    /// Whether its sender may skip the authorizer.
+    private func isTrusted(_ sender: SimulatedSession, _ request: SimulatedRequest) -> Bool {
+        sender.place >= 0 && tables(of: request).contains { $0.modules[sender.place].trusted }
+    }
+
     /// The authorizer is asked.
     private func asked(_ frame: SimulatedFrame, _ number: Int, _ session: SimulatedSession) {
         session.served.append(.init(id: frame.id, request: -1, to: "\(number)"))
@@ -75,7 +82,8 @@ extension Referee {
             request.state != .sent, .known, "\(name(request)) was delivered before the bus had handled it")
         expect(
             !request.isOneTooMany, .quota,
-            "\(name(request)) was delivered, and \(app.table.limits.calls) of its sender's were open before it")
+            "\(name(request)) was delivered, and \(tables[request.table].limits.calls) of its sender's were open before it"
+        )
         expect(
             !request.neverRan, .ran,
             "\(name(request)) was delivered to \(session.name) after it had ended with \(request.endCode) and ran no")
@@ -188,8 +196,4 @@ extension Referee {
             "\(session.name)'s observation \(observation.number) of \(observation.what.json) got or missed \(observation.broadcasts) of \(matching) broadcasts"
         )
     }
-}
-
-extension SimulatedSession {
-    func isTrusted(_ app: SimulatedApp) -> Bool { place >= 0 && app.modules[place].row.trusted }
 }

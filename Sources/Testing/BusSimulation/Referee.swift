@@ -13,13 +13,23 @@ final class Referee {
     var broadcasts = [[Int]](repeating: [], count: SimulatedApp.notifications)
     /// The instances that there were: who has created them, and the session where they were made.
     var created: [(name: String, creator: Int, owner: Int)] = []
+    /// The tables that there were; the last one is in force.
+    private(set) var tables: [AppTable]
     /// How many frames the bus has handled.
     var handledFrames = 0
     /// Nanoseconds.
     var time: UInt64 = 0
     private(set) var finding: SimulationFinding?
 
-    init(_ app: SimulatedApp) { self.app = app }
+    init(_ app: SimulatedApp) {
+        self.app = app
+        tables = [app.table]
+    }
+
+    var table: AppTable { tables[tables.count - 1] }
+
+    /// Those that were in force while the bus had a request.
+    func tables(of request: SimulatedRequest) -> ArraySlice<AppTable> { tables[request.table...] }
 
     var now: UInt64 { time / 1_000_000 }
 
@@ -44,6 +54,7 @@ final class Referee {
         handledFrames += 1
         switch meaning {
         case .hello, .other: break
+        case .table(let table): tables.append(table)
         case .request(let number): handled(request: number, of: session)
         case .answer(let id, let number, let answer): handled(answer, to: number, serving: id, of: session)
         case .verdict(let number, let isAllowed): if isAllowed { requests[number].isAllowed = true }
@@ -64,9 +75,10 @@ final class Referee {
         request.state = .handled
         request.order = handledFrames
         request.handledAt = time
+        request.table = tables.count - 1
         switch request.target {
         case .broadcast:
-            let isAllowed = app.table.calls != .declared || session.place >= 0 || session.role == .operator
+            let isAllowed = table.calls != .declared || session.place >= 0 || session.role == .operator
             if isAllowed { broadcasts[request.name].append(number) }
             if request.id == 0 { request.state = .ended }
         case .action(let owner, let action):
@@ -79,7 +91,7 @@ final class Referee {
         default: break
         }
         let served = session.open.values.count { isServed($0) }
-        if served >= app.table.limits.calls, request.isForwarded { request.isOneTooMany = true }
+        if served >= table.limits.calls, request.isForwarded { request.isOneTooMany = true }
         requests[number] = request
         restart(number)
     }
@@ -235,6 +247,11 @@ final class Referee {
         for session in sessions where session.isLive && hasRoom(session) {
             for served in session.served where served.request >= 0 { checkCredit(of: served, at: session) }
         }
+        let guests = sessions.count { if case .guest = $0.role { $0.isLive } else { false } }
+        expect(
+            guests <= table.guests?.most ?? 0, .quota,
+            "there are \(guests) guests, and \(table.guests?.most ?? 0) may be"
+        )
         for number in open {
             let request = requests[number]
             guard request.state == .handled else { continue }

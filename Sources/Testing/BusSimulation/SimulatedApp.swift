@@ -96,22 +96,40 @@ struct SimulatedApp {
             isLatest: choice >> 4 & 1 == 1)
     }
 
+    /// Another table of the app, as a reload brings one: what modules may do changes, and how they run.
+    func otherTable(_ choice: Int) -> AppTable {
+        var numbers = SeededGenerator(choice)
+        var table = table
+        table.calls = [.any, .layered, .declared][numbers.below(3)]
+        table.limits.calls = [2, 8, 1_024][numbers.below(3)]
+        table.guests = numbers.chance(1, in: 3) ? nil : table.guests
+        table.guests?.most = 1 + numbers.below(2)
+        for place in table.modules.indices {
+            table.modules[place].trusted = numbers.chance(1, in: 4)
+            table.modules[place].requires = modules.indices.filter { _ in numbers.chance(1, in: 2) }
+                .map(Self.interface)
+            table.modules[place].stop = UInt64(50 + numbers.below(2_000))
+            table.modules[place].ping = numbers.chance(1, in: 4) ? UInt64(500 + numbers.below(5_000)) : nil
+        }
+        return table
+    }
+
     /// Whether a module of that rank may create an instance at another module: no row requires an
     /// interface that is created.
-    func mayCreate(_ creator: Int, _ owner: Int, rank: Int) -> Bool {
+    func mayCreate(_ creator: Int, _ owner: Int, rank: Int, by table: AppTable) -> Bool {
         creator == owner || table.calls == .any
             || table.calls == .layered && modules[owner].row.rank <= rank
     }
 
     /// Whether a module of that rank may call another module's interface (section 6, Checks).
-    func mayCall(_ caller: Int, _ owner: Int, rank: Int) -> Bool {
+    func mayCall(_ caller: Int, _ owner: Int, rank: Int, by table: AppTable) -> Bool {
         if caller == owner { return true }
         switch table.calls {
         case .any: return true
         case .layered: return modules[owner].row.rank <= rank
         case .declared:
             return modules[owner].row.rank <= rank
-                && caller >= 0 && modules[caller].row.requires.contains(modules[owner].interface)
+                && caller >= 0 && table.modules[caller].requires.contains(modules[owner].interface)
         }
     }
 }

@@ -46,6 +46,8 @@ struct SimulatedRequest {
     /// When the bus handled it, by the count of frames that it has handled.
     var order = Int.max
     var handledAt: UInt64 = 0
+    /// The table by which the bus handled it, by its place.
+    var table = 0
     /// Milliseconds of the clock; `max` for never.
     var expiry = UInt64.max
     /// The sessions that it was delivered to.

@@ -27,6 +27,8 @@ final class SimulatedSession {
         case verdict(request: Int, isAllowed: Bool)
         case cancel(Int)
         case credit(Int, Int)
+        /// The launcher's new table.
+        case table(AppTable)
         case other
     }
 
