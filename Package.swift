@@ -60,7 +60,8 @@ let package = Package(
             name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataBus", "Strata"],
             path: "Sources/Testing", swiftSettings: settings),
         .target(
-            name: "StrataPictures", dependencies: ["StrataCore"], path: "Sources/Pictures", swiftSettings: settings),
+            name: "StrataPictures", dependencies: ["StrataCore", "StrataOperator"], path: "Sources/Pictures",
+            swiftSettings: settings),
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
@@ -141,7 +142,8 @@ let package = Package(
             name: "OperatorTests", dependencies: ["StrataCore", "StrataOperator", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "PicturesTests", dependencies: ["StrataCore", "StrataPictures"], swiftSettings: settings),
+            name: "PicturesTests", dependencies: ["StrataCore", "StrataOperator", "StrataPictures"],
+            swiftSettings: settings),
         .testTarget(
             name: "SystemTests",
             dependencies: [

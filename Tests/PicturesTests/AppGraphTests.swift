@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 import Testing
 
 @testable import StrataPictures
@@ -61,12 +62,12 @@ struct AppGraphTests {
                     ["modules": ["Store", "Log"]], ["modules": ["Session"]], ["modules": ["Notes", "Finder", "Guest"]],
                 ]
             ],
-            interfaces: [
+            interfaces: [InterfaceRow]([
                 "interfaces": [
                     ["name": "Store", "module": "Store"], ["name": "Session", "module": "Session"],
                     ["name": "Cart", "module": "Guest"],
                 ]
-            ])
+            ]))
         let frames: [JSON] = [
             // Behind an adapter the provider's name is seen.
             ["kind": "call", "from": "Notes", "to": "Session/who"],
@@ -110,14 +111,14 @@ struct AppGraphTests {
             levels: [
                 "levels": [["modules": ["Store", "Log"]], ["modules": ["Session"]], ["modules": ["Notes", "Finder"]]]
             ],
-            interfaces: [
+            interfaces: [InterfaceRow]([
                 "interfaces": [
                     [
                         "name": "Notes", "module": "Notes",
                         "urls": [["host": "note", "path": "/:name", "to": "Notes/show"]],
                     ]
                 ]
-            ])
+            ]))
         for url in ["five://note/a", "FIVE://Note/b?c=d", "five://late/x"] {
             traffic.note([
                 "kind": "call", "from": "Finder", "to": "Notes/show", "callee": "Notes", "url": .string(url),
@@ -142,7 +143,7 @@ struct AppGraphTests {
 
     @Test func differentTrafficIsKeptApartUpToABound() {
         var traffic = SeenTraffic(
-            levels: ["levels": [["modules": ["Ant", "Bee"]]]], interfaces: [:])
+            levels: ["levels": [["modules": ["Ant", "Bee"]]]], interfaces: [])
         for number in 0..<SeenTraffic.most + 2 {
             traffic.note(["kind": "report", "from": "Bee", "to": "Ant", "name": .string("n\(number)")])
         }

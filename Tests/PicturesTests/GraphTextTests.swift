@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 import Testing
 
 @testable import StrataPictures
@@ -68,7 +69,7 @@ struct GraphTextTests {
         #expect(!GraphSVG.text(of: graph).contains("unseen\""))
         var traffic = SeenTraffic(
             levels: ["levels": [["modules": ["Store", "Log"]], ["modules": ["Session"]]]],
-            interfaces: ["interfaces": [["name": "Store", "module": "Store"]]])
+            interfaces: [InterfaceRow](["interfaces": [["name": "Store", "module": "Store"]]]))
         for _ in 0..<12 { traffic.note(["kind": "call", "from": "Session", "to": "Store/get"]) }
         traffic.note(["kind": "call", "from": "Log", "to": "Store/get"])
         graph.add(traffic, watchedFor: 2_500)

@@ -23,26 +23,46 @@ package struct MemberRenaming: Equatable {
             body.count <= limit, .tooLarge,
             "an adapter has to rename members of a body of \(body.count) bytes, and may look at \(limit) "
                 + "(limits.adapted): send less at once, or raise it")
-        let json: JSON
-        do { json = try JSON(parsing: body, maximumDepth: Self.deepest) } catch {
+        var tape = JSONTape()
+        do { try tape.scan(body, maximumDepth: Self.deepest) } catch {
             throw BusError(.badParams, "an adapter has to rename members of a body that is no JSON: \(error)")
         }
-        guard let members = json.object else { return Array(body) }
-        let renamed = members.map { member in names.first { $0.from == member.name } }
-        let taken = Set(renamed.compactMap { $0?.to })
-        guard !taken.isEmpty else { return Array(body) }
+        return renamed(tape)
+    }
+
+    private func renamed(_ tape: borrowing JSONTape) -> [UInt8] {
+        guard tape.entry(0).pointee.kind == .object else { return Array(tape.bytes) }
+        let members = tape.members(of: 0)
+        let renames = members.map { member in names.first { $0.from == tape.string(member) } }
+        let taken = Set(renames.compactMap { $0?.to })
+        guard !taken.isEmpty else { return Array(tape.bytes) }
         var result: [UInt8] = [UInt8(ascii: "{")]
-        var values = TopLevelValues(body)
-        for (member, rename) in zip(members, renamed) {
-            let value = values.next()
-            if rename == nil, taken.contains(member.name) { continue }
+        for (place, (member, rename)) in zip(members, renames).enumerated() {
+            let name = rename?.to ?? tape.string(member)
+            if rename == nil, taken.contains(name) { continue }
             if result.count > 1 { result.append(UInt8(ascii: ",")) }
-            JSON.write(rename?.to ?? member.name, to: &result)
+            JSON.write(name, to: &result)
             result.append(UInt8(ascii: ":"))
-            result += value
+            result += Self.value(
+                of: member, before: place + 1 < members.count ? members[place + 1] : nil, in: tape)
         }
         result.append(UInt8(ascii: "}"))
         return result
+    }
+
+    /// A member's value as it was written: what stands between its name and the next one, or the
+    /// object's end, without what separates them.
+    private static func value(
+        of member: UInt32, before next: UInt32?, in tape: borrowing JSONTape
+    ) -> Slice<UnsafeRawBufferPointer> {
+        let begin = Int(tape.entry(member).pointee.end) + 1
+        let isSpace: (UInt8) -> Bool = { $0 <= UInt8(ascii: " ") }
+        var end = next.map { Int(tape.entry($0).pointee.start) - 1 } ?? tape.bytes.count
+        while isSpace(tape.bytes[end - 1]) { end -= 1 }
+        // The comma, or the object's brace.
+        end -= 1
+        while isSpace(tape.bytes[end - 1]) { end -= 1 }
+        return tape.bytes[begin..<end].drop { isSpace($0) || $0 == UInt8(ascii: ":") }
     }
 
     /// How deep a body may be that is looked at.
@@ -61,70 +81,5 @@ extension AppTable.Rename: StatePart {
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &from)
         try file(2, &to)
-    }
-}
-
-/// The values of a JSON object's members, as bytes, one after another. The
-/// object is known to be well formed.
-private struct TopLevelValues {
-    private let bytes: UnsafeRawBufferPointer
-    private var position = 0
-
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-        pass(while: Self.isSpace)
-        position += 1
-    }
-
-    mutating func next() -> UnsafeRawBufferPointer {
-        // A comma, where it isn't the first; the key; the colon.
-        pass { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
-        passString()
-        pass { Self.isSpace($0) || $0 == UInt8(ascii: ":") }
-        let start = position
-        passValue()
-        return UnsafeRawBufferPointer(rebasing: bytes[start..<position])
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
-    }
-
-    private mutating func pass(while accepted: (UInt8) -> Bool) {
-        while position < bytes.count, accepted(bytes[position]) { position += 1 }
-    }
-
-    private mutating func passString() {
-        position += 1
-        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        position += 1
-    }
-
-    private mutating func passValue() {
-        var depth = 0
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\""):
-                passString()
-                if depth == 0 { return }
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                position += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return }
-                depth -= 1
-                position += 1
-                if depth == 0 { return }
-            case UInt8(ascii: ","):
-                if depth == 0 { return }
-                position += 1
-            case let byte where Self.isSpace(byte) && depth == 0:
-                return
-            default:
-                position += 1
-            }
-        }
     }
 }

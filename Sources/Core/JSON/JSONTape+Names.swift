@@ -1,7 +1,16 @@
 /// A large object's members by their names.
-struct NameTable {
-    /// Entries of names, at the place of their hash or behind it; 0 is none.
-    fileprivate var slots: [UInt32]
+final class NameTable {
+    fileprivate var places = OpenTable<Place>()
+
+    /// Half of a hash is enough, and keeps the table as small as the tape.
+    fileprivate struct Place: OpenTableSlot {
+        /// The name's; 0, the outermost value's, is none.
+        var entry: UInt32 = 0
+        var half: UInt32 = 0
+
+        var isFree: Bool { entry == 0 }
+        var hash: UInt64 { UInt64(half) }
+    }
 }
 
 extension JSONTape {
@@ -42,13 +51,15 @@ extension JSONTape {
 
     private mutating func makeTable(of object: UInt32) throws(JSONError) {
         entry(object).pointee.isTabled = true
-        let size = Int(entry(object).pointee.end * 2).nextPowerOfTwo
-        var table = NameTable(slots: Array(repeating: 0, count: size))
+        let table = NameTable()
         var index = object + 1
         while index < entry(object).pointee.next {
-            let slot = withName(index) { place(of: $0, in: table) }
-            guard table.slots[slot] == 0 else { throw repeated(index) }
-            table.slots[slot] = index
+            let (half, place) = withName(index) { name in
+                let half = Self.half(of: name)
+                return (half, find(name, half, in: table))
+            }
+            guard place == nil else { throw repeated(index) }
+            table.places.add(NameTable.Place(entry: index, half: half))
             index = entry(index + 1).pointee.next
         }
         tables[object] = table
@@ -56,22 +67,19 @@ extension JSONTape {
 
     /// The value of a member of an object that has a table; 0 where there is none.
     package func findInTable(_ name: UnsafeRawBufferPointer, of object: UInt32) -> UInt32 {
-        guard let table = tables[object] else { return 0 }
-        let found = table.slots[place(of: name, in: table)]
-        return found == 0 ? 0 : found + 1
+        guard let table = tables[object], let place = find(name, Self.half(of: name), in: table) else { return 0 }
+        return table.places[place].entry + 1
     }
 
-    /// Where a name is, or would be.
-    private func place(of name: UnsafeRawBufferPointer, in table: NameTable) -> Int {
-        // Hashed by the process's secret, so that nobody can choose names that
-        // all have one place.
+    private func find(_ name: UnsafeRawBufferPointer, _ half: UInt32, in table: NameTable) -> Int? {
+        table.places.find(UInt64(half)) { $0.half == half && isName($0.entry, name) }
+    }
+
+    /// Half of a name's hash, by the process's secret: so nobody can choose names that all have one place.
+    private static func half(of name: UnsafeRawBufferPointer) -> UInt32 {
         var hasher = Hasher()
         hasher.combine(bytes: name)
-        var place = hasher.finalize() & (table.slots.count - 1)
-        while table.slots[place] != 0, !isName(table.slots[place], name) {
-            place = (place + 1) & (table.slots.count - 1)
-        }
-        return place
+        return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
     /// Whether an entry is that name.
@@ -92,8 +100,4 @@ extension JSONError {
     static func repeated(_ name: String, at offset: Int) -> JSONError {
         JSONError(offset: offset, message: "the name \(JSON.string(String(name.prefix(64)))) is there twice")
     }
-}
-
-extension Int {
-    fileprivate var nextPowerOfTwo: Int { 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
 }

@@ -85,7 +85,18 @@ public struct JSONTape: ~Copyable {
     @inlinable @inline(__always)
     public func entry(_ index: UInt32) -> UnsafeMutablePointer<Entry> { entries + Int(index) }
 
-    /// The bytes of a text between its quotes, or of a number.
+    /// The names of an object's members; the value of each is the entry behind it.
+    package func members(of object: UInt32) -> [UInt32] {
+        var members: [UInt32] = []
+        var index = object + 1
+        while index < entry(object).pointee.next {
+            members.append(index)
+            index = entry(index + 1).pointee.next
+        }
+        return members
+    }
+
+    /// The bytes of a text between its quotes, of a number or a word.
     @inlinable @inline(__always)
     public func text(_ index: UInt32) -> UnsafeRawBufferPointer {
         let entry = entry(index).pointee

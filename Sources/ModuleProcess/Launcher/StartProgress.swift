@@ -1,5 +1,6 @@
 import StrataCore
 import StrataManifest
+import StrataOperator
 
 /// Says what an app's start waits for, when something takes long: after a second, then
 /// at ever longer intervals; and once what became of it.
@@ -92,27 +93,24 @@ extension Launcher {
     private func sayWhatIsThere() {
         link.call("interfaces", deadline: 5_000) { [weak self] answer in
             guard let self, app.isRunning else { return }
-            var interfaces: JSON?
-            if case .success(let body) = answer { interfaces = (try? JSON(parsing: body))?["interfaces"] }
-            sayWhoIsRefused(interfaces?.array ?? [])
+            let interfaces = [InterfaceRow]((try? JSON(parsing: (try? answer.get()) ?? [])) ?? [:])
+            sayWhoIsRefused(interfaces)
             if settings.isForPerson { sayWhatToTry(interfaces) }
         }
     }
 
     /// Actions that nobody may call: the manifest doesn't list actions, so that only the
     /// modules that are there tell of them.
-    private func sayWhoIsRefused(_ interfaces: [JSON]) {
+    private func sayWhoIsRefused(_ interfaces: [InterfaceRow]) {
         guard settings.manifest.table.authorizer == nil else { return }
         for interface in interfaces {
-            let guarded = (interface["actions"]?.array ?? []).filter { $0["auth"]?.bool == true }
-            guard let name = interface["name"]?.string, let module = interface["module"]?.string,
-                let problem = ManifestReview.unauthorized(guarded.compactMap { $0["name"]?.string }, of: name)
-            else { continue }
-            console.say(of: module, problem)
+            let guarded = interface.actions.filter(\.needsAuthorization).map(\.name)
+            guard let problem = ManifestReview.unauthorized(guarded, of: interface.name) else { continue }
+            console.say(of: interface.module, problem)
         }
     }
 
-    private func sayWhatToTry(_ interfaces: JSON?) {
+    private func sayWhatToTry(_ interfaces: [InterfaceRow]) {
         console.say("try, in another terminal:")
         for command in Suggestions.commands(settings.manifest.table, interfaces: interfaces) {
             console.plain("    \(command)")

@@ -1,10 +1,11 @@
 import StrataCore
+import StrataOperator
 
 /// Three commands that someone who sees an app for the first time can try. Each works
 /// as it stands: which params an action takes its module alone knows, so none is called.
 enum Suggestions {
-    /// - Parameter interfaces: `bus/interfaces`' answer, where there was one.
-    static func commands(_ table: AppTable, interfaces: JSON?) -> [String] {
+    /// - Parameter interfaces: the bus's; none where it wasn't asked.
+    static func commands(_ table: AppTable, interfaces: [InterfaceRow]) -> [String] {
         var commands: [String] = []
         if let name = interface(table, interfaces) { commands.append("strata call \(name)") }
         if let url = url(table, interfaces) { commands.append("strata can-open '\(url)'") }
@@ -15,25 +16,20 @@ enum Suggestions {
     }
 
     /// An interface that lists actions: what stands last in the table is nearest to a user.
-    private static func interface(_ table: AppTable, _ interfaces: JSON?) -> String? {
-        func place(_ interface: JSON) -> (Int, Int) {
-            let index = table.modules.firstIndex { $0.name == interface["module"]?.string }
+    private static func interface(_ table: AppTable, _ interfaces: [InterfaceRow]) -> String? {
+        func place(_ interface: InterfaceRow) -> (Int, Int) {
+            let index = table.modules.firstIndex { $0.name == interface.module }
             return index.map { (table.modules[$0].rank, $0) } ?? (-1, 0)
         }
-        let listing = (interfaces?.array ?? []).filter { $0["actions"]?.array?.isEmpty == false }
-        return listing.max { place($0) < place($1) }?["name"]?.string
+        return interfaces.filter { !$0.actions.isEmpty }.max { place($0) < place($1) }?.name
     }
 
     /// A URL of the app's, one without a part to fill in where there is one.
-    private static func url(_ table: AppTable, _ interfaces: JSON?) -> String? {
+    private static func url(_ table: AppTable, _ interfaces: [InterfaceRow]) -> String? {
         guard let scheme = table.schemes.first else { return nil }
-        var urls = table.modules.flatMap { row in row.urls.map { $0.host + $0.path } }
-        for interface in interfaces?.array ?? [] {
-            for url in interface["urls"]?.array ?? [] {
-                if let text = url.string { urls.append(text) }
-                if let host = url["host"]?.string, let path = url["path"]?.string { urls.append(host + path) }
-            }
-        }
+        let urls =
+            table.modules.flatMap { row in row.urls.map { $0.host + $0.path } }
+            + interfaces.flatMap(\.urls).map(\.address)
         let best = urls.min { parts($0) < parts($1) }
         return best.map { url in
             let filled = url.split(separator: "/", omittingEmptySubsequences: false).map { segment in

@@ -1,4 +1,5 @@
 public import StrataCore
+public import StrataOperator
 
 /// What passed on a bus while it was watched: who spoke to whom, how often.
 public struct SeenTraffic: Sendable {
@@ -26,20 +27,15 @@ public struct SeenTraffic: Sendable {
 
     /// - Parameters:
     ///   - levels: the answer of `bus/levels`.
-    ///   - interfaces: the answer of `bus/interfaces`.
-    public init(levels: JSON, interfaces: JSON) {
+    ///   - interfaces: those of the bus.
+    public init(levels: JSON, interfaces: [InterfaceRow]) {
         var ranks: [String: Int] = [:]
         for (rank, level) in (levels["levels"]?.array ?? []).enumerated() {
             for module in level["modules"]?.array?.compactMap(\.string) ?? [] { ranks[module] = rank }
         }
         self.ranks = ranks
-        var owners: [String: String] = [:]
-        let interfaces = interfaces["interfaces"]?.array ?? []
-        for interface in interfaces {
-            if let name = interface["name"]?.string { owners[name] = interface["module"]?.string }
-        }
-        self.owners = owners
-        urls = URLTable(interfaces: interfaces)
+        owners = Dictionary(interfaces.map { ($0.name, $0.module) }) { $1 }
+        urls = interfaces.urlTable
     }
 
     /// Counts a frame, as `bus/monitor` tells of it. What was refused, what goes

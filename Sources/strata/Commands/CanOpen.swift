@@ -36,7 +36,7 @@ struct CanOpen: ParsableCommand {
             exitNow(.answer)
         }
         let found = try connection.ask("bus/canOpen", ["url": .string(url)])
-        let interfaces = try connection.ask("bus/interfaces")["interfaces"]?.array ?? []
+        let interfaces = try connection.interfaces()
         let view = URLView(url, interfaces: interfaces, schemes: connection.welcome.schemes)
         try show(found, view, try obstacle(found, view, interfaces, connection), answer)
         if found["open"]?.bool != true { exitNow(.answer) }
@@ -46,15 +46,14 @@ struct CanOpen: ParsableCommand {
 
     /// A sentence or two; nil where nothing is.
     private func obstacle(
-        _ found: JSON, _ view: URLView, _ interfaces: [JSON], _ connection: CommandClient
+        _ found: JSON, _ view: URLView, _ interfaces: [InterfaceRow], _ connection: CommandClient
     ) throws(Failure) -> String? {
         guard found["open"]?.bool != true, let reason = found["reason"]?.string else { return nil }
         guard let module = found["module"]?.string, let to = found["to"]?.string else { return view.problem?.message }
         switch ErrorCode(reason) {
         case .unknownAction:
             let interface = to.prefix { $0 != "/" }
-            let known = interfaces.first { $0["name"]?.string == String(interface) }
-            let actions = known?["actions"]?.array?.compactMap { $0["name"]?.string } ?? []
+            let actions = interfaces.first { $0.name == interface }?.actions.map(\.name) ?? []
             return "\(module) is there, and \(interface) has no such action: it has \(actions.joined(separator: ", "))"
         case .unavailable:
             return try connection.modules().first { $0.name == module }.map { Self.absence(of: $0, to) }

@@ -97,7 +97,7 @@ struct Graph: ParsableCommand {
                     + "say the right manifest, or with --socket the right bus")
         }
         var traffic = SeenTraffic(
-            levels: try connection.ask("bus/levels"), interfaces: try connection.ask("bus/interfaces"))
+            levels: try connection.ask("bus/levels"), interfaces: try connection.interfaces())
         var request = Request.monitor()
         request.onPartial = { body in
             if let frame = try? JSON(parsing: body) { traffic.note(frame) }

@@ -1,12 +1,9 @@
 import StrataCore
+import StrataOperator
 
 /// The actions of one interface, as the bus knows them.
 struct InterfaceActions {
-    private let name: String
-    private let module: String
-    /// None where the interface lists none and so takes any, and where its
-    /// module has not run yet.
-    private let actions: [JSON.Member]
+    private let interface: InterfaceRow
 
     /// Asks the bus.
     /// - Throws: `answer` for an interface that isn't there, with the names
@@ -14,36 +11,37 @@ struct InterfaceActions {
     init(of interface: String, _ connection: CommandClient) throws(Failure) {
         let name = Name.withoutRouterSuffix(interface)
         let known = try Self.interfaces(connection)
-        guard let found = known.first(where: { $0["name"]?.string == name }) else {
-            let names = known.compactMap { $0["name"]?.string }
+        guard let found = known.first(where: { $0.name == name }) else {
+            let names = known.map(\.name)
             let hint = Self.hint(Self.slashed(name, names).map { [$0] } ?? nearestNames(to: name, in: names))
             throw Failure(
                 .answer, "unknown-interface: no module here provides \(name)\(hint)", code: .unknownInterface)
         }
-        self.name = name
-        module = found["module"]?.string ?? ""
-        actions = found["actions"].map(Self.members) ?? []
+        self.interface = found
     }
 
     func show(_ answer: Answer) throws(Failure) {
         if answer.isForPrograms {
-            for action in actions {
-                var line: [JSON.Member] = [JSON.Member("action", .string("\(name)/\(action.name)"))]
-                line += (action.value.object ?? []).filter { $0.name != "name" }
-                try answer.show(.object(line))
+            for action in interface.actions {
+                try answer.show([
+                    "action": .string("\(interface.name)/\(action.name)"), "auth": .bool(action.needsAuthorization),
+                ])
             }
             return
         }
-        guard !actions.isEmpty else {
+        // It takes any, or its module has not run yet.
+        guard !interface.actions.isEmpty else {
             StandardOutput.write(
-                line: Printable.line("\(name), of \(module), lists no actions: any is passed on, once the module runs.")
+                line: Printable.line(
+                    "\(interface.name), of \(interface.module), lists no actions: any is passed on, once the module runs."
+                )
             )
             return
         }
         var table = Table(columns: [.init("ACTION"), .init("NEEDS", isFlexible: true)])
-        for action in actions {
-            let needs = action.value["auth"]?.bool == true ? "authorization" : ""
-            table.add([.init("\(name)/\(action.name)", .bold), .init(needs, .yellow)])
+        for action in interface.actions {
+            let needs = action.needsAuthorization ? "authorization" : ""
+            table.add([.init("\(interface.name)/\(action.name)", .bold), .init(needs, .yellow)])
         }
         table.print(answer.painter)
     }
@@ -60,10 +58,9 @@ struct InterfaceActions {
         let action = String(destination[destination.index(after: slash)...])
         var near: [String]
         if failure.code == .unknownInterface {
-            near = nearestNames(to: interface, in: known.compactMap { $0["name"]?.string })
+            near = nearestNames(to: interface, in: known.map(\.name))
         } else {
-            let found = known.first { $0["name"]?.string == interface }
-            near = nearestNames(to: action, in: found?["actions"].map(members)?.map(\.name) ?? [])
+            near = nearestNames(to: action, in: known.first { $0.name == interface }?.actions.map(\.name) ?? [])
         }
         near.removeAll { failure.message.contains($0) || $0 == interface }
         var failure = failure
@@ -85,33 +82,25 @@ struct InterfaceActions {
         names.isEmpty ? "" : "\nDid you mean \(names.joined(separator: " or "))?"
     }
 
-    private static func interfaces(_ connection: CommandClient) throws(Failure) -> [JSON] {
-        let known = try connection.ask("bus/interfaces")["interfaces"]?.array ?? []
-        // The bus may leave out what is no module's.
-        return known + builtIn.filter { one in !known.contains { $0["name"] == one["name"] } }
+    private static func interfaces(_ connection: CommandClient) throws(Failure) -> [InterfaceRow] {
+        try connection.interfaces() + builtIn
     }
 
     /// What an operator may call of the bus and of the launcher.
-    private static let builtIn: [JSON] = [
-        [
-            "name": "bus", "module": "the bus",
-            "actions": [
+    private static let builtIn = [
+        builtIn(
+            "bus",
+            [
                 "canOpen", "emit", "interfaces", "levels", "modules", "monitor", "names", "ping", "reload", "stats",
                 "watch",
-            ],
-        ],
-        [
-            "name": "launcher", "module": "the launcher",
-            "actions": ["down", "lend", "logs", "reload", "restart", "start", "stop", "why"],
-        ],
+            ]),
+        builtIn("launcher", ["down", "lend", "logs", "reload", "restart", "start", "stop", "why"]),
     ]
 
-    /// Actions by their names: from an array of objects with a name, or from an
-    /// object as in hello.
-    static func members(_ actions: JSON) -> [JSON.Member] {
-        if let members = actions.object { return members }
-        return (actions.array ?? []).compactMap { action in
-            (action.string ?? action["name"]?.string).map { JSON.Member($0, action) }
-        }
+    private static func builtIn(_ name: String, _ actions: [String]) -> InterfaceRow {
+        InterfaceRow([
+            "name": .string(name), "module": .string("the \(name)"),
+            "actions": .array(actions.map { ["name": .string($0)] }),
+        ])
     }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StrataCore
+import StrataOperator
 
 /// `strata routes`: what can be called and opened, and whose it is.
 struct Routes: ParsableCommand {
@@ -18,9 +18,9 @@ struct Routes: ParsableCommand {
 
     func run() throws {
         let connection = try bus.connect()
-        let interfaces = try connection.ask("bus/interfaces")["interfaces"]?.array ?? []
+        let interfaces = try connection.interfaces()
         let answer = Answer(output)
-        if answer.isForPrograms { return try answer.showEach(interfaces) }
+        if answer.isForPrograms { return try answer.showEach(interfaces.map(\.json)) }
 
         var table = Table(columns: [
             .init("INTERFACE", isFlexible: true), .init("MODULE", isFlexible: true),
@@ -29,33 +29,24 @@ struct Routes: ParsableCommand {
         for interface in interfaces { table.add(Self.row(interface)) }
         table.print(answer.painter)
 
-        let urls = interfaces.flatMap { $0["urls"]?.array ?? [] }
+        let urls = interfaces.flatMap(\.urls)
         guard !urls.isEmpty else { return }
         // Any of the app's schemes opens each of them.
         let scheme = connection.welcome.schemes.first ?? "…"
         var opened = Table(columns: [.init("URL", isFlexible: true), .init("TO", isFlexible: true)])
         for url in urls {
-            opened.add([.init("\(scheme)://\(Self.address(url))", .cyan), .init(url["to"]?.string ?? "")])
+            opened.add([.init("\(scheme)://\(url.address)", .cyan), .init(url.to)])
         }
         StandardOutput.write(line: "")
         opened.print(answer.painter)
     }
 
-    private static func row(_ interface: JSON) -> [Table.Cell] {
-        let actions = InterfaceActions.members(interface["actions"] ?? .null).map { action in
-            action.value["auth"]?.bool == true ? "\(action.name)*" : action.name
-        }
-        let isMultiple = interface["instances"]?.string == "multiple"
+    private static func row(_ interface: InterfaceRow) -> [Table.Cell] {
+        let actions = interface.actions.map { $0.needsAuthorization ? "\($0.name)*" : $0.name }
         return [
-            .init((interface["name"]?.string ?? "?") + (isMultiple ? "#" : ""), .bold),
-            .init(interface["module"]?.string ?? "–"),
+            .init(interface.name + (interface.hasInstances ? "#" : ""), .bold), .init(interface.module),
             .init(actions.isEmpty ? "any" : actions.joined(separator: " "), actions.isEmpty ? .dim : .plain),
-            .init(interface["requiredBy"]?.array?.compactMap(\.string).joined(separator: " ") ?? ""),
+            .init(interface.requiredBy.joined(separator: " ")),
         ]
-    }
-
-    /// A URL without its scheme, from a text or from hello's shape.
-    private static func address(_ url: JSON) -> String {
-        url.string ?? (url["host"]?.string ?? "") + (url["path"]?.string ?? "")
     }
 }

@@ -25,21 +25,18 @@ enum LiveNames {
 
     /// `Interface/action`; of an interface that takes any action, `Interface/`.
     static let actions = offering { connection in
-        try connection.ask("bus/interfaces", patience: patience)["interfaces"]?.array?.flatMap { interface in
-            let name = interface["name"]?.string ?? ""
-            let actions = interface.names(in: "actions")
-            return actions.isEmpty ? ["\(name)/"] : actions.map { "\(name)/\($0)" }
-        } ?? []
+        try connection.interfaces(patience: patience).flatMap { interface in
+            interface.actions.isEmpty
+                ? ["\(interface.name)/"] : interface.actions.map { "\(interface.name)/\($0.name)" }
+        }
     }
 
     /// URLs up to their first parameter.
     static let urls = offering { connection in
-        let interfaces = try connection.ask("bus/interfaces", patience: patience)["interfaces"]?.array ?? []
-        let places = interfaces.flatMap { $0["urls"]?.array ?? [] }.map { url in
-            let path = (url["path"]?.string ?? "").split(separator: "/", omittingEmptySubsequences: false)
-            let fixed = path.prefix { !$0.hasPrefix(":") }
-            let rest = fixed.count < path.count ? "/" : ""
-            return (url["host"]?.string ?? "") + fixed.joined(separator: "/") + rest
+        let places = try connection.interfaces(patience: patience).flatMap(\.urls).map { url in
+            let parts = url.address.split(separator: "/", omittingEmptySubsequences: false)
+            let fixed = parts.prefix { !$0.hasPrefix(":") }
+            return fixed.joined(separator: "/") + (fixed.count < parts.count ? "/" : "")
         }
         return connection.welcome.schemes.flatMap { scheme in places.map { "\(scheme)://\($0)" } }
     }
@@ -97,7 +94,4 @@ enum LiveNames {
 
 extension JSON {
     fileprivate func texts(in member: String) -> [String] { self[member]?.array?.compactMap(\.string) ?? [] }
-    fileprivate func names(in member: String) -> [String] {
-        self[member]?.array?.compactMap { $0["name"]?.string } ?? []
-    }
 }

@@ -63,6 +63,11 @@ final class CommandClient {
         [ModuleRow](try ask("bus/modules", patience: patience))
     }
 
+    /// The interfaces, as the bus tells of them.
+    func interfaces(patience: UInt64? = nil) throws(Failure) -> [InterfaceRow] {
+        [InterfaceRow](try ask("bus/interfaces", patience: patience))
+    }
+
     /// Lets time pass.
     /// - Returns: false where ctrl-C ended it.
     func pause(milliseconds: UInt64) -> Bool {

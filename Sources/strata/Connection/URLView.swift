@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 
 /// What a bus has mapped, for a URL: which pattern takes it, what its action would
 /// be called with, and else what is in the way.
@@ -14,11 +15,11 @@ struct URLView {
     private(set) var problem: BusURLError?
 
     /// - Parameters:
-    ///   - interfaces: those of the answer of `bus/interfaces`.
+    ///   - interfaces: the bus's.
     ///   - schemes: the app's.
-    init(_ url: String, interfaces: [JSON], schemes: [String]) {
+    init(_ url: String, interfaces: [InterfaceRow], schemes: [String]) {
         do throws(BusURLError) {
-            let match = try URLTable(interfaces: interfaces).resolve(try BusURL(url), schemes: schemes)
+            let match = try interfaces.urlTable.resolve(try BusURL(url), schemes: schemes)
             (pattern, params) = (match.value, match.body())
         } catch {
             problem = error

@@ -9,135 +9,93 @@ enum JSONText {
     /// Without white space; nil where the bytes are no JSON value. No bytes at
     /// all are null.
     static func compact(_ bytes: [UInt8]) -> [UInt8]? {
-        guard !bytes.isEmpty else { return Array("null".utf8) }
-        guard (try? JSON(parsing: bytes, maximumDepth: maximumDepth)) != nil else { return nil }
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        for token in JSONTokens(bytes) { result.append(contentsOf: bytes[token.range]) }
-        return result
+        bytes.isEmpty ? Array("null".utf8) : write(bytes, nil, indent: 0) { _ in 0 }
     }
 
-    /// The bytes of an object's member; nil where there is none. The object is
-    /// known to be JSON.
+    /// The value of an object's member, without white space; nil where there is none.
     static func member(_ name: StaticString, of object: [UInt8]) -> [UInt8]? {
-        var depth = 0
-        var isNamed = false
-        var start: Int?
-        for token in JSONTokens(object) {
-            if let start, depth == 1, token.kind == .comma || token.kind == .close {
-                return Array(object[start..<token.range.lowerBound])
-            }
-            if isNamed, start == nil, token.kind != .colon { start = token.range.lowerBound }
-            switch token.kind {
-            case .open: depth += 1
-            case .close: depth -= 1
-            case .key where depth == 1 && start == nil:
-                isNamed = object[token.range.dropFirst().dropLast()].elementsEqual("\(name)".utf8)
-            case .key, .comma, .colon, .string, .number, .word: break
-            }
+        write(object, nil, indent: 0) { tape in
+            guard tape.entry(0).pointee.kind == .object else { return nil }
+            return tape.members(of: 0).first { tape.text($0).elementsEqual("\(name)".utf8) }.map { $0 + 1 }
         }
-        return nil
     }
 
     /// Indented and coloured, for a terminal; nil where the bytes are no JSON
     /// value.
     static func pretty(_ bytes: [UInt8], _ painter: Painter, indent: Int = 0) -> String? {
-        guard let bytes = compact(bytes) else { return nil }
-        var text = ""
-        var depth = indent
-        var previous = JSONTokens.Kind.comma
-        func newLine() { text += "\n" + String(repeating: "  ", count: depth) }
-        for token in JSONTokens(bytes) {
-            let piece = Printable.text(String(decoding: bytes[token.range], as: UTF8.self))
-            switch token.kind {
-            case .close:
-                depth -= 1
-                if previous != .open { newLine() }
-                text += piece
-            case .open:
-                if previous == .open { newLine() }
-                text += piece
-                depth += 1
-            case .comma:
-                text += piece
-                newLine()
-            case .colon: text += ": "
-            case .key, .string, .number, .word:
-                if previous == .open { newLine() }
-                text += painter.paint(piece, token.kind.colour)
-            }
-            previous = token.kind
-        }
-        return text
+        write(bytes.isEmpty ? Array("null".utf8) : bytes, painter, indent: indent) { _ in 0 }
+            .map { String(decoding: $0, as: UTF8.self) }
     }
-}
 
-extension JSONTokens.Kind {
-    fileprivate var colour: Colour {
-        switch self {
-        case .key: .blue
-        case .string: .green
-        case .number: .cyan
-        case .word: .magenta
-        case .open, .close, .comma, .colon: .plain
+    /// Writes one value of those that bytes have.
+    /// - Parameters:
+    ///   - painter: nil leaves all white space out.
+    ///   - chosen: the value's index; nil for none.
+    private static func write(
+        _ bytes: [UInt8], _ painter: Painter?, indent: Int, _ chosen: (borrowing JSONTape) -> UInt32?
+    ) -> [UInt8]? {
+        bytes.withUnsafeBytes { bytes in
+            var tape = JSONTape()
+            guard (try? tape.scan(bytes, maximumDepth: maximumDepth)) != nil, let index = chosen(tape) else {
+                return nil
+            }
+            var layout = JSONLayout(painter: painter)
+            layout.write(index, of: tape, depth: indent)
+            return layout.text
         }
     }
 }
 
-/// The tokens of bytes that are known to be one JSON value.
-struct JSONTokens: Sequence, IteratorProtocol {
-    enum Kind { case open, close, comma, colon, key, string, number, word }
+/// A JSON value as it is being written.
+private struct JSONLayout {
+    let painter: Painter?
+    private(set) var text: [UInt8] = []
 
-    struct Token {
-        var kind: Kind
-        var range: Range<Int>
+    init(painter: Painter?) { self.painter = painter }
+
+    mutating func write(_ index: UInt32, of tape: borrowing JSONTape, depth: Int) {
+        let entry = tape.entry(index).pointee
+        switch entry.kind {
+        case .object: writeAll(in: index, of: tape, depth, "{", "}")
+        case .array: writeAll(in: index, of: tape, depth, "[", "]")
+        case .string: writeString(tape.text(index), .green)
+        case .number: write(tape.text(index), .cyan)
+        case .null, .no, .yes: write(tape.text(index), .magenta)
+        }
     }
 
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ valid: [UInt8]) { bytes = valid }
-
-    mutating func next() -> Token? {
-        skipWhiteSpace()
-        guard position < bytes.count else { return nil }
-        let start = position
-        position += 1
-        let kind: Kind
-        switch bytes[start] {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): kind = .open
-        case UInt8(ascii: "}"), UInt8(ascii: "]"): kind = .close
-        case UInt8(ascii: ","): kind = .comma
-        case UInt8(ascii: ":"): kind = .colon
-        case UInt8(ascii: "\""):
-            while bytes[position] != UInt8(ascii: "\"") {
-                position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+    private mutating func writeAll(
+        in container: UInt32, of tape: borrowing JSONTape, _ depth: Int, _ open: String, _ close: String
+    ) {
+        let (isObject, end) = (tape.entry(container).pointee.kind == .object, tape.entry(container).pointee.next)
+        text += open.utf8
+        var index = container + 1
+        while index < end {
+            if index > container + 1 { text += ",".utf8 }
+            newLine(depth + 1)
+            if isObject {
+                writeString(tape.text(index), .blue)
+                text += (painter == nil ? ":" : ": ").utf8
+                index += 1
             }
-            position += 1
-            kind = isFollowedByColon ? .key : .string
-        case let first:
-            while position < bytes.count, isWordOrNumber(bytes[position]) { position += 1 }
-            kind = first | 0x20 >= UInt8(ascii: "a") ? .word : .number
+            write(index, of: tape, depth: depth + 1)
+            index = tape.entry(index).pointee.next
         }
-        return Token(kind: kind, range: start..<position)
+        if end > container + 1 { newLine(depth) }
+        text += close.utf8
     }
 
-    private func isWordOrNumber(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "E"), UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
+    private mutating func newLine(_ depth: Int) {
+        if painter != nil { text += ("\n" + String(repeating: "  ", count: depth)).utf8 }
     }
 
-    private var isFollowedByColon: Bool {
-        var rest = self
-        rest.skipWhiteSpace()
-        return rest.position < bytes.count && bytes[rest.position] == UInt8(ascii: ":")
+    /// - Parameter inner: what stands between its quotes.
+    private mutating func writeString(_ inner: UnsafeRawBufferPointer, _ colour: Colour) {
+        write(UnsafeRawBufferPointer(start: inner.baseAddress.map { $0 - 1 }, count: inner.count + 2), colour)
     }
 
-    private mutating func skipWhiteSpace() {
-        while position < bytes.count, bytes[position] <= 0x20 { position += 1 }
+    private mutating func write(_ piece: UnsafeRawBufferPointer, _ colour: Colour) {
+        guard let painter else { return text += piece }
+        text += painter.paint(Printable.text(String(decoding: piece, as: UTF8.self)), colour).utf8
     }
 }

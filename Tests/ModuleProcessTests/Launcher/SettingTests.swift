@@ -1,4 +1,5 @@
 import StrataCore
+import StrataOperator
 import StrataManifest
 import Testing
 
@@ -36,29 +37,37 @@ struct SettingTests {
         ]
         table.modules = [row]
         let interfaces: JSON = [
-            [
-                "name": "Catalog", "instances": "single",
-                "actions": [
-                    ["name": "add", "auth": false], ["name": "list", "auth": false], ["name": "drop", "auth": true],
-                ],
+            "interfaces": [
+                [
+                    "name": "Catalog", "instances": "single",
+                    "actions": [
+                        ["name": "add", "auth": false], ["name": "list", "auth": false],
+                        ["name": "drop", "auth": true],
+                    ],
+                ]
             ]
         ]
         #expect(
-            Suggestions.commands(table, interfaces: interfaces) == [
+            Suggestions.commands(table, interfaces: [InterfaceRow](interfaces)) == [
                 "strata call Catalog", "strata can-open 'shop://search/'", "strata ps",
             ])
         // Of one that lists nothing there is nothing to be shown.
-        let bare: JSON = [["name": "Catalog", "actions": [["name": "add"]]], ["name": "Log", "actions": []]]
-        #expect(Suggestions.commands(AppTable(app: "a"), interfaces: bare).first == "strata call Catalog")
+        let bare: JSON = [
+            "interfaces": [["name": "Catalog", "actions": [["name": "add"]]], ["name": "Log", "actions": []]]
+        ]
+        #expect(
+            Suggestions.commands(AppTable(app: "a"), interfaces: [InterfaceRow](bare)).first == "strata call Catalog")
         // The bus lists them by name.
-        let several: JSON = .array(
-            ["Base", "Shop", "Store"].map {
-                ["name": .string("I\($0)"), "module": .string($0), "actions": [["name": "act"]]]
-            })
+        let several: JSON = [
+            "interfaces": .array(
+                ["Base", "Shop", "Store"].map {
+                    ["name": .string("I\($0)"), "module": .string($0), "actions": [["name": "act"]]]
+                })
+        ]
         table.modules = ["Shop", "Store", "Base"].map { AppTable.Row(name: $0) }
         table.modules[0].rank = 2
-        #expect(Suggestions.commands(table, interfaces: several).first == "strata call IShop")
-        #expect(Suggestions.commands(AppTable(app: "bare"), interfaces: nil).count == 3)
+        #expect(Suggestions.commands(table, interfaces: [InterfaceRow](several)).first == "strata call IShop")
+        #expect(Suggestions.commands(AppTable(app: "bare"), interfaces: []).count == 3)
     }
 
     @Test func environmentKeepsNothingOfAnotherBus() {
