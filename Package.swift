@@ -36,28 +36,35 @@ let package = Package(
         .systemLibrary(
             name: "CUV", path: "Sources/CUV", pkgConfig: "libuv",
             providers: [.apt(["libuv1-dev"])]),
-        .target(name: "StrataCore", dependencies: ["CUV"], path: "Sources/Core", swiftSettings: settings),
-        .target(name: "StrataBus", dependencies: ["StrataCore"], path: "Sources/Bus", swiftSettings: settings),
+        .target(
+            name: "StrataCore", dependencies: ["CUV"], path: "Sources/Core", exclude: ["Loop"], swiftSettings: settings),
+        .target(
+            name: "StrataLoop", dependencies: ["CUV", "StrataCore"], path: "Sources/Core/Loop", swiftSettings: settings),
+        .target(
+            name: "StrataBus", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Bus",
+            // So that a file knows of the loop's only what it imports.
+            swiftSettings: settings + [.enableUpcomingFeature("MemberImportVisibility")]),
         .target(name: "StrataJSON", dependencies: ["StrataCore"], path: "Sources/JSONCoding", swiftSettings: settings),
         .target(
-            name: "StrataOperator", dependencies: ["StrataCore"], path: "Sources/Operator", swiftSettings: settings),
+            name: "StrataOperator", dependencies: ["StrataCore", "StrataLoop"], path: "Sources/Operator",
+            swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataCore", "StrataJSON", .product(name: "Logging", package: "swift-log"),
+                "StrataCore", "StrataLoop", "StrataJSON", .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             path: "Sources/ModuleProcess/Runtime", swiftSettings: settings),
         .target(
             name: "StrataManifest",
-            dependencies: ["StrataCore", .product(name: "Yams", package: "Yams")],
+            dependencies: ["StrataCore", "StrataLoop", .product(name: "Yams", package: "Yams")],
             path: "Sources/ModuleProcess/Manifest", swiftSettings: settings),
         .target(
-            name: "StrataLauncher", dependencies: ["StrataCore", "StrataManifest", "StrataOperator"],
+            name: "StrataLauncher", dependencies: ["StrataCore", "StrataLoop", "StrataManifest", "StrataOperator"],
             path: "Sources/ModuleProcess/Launcher", swiftSettings: settings),
         .target(
-            name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataBus", "Strata"],
+            name: "StrataTesting", dependencies: ["CUV", "StrataCore", "StrataLoop", "StrataBus", "Strata"],
             path: "Sources/Testing", swiftSettings: settings),
         .target(
             name: "StrataPictures", dependencies: ["StrataCore", "StrataOperator"], path: "Sources/Pictures",
@@ -65,7 +72,7 @@ let package = Package(
         .executableTarget(
             name: "StrataCommand",
             dependencies: [
-                "StrataCore", "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures",
+                "StrataCore", "StrataLoop", "StrataManifest", "StrataLauncher", "StrataOperator", "StrataPictures",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/strata", swiftSettings: settings),
@@ -90,14 +97,15 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(name: "StrataConnector", path: "Tests/Connector", swiftSettings: settings),
         .executableTarget(
-            name: "OtherBuild", dependencies: ["StrataCore", "StrataBrokerCommand"], path: "Tests/OtherBuild",
+            name: "OtherBuild", dependencies: ["StrataCore", "StrataLoop", "StrataBrokerCommand"],
+            path: "Tests/OtherBuild",
             swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["StrataCore", "StrataTesting"], path: "Tests/Support",
+            name: "TestSupport", dependencies: ["StrataCore", "StrataLoop", "StrataTesting"], path: "Tests/Support",
             swiftSettings: settings),
         .target(
             name: "StrataFuzzing",
-            dependencies: ["StrataCore", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
+            dependencies: ["StrataCore", "StrataLoop", "StrataJSON", "StrataBus", "StrataManifest", "StrataTesting"],
             path: "Fuzzing/Targets", swiftSettings: settings),
         // An app under faults: what plays its modules, what does it harm, and what judges the logs.
         .target(name: "FaultSystem", path: "Faults/System", cSettings: cSettings),
@@ -119,27 +127,31 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "FuzzingTests", dependencies: ["StrataFuzzing"], swiftSettings: settings),
         .testTarget(
-            name: "CoreTests", dependencies: ["StrataCore", "StrataTesting", "TestSupport"], swiftSettings: settings),
+            name: "CoreTests", dependencies: ["StrataCore", "StrataLoop", "StrataTesting", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "JSONCodingTests", dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],
+            name: "JSONCodingTests",
+            dependencies: ["StrataCore", "StrataJSON", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "BusTests",
             dependencies: [
-                "StrataCore", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule", "BuslessModule",
+                "StrataCore", "StrataLoop", "StrataBus", "StrataTesting", "StrataBrokerCommand", "GuideModule",
+                "BuslessModule",
                 "StrataConnector", "OtherBuild", "simulate", "TestSupport",
             ],
             exclude: ["States"], swiftSettings: settings),
         .testTarget(
             name: "ModuleProcessTests",
             dependencies: [
-                "StrataCore", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
+                "StrataCore", "StrataLoop", "Strata", "StrataBus", "StrataManifest", "StrataLauncher", "StrataTesting",
                 "SimulatedModules", "TestSupport", .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "OperatorTests", dependencies: ["StrataCore", "StrataOperator", "StrataTesting", "TestSupport"],
+            name: "OperatorTests",
+            dependencies: ["StrataCore", "StrataLoop", "StrataOperator", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "PicturesTests", dependencies: ["StrataCore", "StrataOperator", "StrataPictures"],
@@ -147,7 +159,7 @@ let package = Package(
         .testTarget(
             name: "SystemTests",
             dependencies: [
-                "StrataCore", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand",
+                "StrataCore", "StrataLoop", "StrataTesting", "StrataFixture", "StrataCommand", "StrataBrokerCommand",
                 "StrataConnector",
                 "TestSupport",
             ],

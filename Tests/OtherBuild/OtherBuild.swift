@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// Stands for `strata-broker` of another build: whatever state it is given, it lets the real one,
 /// in its own folder, read as that build would have written it, with fields that nobody knows

@@ -1,4 +1,5 @@
-public import StrataCore
+internal import StrataCore
+public import StrataLoop
 internal import StrataTesting
 
 extension Loop {

@@ -1,6 +1,7 @@
 import Glibc
 import StrataBus
 import StrataCore
+import StrataLoop
 import StrataTesting
 
 /// The whole broker, over its sockets: the input is a script of what several

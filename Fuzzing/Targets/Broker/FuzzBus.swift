@@ -1,6 +1,7 @@
 import Glibc
 import StrataBus
 import StrataCore
+import StrataLoop
 import StrataTesting
 
 /// A broker and its peers, all on this thread: what happens is the same each

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataManifest
 
 /// A manifest's text. Reading it ends with a table, which goes through JSON and

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// Taking connections. Which of them goes where there are too many the bus says, and
 /// what that one has sent by now is handled before: its hello may stand in its socket.

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// Connections: taking, reading and ending them.
 extension Broker {

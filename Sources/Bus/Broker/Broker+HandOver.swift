@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// `bus/handOver`: the broker is replaced while it runs. Connections stay open,
 /// and what is open goes on: all that it knows passes to the next program, between

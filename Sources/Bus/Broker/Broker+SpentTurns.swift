@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// Turns whose frames take long: a turn ends with its time, and the frames that were read
 /// for it and not handled yet wait for the peer's next turn.

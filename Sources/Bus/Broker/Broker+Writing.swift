@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// Writing to connections: all that a round has queued at its end, and less of it
 /// where that would keep others waiting.

@@ -1,4 +1,5 @@
 public import StrataCore
+public import StrataLoop
 
 /// The broker: a socket on which it listens, its connections, and the bus between them.
 ///

@@ -1,5 +1,6 @@
 internal import Glibc
 import StrataCore
+import StrataLoop
 
 /// The broker as a program: `strata-broker --table FD --socket PATH [--listen FD]`.
 ///

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// A connection: its socket, and how it is read and written. To the bus it is a `Peer`.
 final class Connection: Peer {

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// What the next program would have to be given. Counted before anything is written: a
 /// replacement that would keep everybody waiting for long is refused at once.

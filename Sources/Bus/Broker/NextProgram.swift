@@ -1,5 +1,6 @@
 internal import Glibc
 import StrataCore
+import StrataLoop
 
 /// `strata-broker` as a broker's next program: the file that this process was
 /// started from, which may be another version by now.

@@ -1,5 +1,6 @@
 internal import Glibc
 import StrataCore
+import StrataLoop
 
 /// The file of the bytes that wait in a broker's queues: written straight from where they
 /// stand, and mapped by the next program, whose frames refer to it.

@@ -1,5 +1,6 @@
 internal import Glibc
 import StrataCore
+import StrataLoop
 
 /// A broker's state on its way to the broker's next program: a sealed file in
 /// memory. Bytes that wait in queues stand in a second file (`QueueFile`), which takes

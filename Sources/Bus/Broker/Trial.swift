@@ -1,5 +1,6 @@
 internal import Glibc
 import StrataCore
+import StrataLoop
 
 /// A program that is being tried: whether it is a broker that understands a state. It has the
 /// state's file, and nothing else of this process.

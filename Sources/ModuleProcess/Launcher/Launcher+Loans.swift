@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// `launcher/lend`: a process that a person runs takes a module's place. `strata run`

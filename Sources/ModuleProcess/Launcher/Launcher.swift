@@ -1,5 +1,6 @@
 import Glibc
 public import StrataCore
+public import StrataLoop
 public import StrataManifest
 import StrataOperator
 

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// The process that is the launcher's alone. It adopts what its descendants leave
 /// behind, gives up gaining privileges, and takes signals as orders; where a control

@@ -1,4 +1,5 @@
 public import StrataCore
+import StrataLoop
 
 /// The launcher's share of a module's row: how its process is started, kept and
 /// ended. What rules are made of is in the table's row of the same name.

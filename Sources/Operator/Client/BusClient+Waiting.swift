@@ -1,4 +1,5 @@
 public import StrataCore
+import StrataLoop
 
 /// For a program that does one thing after another: the loop runs until an answer is there.
 /// None of it is called from within a callback of the loop.

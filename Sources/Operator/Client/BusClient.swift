@@ -1,4 +1,5 @@
 public import StrataCore
+public import StrataLoop
 
 /// A connection of an operator or a launcher to a bus: requests, each matched to its
 /// answer, and the calls that the bus makes of a launcher.

@@ -1,4 +1,5 @@
 public import StrataCore
+import StrataLoop
 
 /// Keeps a client connected: tries until the bus is there, and again where the connection
 /// ends. Says when it stands, and when it is gone.

@@ -1,5 +1,6 @@
 internal import Glibc
 public import StrataCore
+internal import StrataLoop
 
 /// Why a client has no answer. The texts are for people, and can be given to a terminal.
 public enum ClientError: Error, CustomStringConvertible {

@@ -1,4 +1,5 @@
 public import StrataCore
+import StrataLoop
 
 /// How a bus and its modules are at a moment: what ``BusClient/look(measuring:)`` finds.
 public struct BusSnapshot: Sendable {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import StrataCore
+internal import StrataLoop
 
 /// A broker as a process of its own: `strata-broker --table 3 --socket PATH`.
 final class BrokerProgram {

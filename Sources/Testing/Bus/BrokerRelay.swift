@@ -1,6 +1,7 @@
 internal import Glibc
 internal import StrataBus
 internal import StrataCore
+internal import StrataLoop
 
 /// The broker of a test's thread, and, where the environment has
 /// `STRATA_TEST_HANDOVER`, the one that it is replaced with after each round of

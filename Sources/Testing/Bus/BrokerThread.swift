@@ -1,6 +1,7 @@
 internal import Glibc
 internal import StrataBus
 internal import StrataCore
+internal import StrataLoop
 
 /// A broker in this process, on a thread and a loop of its own.
 final class BrokerThread {

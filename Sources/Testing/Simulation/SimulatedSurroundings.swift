@@ -2,6 +2,7 @@ internal import Glibc
 internal import Strata
 internal import StrataBus
 internal import StrataCore
+internal import StrataLoop
 
 /// What a simulated module stands on: virtual time, and a connection in memory.
 @ModuleActor

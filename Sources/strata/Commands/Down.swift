@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// `strata down`: ends the app, and waits until its socket is gone.

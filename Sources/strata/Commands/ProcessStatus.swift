@@ -1,5 +1,6 @@
 import ArgumentParser
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// `strata ps`: the modules and how they are.

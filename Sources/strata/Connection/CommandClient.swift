@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// A command's client: while it waits, a line on the terminal says for what, and ctrl-C

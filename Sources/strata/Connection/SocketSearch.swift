@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// Looks for sockets in the default folders of this user.
 struct SocketSearch {

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// A connection that one request comes on, and one answer goes: then it ends.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// Where metrics are served: a port of this machine, or a socket of the file
 /// system.

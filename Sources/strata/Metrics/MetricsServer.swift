@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// Serves `GET /metrics`, until it is interrupted.

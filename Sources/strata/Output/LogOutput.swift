@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// Where modules' lines are shown, over all connections that they come by.
 final class LogOutput {

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// A line on the terminal that says what is being waited for, once that takes
 /// more than a second. Goes to stderr, and only where that is a terminal.

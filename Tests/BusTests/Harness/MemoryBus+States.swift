@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 @testable import StrataBus
 @testable import StrataTesting

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 import Testing
 
 @testable import StrataBus

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 import Testing
 
 /// Work a piece a round.

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import Testing
 
 /// Who descends from whom, and who a connection's process is.

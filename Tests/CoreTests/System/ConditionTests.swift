@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import Testing
 
 @Suite(.timeLimit(.hang))

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 
 @testable import StrataCore
+@testable import StrataLoop
 
 /// Bytes that a program has left in a file go back page by page.
 struct MappedFileTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import StrataCore
+@testable import StrataLoop
 
 /// What is no program isn't given to a shell.
 struct ProgramFileTests {

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// A broker that does what a test says: takes the launcher's connection, notes
 /// its calls, answers them with `{}`, and tells states as if modules had them.

@@ -1,6 +1,7 @@
 import Glibc
 import StrataBus
 import StrataCore
+import StrataLoop
 import Testing
 
 @testable import Strata

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataTesting
 import TestSupport
 
@@ -112,7 +113,7 @@ private final class End {
     deinit { close() }
 
     static func pipe() throws -> (reading: End, writing: End) {
-        let pipe = try StrataCore.Pipe(readingBlocks: true)
+        let pipe = try StrataLoop.Pipe(readingBlocks: true)
         return (End(pipe.reading), End(pipe.writing))
     }
 

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 import Testing
 
 /// The commands that show what a bus knows.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataCore
+import StrataLoop
 import Synchronization
 
 /// A broker that knows no rules: a socket of its own on a thread of its own,

@@ -9,7 +9,7 @@ struct SwiftCompiler {
     private static let build = CommandRun.executable.deletingLastPathComponent().path
     /// What a module's program links, beside its own objects.
     private static let linked = [
-        "Strata", "StrataCore", "StrataJSON", "Logging", "CoreMetrics", "Instrumentation", "Tracing",
+        "Strata", "StrataCore", "StrataLoop", "StrataJSON", "Logging", "CoreMetrics", "Instrumentation", "Tracing",
     ]
 
     /// Where modules of samples are written, and found by later ones.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataTesting
 import Testing
 

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataManifest
 
 /// Keeps `strata-broker` running: hands it its table and the lifeline, starts it

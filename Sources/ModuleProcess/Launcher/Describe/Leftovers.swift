@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// What the programs that a command started have left behind, in whatever session: this
 /// process adopts it, and kills it.

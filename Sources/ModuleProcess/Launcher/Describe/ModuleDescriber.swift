@@ -1,5 +1,6 @@
 import Glibc
 public import StrataCore
+public import StrataLoop
 public import StrataManifest
 
 /// Asks modules' programs what they are: starts each as `PROGRAM --describe`, or

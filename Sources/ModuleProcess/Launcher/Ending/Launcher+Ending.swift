@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// The end of an app: what `AppMachine` decides is performed here.
 extension Launcher {

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataOperator
 
 /// The app's own events: what the launcher learns before its modules do. It is there

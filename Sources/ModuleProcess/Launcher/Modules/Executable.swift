@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataManifest
 
 /// Why a program can't be started, in words that say what to do.

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataManifest
 
 /// What happens to a module: to its process, to its session, to the bus, in time.

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 import StrataManifest
 
 /// Lending a module's place to a process that a person runs, and taking it back.

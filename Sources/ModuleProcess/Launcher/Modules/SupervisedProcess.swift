@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 import StrataManifest
 
 /// One process of a module, from its start to its end: the child, its output,

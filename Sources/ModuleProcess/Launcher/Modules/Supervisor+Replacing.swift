@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// `replace: overlap`: the row's next process starts beside the one that serves.
 /// The broker passes the names to it when it is ready, and lets the old one

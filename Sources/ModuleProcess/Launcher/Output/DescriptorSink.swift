@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// Writes lines to a descriptor on a thread of its own, so that a halted terminal, or a pipe
 /// that nobody reads, never holds up the launcher. Whole lines are dropped where the buffer is

@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 
 /// Writes lines to systemd's journal by its own protocol, so that each has its
 /// module as a field: `journalctl STRATA_MODULE=Notes`.

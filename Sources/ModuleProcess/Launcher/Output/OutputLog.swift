@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// The last lines that a module wrote, over all of its processes. It keeps so many
 /// lines and so many bytes at most; the oldest give way.

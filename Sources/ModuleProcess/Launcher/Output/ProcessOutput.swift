@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 
 /// What one process writes to one of its outputs, made into lines as it comes.
 final class ProcessOutput {

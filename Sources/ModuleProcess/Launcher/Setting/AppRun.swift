@@ -1,5 +1,6 @@
 import Glibc
 import StrataCore
+import StrataLoop
 public import StrataManifest
 
 /// The work behind `strata up`, `strata launch` and `strata broker`.

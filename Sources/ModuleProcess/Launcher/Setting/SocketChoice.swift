@@ -1,5 +1,6 @@
 import Glibc
 public import StrataCore
+public import StrataLoop
 
 /// Where the socket of an app that is about to start lies.
 public struct SocketChoice: Sendable, Equatable {

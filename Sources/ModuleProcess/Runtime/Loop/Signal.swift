@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataLoop
 
 /// A counting semaphore.
 ///

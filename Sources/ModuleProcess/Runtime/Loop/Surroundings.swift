@@ -1,4 +1,5 @@
 package import StrataCore
+package import StrataLoop
 
 /// What a module's runtime stands on: the time, who calls back later, the threads for what blocks,
 /// and the bytes to and from the bus. A process's is `LoopSurroundings`; a module also runs where time and bytes are made up.

@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataLoop
 
 /// A module's connection to the bus: it is made, says hello, and is made again when
 /// it is lost, for as long as `Reconnection` says. What hello says, and what comes

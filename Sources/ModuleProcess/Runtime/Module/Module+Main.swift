@@ -1,6 +1,7 @@
 internal import CoreMetrics
 internal import Glibc
 internal import StrataCore
+internal import StrataLoop
 
 extension Module {
     /// Runs the module's process: what `@main` calls. Returns never.

@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataLoop
 internal import Tracing
 
 /// Something that a handler of this module runs for: a request, from its

@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataLoop
 
 /// One connection to the broker, from hello to its end: requests of this side
 /// with their answers, and those of others with theirs. What to do with the

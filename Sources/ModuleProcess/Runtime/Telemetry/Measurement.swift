@@ -1,4 +1,5 @@
 internal import StrataCore
+internal import StrataLoop
 internal import Tracing
 
 /// One request, of this side or of another's, from its beginning to its end:

@@ -1,4 +1,5 @@
 import StrataCore
+import StrataLoop
 import StrataTesting
 import Testing
 

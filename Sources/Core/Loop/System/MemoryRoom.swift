@@ -1,0 +1,67 @@
+internal import StrataCore
+internal import CUV
+
+/// How much memory this process may still take, and what says so.
+public struct MemoryRoom: Equatable, Sendable {
+    public var bytes: UInt64
+    /// What gives so little, as a person looks for it.
+    public var limit: String
+
+    public init(bytes: UInt64, limit: String) {
+        self.bytes = bytes
+        self.limit = limit
+    }
+
+    /// The least of what the machine, this process's control groups and its own limits leave
+    /// for files in memory and for mapping them. Reads a few files of `/proc` and of the
+    /// control groups.
+    public static func now() -> MemoryRoom {
+        var least = MemoryRoom(bytes: .max, limit: "")
+        func consider(_ bytes: UInt64, _ limit: String) {
+            if bytes < least.bytes { least = MemoryRoom(bytes: bytes, limit: limit) }
+        }
+        if let text = ProcessFiles.text(of: "/proc/meminfo"), let free = number("MemAvailable:", in: text) {
+            consider(free << 10, "the machine's available memory")
+        }
+        for group in groups {
+            guard let most = ProcessFiles.text(of: "\(group)/memory.max").flatMap(number),
+                let used = ProcessFiles.text(of: "\(group)/memory.current").flatMap(number)
+            else { continue }
+            // What is cached of files goes before anybody is killed.
+            let text = ProcessFiles.text(of: "\(group)/memory.stat") ?? ""
+            let cached = (number("active_file", in: text) ?? 0) + (number("inactive_file", in: text) ?? 0)
+            consider(most - min(most, used - min(used, cached)), "memory.max of \(group)")
+        }
+        consider(strata_file_size_limit(), "ulimit -f")
+        let space = strata_address_limit()
+        if space != .max, let text = ProcessFiles.text(of: "/proc/self/status"), let used = number("VmSize:", in: text)
+        {
+            consider(space - min(space, used << 10), "ulimit -v")
+        }
+        return least
+    }
+
+    /// The folders of this process's control group and of those around it.
+    private static var groups: [String] {
+        guard let text = ProcessFiles.text(of: "/proc/self/cgroup"),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
+        else { return [] }
+        var (folders, folder) = ([String](), "/sys/fs/cgroup")
+        for name in line.dropFirst(4).split(separator: "/") {
+            folder += "/\(name)"
+            folders.append(folder)
+        }
+        return folders
+    }
+
+    private static func number(_ text: String) -> UInt64? { UInt64(text.prefix { $0.isNumber }) }
+
+    /// The number behind a word at a line's beginning.
+    private static func number(_ word: String, in text: String) -> UInt64? {
+        for line in text.split(separator: "\n") where line.hasPrefix(word) {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+            if words.count >= 2, words[0] == word { return UInt64(words[1]) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,105 @@
+internal import StrataCore
+internal import Glibc
+
+/// What `/proc` says of processes.
+public enum ProcessFiles {
+    /// The processes whose parent is this one, adopted ones included; those that
+    /// have ended and were not waited for too.
+    public static func children() -> [Int32] {
+        var pids: [Int32] = []
+        var sawFile = false
+        for thread in numbers(in: "/proc/self/task") {
+            guard let text = text(of: "/proc/self/task/\(thread)/children") else { continue }
+            sawFile = true
+            pids += text.split(separator: " ").compactMap { Int32($0) }
+        }
+        return sawFile ? pids : childrenByParent()
+    }
+
+    /// The file that this process runs; nil where `/proc` isn't there.
+    public static func executable() -> String? {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &path, path.count)
+        return count > 0 ? String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+
+    /// Resident memory of a process that is its own: anonymous and shared, no
+    /// files; in bytes. Nil where the process is gone.
+    public static func memory(of pid: Int32) -> UInt64? {
+        guard let text = text(of: "/proc/\(pid)/status") else { return nil }
+        var sum: UInt64?
+        for line in text.split(separator: "\n") where line.hasPrefix("RssAnon:") || line.hasPrefix("RssShmem:") {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+            if words.count >= 2, let kibibytes = UInt64(words[1]) { sum = (sum ?? 0) + kibibytes << 10 }
+        }
+        return sum
+    }
+
+    /// The user that a process runs as (its effective one); nil where the process is gone.
+    /// The owner of its folder in `/proc` may be root instead.
+    public static func user(of pid: Int32) -> UInt32? {
+        guard let text = text(of: "/proc/\(pid)/status") else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix("Uid:") {
+            let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })
+            return words.count > 2 ? UInt32(words[2]) : nil
+        }
+        return nil
+    }
+
+    /// Waits for a child that has ended, without blocking.
+    /// - Returns: false where it goes on, or is no child of this process.
+    @discardableResult
+    public static func reap(_ pid: Int32) -> Bool {
+        var status: Int32 = 0
+        return waitpid(pid, &status, WNOHANG) == pid
+    }
+
+    /// Kills unknown children, and reaps the ones that have ended. Their own children
+    /// become this process's, where it adopts them, and have their turn with the next call.
+    /// - Parameter isKnown: whether a child is somebody's here.
+    /// - Returns: the children that are left, known ones included.
+    public static func killChildren(except isKnown: (Int32) -> Bool) -> [Int32] {
+        for pid in children() where !isKnown(pid) && !reap(pid) { kill(pid, SIGKILL) }
+        return children()
+    }
+
+    /// A kernel without the `children` files: every process is looked at.
+    private static func childrenByParent() -> [Int32] {
+        let own = getpid()
+        return numbers(in: "/proc").filter { pid in
+            // The name, in parentheses, may contain anything: behind the last one
+            // stand the state and the parent.
+            guard let stat = text(of: "/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
+            let words = stat[stat.index(after: end)...].split(separator: " ")
+            return words.count > 1 && Int32(words[1]) == own
+        }
+    }
+
+    private static func numbers(in folder: String) -> [Int32] {
+        guard let stream = opendir(folder) else { return [] }
+        defer { closedir(stream) }
+        var numbers: [Int32] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if let number = Int32(name) { numbers.append(number) }
+        }
+        return numbers
+    }
+
+    static func text(of path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while bytes.count < 1 << 20 {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            bytes += piece[..<count]
+        }
+        return bytes.isEmpty ? (errno == ESRCH ? nil : "") : String(decoding: bytes, as: UTF8.self)
+    }
+}

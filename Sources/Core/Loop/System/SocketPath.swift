@@ -1,0 +1,104 @@
+import StrataCore
+import Glibc
+
+/// Where an app's socket lies, and whether its folder is safe (protocol,
+/// section 1).
+public enum SocketPath {
+    /// The most bytes that a Unix socket's path may have.
+    public static let longest = 107
+
+    /// The default path of an app's socket.
+    ///
+    /// - Parameters:
+    ///   - hasGroup: Whether the manifest names a `group`.
+    ///   - user: The id of the broker's user.
+    ///   - runtimeFolder: `XDG_RUNTIME_DIR`; one that is empty or not absolute
+    ///     counts as unset, as its specification has it.
+    public static func standard(app: String, hasGroup: Bool, user: UInt32, runtimeFolder: String?) -> String {
+        if hasGroup { return "/tmp/strata-\(user)-\(app)/\(app).sock" }
+        if let runtimeFolder, runtimeFolder.utf8.first == UInt8(ascii: "/") {
+            var folder = runtimeFolder[...]
+            while folder.utf8.count > 1, folder.utf8.last == UInt8(ascii: "/") { folder = folder.dropLast() }
+            return "\(folder == "/" ? "" : folder)/strata/\(app).sock"
+        }
+        return "/tmp/strata-\(user)/\(app).sock"
+    }
+
+    /// The default path of an app's socket, for this process's user and
+    /// environment.
+    public static func standard(app: String, hasGroup: Bool) -> String {
+        let runtimeFolder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
+        return standard(app: app, hasGroup: hasGroup, user: geteuid(), runtimeFolder: runtimeFolder)
+    }
+
+    /// Refuses a path that no socket can have: an empty one, or one of more than
+    /// 107 bytes.
+    public static func check(_ path: String) throws(SocketPathError) {
+        let length = path.utf8.count
+        guard length > 0, !path.utf8.contains(0) else { throw SocketPathError(path: path, message: "is no path") }
+        guard length <= longest else {
+            throw SocketPathError(
+                path: path,
+                message: "has \(length) bytes; a socket's path may have \(longest); give a shorter one with --socket")
+        }
+    }
+
+    /// The folder that a socket's path lies in.
+    public static func folder(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes the folder of a default path where it isn't there, and sets its
+    /// group and mode; one that is there must be a folder (no link) of this
+    /// process's user, of no wider mode.
+    ///
+    /// The folder around it must be there. Not for a path given by hand: that is
+    /// its giver's affair. Blocks on the file system.
+    ///
+    /// - Parameter group: The socket's group, where the app has one: mode 0710
+    ///   instead of 0700.
+    public static func prepareFolder(_ folder: String, group: UInt32?) throws(SocketPathError) {
+        func refuse(_ what: String) -> SocketPathError { SocketPathError(path: folder, message: what) }
+        func failed(_ what: String) -> SocketPathError { refuse("\(what): \(String(cString: strerror(errno)))") }
+        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw failed("can't be made") }
+        // Judged through its descriptor, so that nothing can be put in its place.
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw errno == ENOTDIR || errno == ELOOP ? refuse("is a link or no folder") : failed("can't be opened")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failed("can't be looked at") }
+        guard status.st_uid == geteuid() else {
+            throw refuse("belongs to user \(status.st_uid), not to \(geteuid()); remove it, or give --socket")
+        }
+        let wanted: mode_t = group == nil ? 0o700 : 0o710
+        let mode = status.st_mode & 0o7777
+        guard mode & ~wanted == 0 else {
+            let (found, most) = (String(mode, radix: 8), String(wanted, radix: 8))
+            throw refuse("has mode 0\(found), wider than 0\(most); mend or remove it")
+        }
+        if let group, status.st_gid != group {
+            guard fchmod(descriptor, 0o700) == 0, fchown(descriptor, uid_t.max, group) == 0 else {
+                throw failed("can't be given to group \(group)")
+            }
+        }
+        guard fchmod(descriptor, wanted) == 0 else { throw failed("can't be given its mode") }
+    }
+}
+
+/// Why a socket can't be at a path.
+public struct SocketPathError: Error, Equatable, CustomStringConvertible {
+    /// The path of the socket or its folder.
+    public var path: String
+    /// What is wrong with it, and what to do.
+    public var message: String
+
+    public init(path: String, message: String) {
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(path) \(message)" }
+}
