@@ -33,14 +33,18 @@ enum Scenario {
         "hours": hours,
         "deadline": deadline,
         "retries": retries,
-        "blocking": blocking,
+        "blocking": { try answers42("Waiting/block") },
+        "detached": { try answers42("Waiting/detach") },
+        "day": day,
+        "nested": { try Simulation.run(table, seeds: 1...1) { _ in try Simulation.run(table) { _ in } } },
+        "process": { try Simulation.run(table, seeds: 1...1) { try $0.start("/bin/true", as: "Waiting") } },
         "bus-back": busBack,
         "bus-gone": busGone,
         "killed": killed,
         "terminated": terminated,
         "failed": { try ask("Waiting/fail") { try $0.pass(.seconds(1)) } },
         "task-sleep": { try ask("Waiting/sleep") { _ in } },
-        "detached": { try ask("Waiting/detach") { _ in } },
+        "task-sleep-apart": { try ask("Waiting/sleepApart") { _ in } },
         "thread": { try ask("Waiting/thread") { _ in } },
         "spin": { try ask("Waiting/spin") { _ in } },
         "unfinished": {
@@ -90,10 +94,20 @@ enum Scenario {
         }
     }
 
-    private static func blocking() throws {
+    private static func day() throws {
         try Simulation.run(table, seeds: 1...20) { app in
             try app.start(WaitingModule.self)
-            guard try app.operator().asked("Waiting/block") == 42 else { throw Unmet("it came to something else") }
+            try app.pass(.seconds(86_399))
+            guard try app.operator().asked("Waiting/attempts") == 0 else { throw Unmet("the day was too short") }
+            try app.pass(.seconds(2))
+            guard try app.operator().asked("Waiting/attempts") == 100 else { throw Unmet("the day was too long") }
+        }
+    }
+
+    private static func answers42(_ action: String) throws {
+        try Simulation.run(table, seeds: 1...20) { app in
+            try app.start(WaitingModule.self)
+            guard try app.operator().asked(action) == 42 else { throw Unmet("it came to something else") }
         }
     }
 

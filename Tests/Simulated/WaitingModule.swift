@@ -7,7 +7,14 @@ final class WaitingModule: Module {
     private let bus: Bus
     private var attempts = 0
 
-    init(bus: Bus) { self.bus = bus }
+    init(bus: Bus) {
+        self.bus = bus
+        // In no handler.
+        Task {
+            try await sleep(milliseconds: 86_400_000)
+            self.attempts = 100
+        }
+    }
 
     func register(_ exports: inout Exports) {
         exports.action("Waiting/nap") { _ in
@@ -17,6 +24,10 @@ final class WaitingModule: Module {
         exports.action("Waiting/block") { _ in .integer(try await blocking { 42 }) }
         exports.action("Waiting/sleep") { _ in
             try await Task.sleep(nanoseconds: 1)
+            return [:]
+        }
+        exports.action("Waiting/sleepApart") { _ in
+            try await Task { try await Task.sleep(nanoseconds: 1) }.value
             return [:]
         }
         exports.action("Waiting/detach") { _ in .integer(await Task.detached { 42 }.value) }

@@ -24,6 +24,9 @@ extension TestBus {
         folder: String? = nil, waits: Bool = true, within time: Duration = TestBus.patience,
         file: StaticString = #fileID, line: UInt = #line
     ) throws -> ChildProgram {
+        guard memory == nil else {
+            throw TestFailure("\(module) can't be started as a process: its bus is in memory", file: file, line: line)
+        }
         let token = try announceStart(of: module)
         var variables = environment
         variables["STRATA_SOCKET"] = path

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Strata
 internal import Synchronization
 
@@ -15,7 +14,6 @@ enum RealTimeWatch {
 
     /// Begins to watch.
     static func begin() {
-        _ = hook
         found.withLock { $0 = nil }
         ModuleExecutor.shared.setWake {
             // Its own thread wakes itself where there is much to do.
@@ -29,34 +27,18 @@ enum RealTimeWatch {
         guard let found = found.withLock({ $0 }) else { return }
         throw TestFailure(
             """
-            \(found) That takes real time, and its order is no seed's: wait with `sleep(milliseconds:)`, put what \
-            blocks into `blocking { }`, and keep the rest on `ModuleActor`
+            \(found) That takes real time, and its order is no seed's: wait with `sleep(milliseconds:)`, and put what \
+            blocks into `blocking { }`
             """)
     }
 
     private static func note(_ what: String) { found.withLock { $0 = $0 ?? what } }
 
-    /// Told of what is waited for, or run, on the thread of a simulation.
-    fileprivate static func left(by what: String) {
+    /// Told of a wait on the thread of a simulation.
+    fileprivate static func sleeps() {
         let name = ModuleActor.assumeIsolated { RunningHandler.name }
-        note("\(name ?? "A module") uses \(what).")
+        note("\(name ?? "A module") uses `Task.sleep`.")
     }
-
-    // MARK: Swift's global executor
-
-    private typealias Enqueue = @convention(thin) (UnownedJob) -> Void
-    private typealias Hook = @convention(thin) (UnownedJob, Enqueue) -> Void
-
-    /// The runtime of Swift asks this before it gives a job to its threads. It is found by its name,
-    /// and isn't there in a program that has the runtime in itself: then only jobs that come back
-    /// are seen.
-    private static let hook: Void = {
-        guard let place = dlsym(nil, "swift_task_enqueueGlobal_hook") else { return }
-        place.assumingMemoryBound(to: Hook?.self).pointee = { job, enqueue in
-            if ModuleExecutor.shared.isCurrent { RealTimeWatch.left(by: "Swift's global executor") }
-            enqueue(job)
-        }
-    }()
 }
 
 // Only this says when `Task.sleep` is called, and only Swift 6.3 has it in this form. With another
@@ -66,14 +48,14 @@ enum RealTimeWatch {
         package func enqueue<C: Clock>(
             _ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C
         ) {
-            if isCurrent { RealTimeWatch.left(by: "`Task.sleep`") }
+            if isCurrent { RealTimeWatch.sleeps() }
             scheduler.enqueue(job, at: instant, tolerance: tolerance, clock: clock)
         }
 
         package func enqueue<C: Clock>(
             _ job: consuming ExecutorJob, after delay: C.Duration, tolerance: C.Duration?, clock: C
         ) {
-            if isCurrent { RealTimeWatch.left(by: "`Task.sleep`") }
+            if isCurrent { RealTimeWatch.sleeps() }
             scheduler.enqueue(job, after: delay, tolerance: tolerance, clock: clock)
         }
 

@@ -18,6 +18,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         case module(SimulatedTransport)
         case alarm(SimulatedAlarm)
         case blocking(Int)
+        case globalJob(Int)
         case jobs
         case peer(Int)
     }
@@ -98,6 +99,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
                 turns.append(.blocking(index))
             }
         }
+        turns += (0..<GlobalJobs.count).map { .globalJob($0) }
         if ModuleExecutor.shared.hasJobs { turns.append(.jobs) }
         for index in wanted.indices where isReadable(wanted[index]) { turns.append(.peer(index)) }
         return turns
@@ -111,6 +113,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         case .module(let transport): transport.ready(piece(of: transport.arrived))
         case .alarm(let alarm): alarm.fire()
         case .blocking(let index): blocking.remove(at: index).work()
+        case .globalJob(let index): GlobalJobs.run(index)
         case .jobs, .peer: break
         }
         ModuleExecutor.shared.drain()

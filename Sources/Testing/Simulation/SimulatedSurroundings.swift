@@ -5,6 +5,8 @@ internal import StrataCore
 internal import StrataLoop
 
 /// What a simulated module stands on: virtual time, and a connection in memory.
+///
+/// `nonisolated` are those members that only the simulation's thread uses anyway.
 @ModuleActor
 final class SimulatedSurroundings: Surroundings {
     private let bus: SimulatedBus
@@ -12,7 +14,7 @@ final class SimulatedSurroundings: Surroundings {
     private let pid: Int32
     private var transport: SimulatedTransport?
 
-    init(_ bus: SimulatedBus, _ label: String, pid: Int32) {
+    nonisolated init(_ bus: SimulatedBus, _ label: String, pid: Int32) {
         self.bus = bus
         self.label = label
         self.pid = pid

@@ -42,8 +42,13 @@ public final class Simulation: TestBus {
     public static func run(
         _ table: AppTable, seeds: ClosedRange<Int> = 1...100, _ test: (Simulation) throws -> Void
     ) throws {
-        let only = getenv("STRATA_SEED").flatMap { Int(String(cString: $0)) }
-        for seed in only.map({ $0...$0 }) ?? seeds { try run(table, seed, test) }
+        for seed in try chosenSeed().map({ $0...$0 }) ?? seeds { try run(table, seed, test) }
+    }
+
+    private static func chosenSeed() throws -> Int? {
+        guard let text = getenv("STRATA_SEED").map({ String(cString: $0) }) else { return nil }
+        guard let seed = Int(text) else { throw TestFailure("STRATA_SEED is \"\(text)\", and a seed is a number") }
+        return seed
     }
 
     private static let turn = Turn()
@@ -52,6 +57,7 @@ public final class Simulation: TestBus {
         try turn.take()
         defer { turn.end() }
         let simulation = try Simulation(table, seed: seed)
+        simulation.begin()
         defer { simulation.endModules() }
         do {
             try simulation.run { _ in try test(simulation) }
@@ -72,6 +78,11 @@ public final class Simulation: TestBus {
     }
 
     // MARK: Modules
+
+    private func begin() {
+        let surroundings = SimulatedSurroundings(bus, "", pid: 0)
+        ModuleActor.assumeIsolated { ProcessSurroundings.simulated = surroundings }
+    }
 
     /// Starts a module of yours, with its own code, as the launcher would: vouched for.
     /// - Parameters:
@@ -116,6 +127,7 @@ public final class Simulation: TestBus {
         // Those that were cancelled have a last turn; what then goes on has none.
         ModuleExecutor.shared.drain()
         ModuleExecutor.shared.dropJobs()
+        ModuleActor.assumeIsolated { ProcessSurroundings.simulated = nil }
     }
 
     // MARK: Time, and chance
@@ -156,15 +168,20 @@ private final class Turn: @unchecked Sendable {
     init() { pthread_mutex_init(&mutex, nil) }
 
     func take() throws {
+        guard !ModuleExecutor.shared.isCurrent else {
+            throw TestFailure("a simulation can't run in another one: end that first")
+        }
         pthread_mutex_lock(&mutex)
         guard ModuleExecutor.shared.borrowThread() else {
             pthread_mutex_unlock(&mutex)
             throw TestFailure("a module runs on a loop in this process: simulate in a process without one")
         }
         RealTimeWatch.begin()
+        GlobalJobs.begin()
     }
 
     func end() {
+        GlobalJobs.end()
         ModuleExecutor.shared.giveThreadBack()
         pthread_mutex_unlock(&mutex)
     }

@@ -53,7 +53,7 @@ struct SimulationScenarioTests {
         #expect(try play("orders") == "a1 a2 b1, a1 b1 a2, b1 a1 a2\n")
     }
 
-    @Test(arguments: ["hours", "retries", "blocking", "bus-back", "killed", "terminated"])
+    @Test(arguments: ["hours", "day", "retries", "blocking", "detached", "bus-back", "killed", "terminated"])
     func aScenarioComesToItsEnd(_ scenario: String) throws {
         let lines = try play(scenario).split(separator: "\n").filter { !$0.contains(" failed: ") }
         #expect(lines == [])
@@ -71,7 +71,7 @@ struct SimulationScenarioTests {
 
     @Test(arguments: [
         ("task-sleep", "Waiting/sleep uses `Task.sleep`. That takes real time"),
-        ("detached", "Waiting/detach uses Swift's global executor. That takes real time"),
+        ("task-sleep-apart", "Waiting/sleepApart uses `Task.sleep`. That takes real time"),
         ("thread", "was done on another thread, and a handler goes on with it. That takes real time"),
     ])
     func whatLeavesTheSimulationIsReported(_ scenario: String, _ report: String) throws {
@@ -82,6 +82,13 @@ struct SimulationScenarioTests {
         let text = try play("failed", fails: true)
         #expect(text.contains("Waiting has ended with exit code 1: background work \"failing\" failed"))
         #expect(try play("unfinished", fails: true).contains("Bank still waits for"))
+    }
+
+    @Test func whatCantBeSimulatedIsRefused() throws {
+        #expect(try play("nested", fails: true).contains("a simulation can't run in another one"))
+        #expect(try play("process", fails: true).contains("Waiting can't be started as a process"))
+        #expect(
+            try play("seats", ["STRATA_SEED": "x"], fails: true) == "STRATA_SEED is \"x\", and a seed is a number\n")
     }
 
     @Test func thereIsNoneBesideAModuleOnALoop() async throws {
