@@ -141,3 +141,61 @@ extension BusCore {
         ])
     }
 }
+
+/// `bus/names`: what is emitted and broadcast here, as far as those who are
+/// connected have said. The command line completes such names.
+extension BusCore {
+    /// Of each kind, whether a name comes once or again; further ones aren't looked at.
+    private static let mostNames = 1_024
+
+    /// `{"events", "notifications"}`, each name once, in the order of the alphabet:
+    /// events that modules take, notifications that they observe or that their rows
+    /// broadcast.
+    func namesListing(_: BusCall) -> Listing.Part {
+        var events: [String] = []
+        var notifications: [String] = []
+        func add(_ names: some Sequence<String>, to list: inout [String]) {
+            list += names.prefix(Self.mostNames - list.count)
+        }
+        for module in modules.inStartOrder {
+            if events.count < Self.mostNames { add(module.session.events.sorted(), to: &events) }
+            add(module.row?.broadcasts ?? [], to: &notifications)
+            let observed = module.peer?.observations.all ?? []
+            add(observed.lazy.map { String(decoding: $0.terms.target.name, as: UTF8.self) }, to: &notifications)
+        }
+        func sorted(_ names: [String]) -> [String] { Set(names).sorted() }
+        return Listing.array("notifications", of: sorted(notifications), first: [.init("events", JSON(sorted(events)))])
+        {
+            .string($0)
+        }
+    }
+}
+
+/// What the bus's answers are made of.
+extension JSON {
+    init(_ number: some BinaryInteger) { self = .integer(Int64(clamping: number)) }
+
+    init(_ texts: [String]) { self = .array(texts.map { .string($0) }) }
+
+    /// An object of those members that there are: `Optional.none` leaves one out, and `nil` is JSON's null.
+    static func present(_ members: KeyValuePairs<String, JSON?>) -> JSON {
+        .object(members.compactMap { name, value in value.map { JSON.Member(name, $0) } })
+    }
+}
+
+extension ModuleRecord {
+    /// Its process, where it is there.
+    var pid: JSON { peer == nil ? .null : JSON(session.pid) }
+    /// How it is started.
+    var startWord: String { row?.start.rawValue ?? "guest" }
+}
+
+extension [String] {
+    /// Nil where it is empty.
+    var json: JSON? { isEmpty ? Optional.none : JSON(self) }
+}
+
+extension String {
+    /// Nil where it is empty.
+    var json: JSON? { isEmpty ? Optional.none : .string(self) }
+}

@@ -58,3 +58,75 @@ extension BusCore {
         if let purpose, let callee { own(purpose, callee, answer) }
     }
 }
+
+/// What a call of the bus's own is for, and so what is done with its answer.
+///
+/// Values and no closures: a broker that is replaced writes them down, and the
+/// next program goes on with them.
+enum OwnPurpose {
+    /// A step of a module's start, and how far it is when that was answered.
+    case start(ModuleRecord, reaches: ModuleLife.Step)
+    /// tearDown of a module that is retired.
+    case retirement(ModuleRecord, Retirement)
+    /// `module/retiring` of a session that another took over from.
+    case retiring
+    /// tearDown of such a session.
+    case dismissal(ModuleRecord)
+    /// tearDown at the app's end.
+    case ending
+    /// An event, for the listener of that index.
+    case event(Emission, Int)
+    /// `launcher/reload`.
+    case table
+    /// `launcher/start`, for those that wait for the module.
+    case wanted(ModuleRecord)
+    /// The watchdog's, each so many milliseconds.
+    case ping(ModuleRecord, interval: UInt64)
+    /// `launcher/stop` of an idle session, of that number; so many milliseconds
+    /// after a refusal it is asked again.
+    case stop(peer: UInt64, pause: UInt64)
+    /// `launcher/restart` of a session that did not answer its ping.
+    case restart(peer: UInt64, pause: UInt64)
+    /// `module/released`.
+    case release
+    /// The authorizer's word on a call that is kept.
+    case authorization(CallReference)
+    /// `module/metrics`, for an operator's request.
+    case metrics(CallReference)
+
+    /// Why a module is retired, which says what follows.
+    enum Retirement {
+        /// The launcher asked, and this call of its waits.
+        case asked(CallReference)
+        /// Nobody asked anything of it for so many milliseconds.
+        case idle(UInt64)
+        /// Its row is gone.
+        case removed
+    }
+}
+
+extension BusCore {
+    /// A call of the bus's own was answered, or has failed.
+    /// - Parameter callee: whom it was made to; its session may have ended.
+    func own(_ purpose: OwnPurpose, _ callee: Peer, _ answer: OwnAnswer) {
+        switch purpose {
+        case .start(let module, let step): startAnswered(module, callee, step, answer)
+        case .retirement(let module, let retirement): retired(module, callee, retirement)
+        case .retiring: break  // while it is open the session is not torn down
+        case .dismissal(let module): dismiss(callee, module)
+        case .ending: tornDown()
+        case .event(let emission, let index): eventAnswered(emission, index, answer)
+        case .table: tableAnswered(answer)
+        case .wanted(let module): startWasAsked(module, answer)
+        case .ping(let module, let interval): pingAnswered(module, callee, interval, answer)
+        case .stop(let number, let pause):
+            if case .failure = answer, let peer = connections[number] { setAlarm(.idle, of: peer, after: pause) }
+        case .restart(let number, let pause):
+            // Where it still hangs, the next ping shows it.
+            if case .failure = answer, let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
+        case .release: releaseAnswered(callee, answer)
+        case .authorization(let call): authorizerAnswered(call, answer)
+        case .metrics(let asking): metricsAnswered(asking, callee, answer)
+        }
+    }
+}

@@ -49,3 +49,98 @@ extension BusCore {
         if !monitors.isOn { cancelAlarm(.notes) }
     }
 }
+
+/// From a frame to the monitors' partial replies: while it is handled a note is kept,
+/// where some monitor has credit for it; the note is formatted later, in a turn of the
+/// monitors' own (`NoteTurns`).
+extension BusCore {
+    /// Keeps a note of a frame for the monitors that want it. Those that have no credit
+    /// miss it, and all do where there is no room.
+    func note(_ frame: borrowing MonitoredFrame) {
+        var wanting: UInt16 = 0
+        var withBody = false
+        monitors.forEach { monitor in
+            guard monitor.wants(frame), monitor.isOpen else { return }
+            guard monitor.hasCredit else {
+                monitor.missed += 1
+                return
+            }
+            wanting |= monitor.bit
+            if monitor.wanted.bodies { withBody = true }
+        }
+        guard wanting != 0, let notes = monitors.ring else { return }
+        guard !notes.isFull, let place = notes.place(for: frame, withBody: withBody) else {
+            monitors.forEach { if wanting & $0.bit != 0 { $0.missed += 1 } }
+            return
+        }
+        monitors.forEach { monitor in
+            guard wanting & monitor.bit != 0 else { return }
+            monitor.promised += 1
+            guard monitor.missed > 0 else { return }
+            notes.addGap(monitor.missed, of: monitor.bit)
+            monitor.missed = 0
+        }
+        notes.add(frame, at: place, for: wanting, time: host.wallMicroseconds)
+        if !monitors.turns.isPlanned { follow(monitors.added(now: now)) }
+    }
+
+    private func follow(_ action: NoteTurns.Action) {
+        // Of a start `hasIdleWork` says so.
+        if case .wait(let time) = action { setAlarm(.notes, after: time) }
+    }
+
+    func noteTimePassed() { follow(monitors.timePassed()) }
+
+    /// Formats a piece of the notes, where their turn has come.
+    func advanceNotes() {
+        guard monitors.turns.isUnderWay, let notes = monitors.ring else { return }
+        let most = isShared ? NoteTurns.sharedPiece : NoteTurns.piece
+        var work = 0
+        while work < most, let note = notes.takeFirst() { work += send(note, notes) }
+        follow(monitors.worked(work, isEmpty: notes.isEmpty, now: now))
+    }
+
+    /// Formats all notes: what comes next must find none of them.
+    func finishNotes() {
+        guard let notes = monitors.ring else { return }
+        while let note = notes.takeFirst() { _ = send(note, notes) }
+    }
+
+    /// Queues a note's partial replies.
+    /// - Returns: the work that it was.
+    private func send(_ note: FrameNote, _ notes: NoteRing) -> Int {
+        guard !note.isGap else {
+            monitors.forEach { if note.monitors & $0.bit != 0 { $0.missedBefore += note.id } }
+            return 0
+        }
+        // All that it was for may have ended.
+        guard note.monitors != 0 else { return 0 }
+        let formatter = monitors.formatter()
+        let work = formatter.begin(note, notes.texts(of: note))
+        let room = Int(frameLimits.frame) - HeaderWriter.overhead
+        monitors.forEach { monitor in
+            guard note.monitors & monitor.bit != 0 else { return }
+            monitor.promised -= 1
+            monitor.peer._withUnsafeGuaranteedRef { send(formatter, room, to: monitor, of: $0) }
+        }
+        return work
+    }
+
+    private func send(_ formatter: NoteFormatter, _ room: Int, to monitor: Monitor, of peer: Peer) {
+        guard peer.isOpen else { return }
+        let missed = monitor.missedBefore
+        let body = formatter.reply(missed: missed, withBody: monitor.wanted.bodies, room: room)
+        guard body.count <= room, fits(body.count + HeaderWriter.overhead, peer) else {
+            monitor.missedBefore += 1
+            return
+        }
+        monitor.call.pointee.stream.credit -= 1
+        monitor.missedBefore = 0
+        let id = monitor.call.pointee.callerID
+        _ = queue(.reply, to: peer, room: 0, body: body, isAnswer: true) { writer in
+            writer.integer("id", id)
+            writer.boolean("more", true)
+            if missed > 0 { writer.integer("missed", missed) }
+        }
+    }
+}

@@ -45,3 +45,85 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible {
         return Printable.indented(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")
     }
 }
+
+/// Where in a manifest's file its values stand, for what is found out about them
+/// after it was read.
+public struct ManifestPlaces: Sendable, Equatable {
+    /// One step on the way to a value.
+    public enum Step: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+        /// A mapping's key.
+        case key(String)
+        /// An element of a list, or an entry of a mapping; the first is 0.
+        case at(Int)
+
+        public init(stringLiteral key: String) { self = .key(key) }
+        public init(integerLiteral index: Int) { self = .at(index) }
+    }
+
+    /// A value's place; of a list or a mapping that stands behind a key, the key's.
+    public struct Place: Sendable, Equatable {
+        /// From 1.
+        public var line: Int
+        /// From 1, in characters.
+        public var column: Int
+    }
+
+    private let root: YAMLNode?
+
+    /// No places, for a manifest without a file.
+    public init() { root = nil }
+
+    init(_ root: YAMLNode) { self.root = root }
+
+    /// Where a value stands, and its key as errors write it:
+    /// `modules.Storage.requires[0]`.
+    ///
+    /// What isn't there has the place of what it would stand in; a key of the
+    /// whole file that isn't there has none. An index that isn't there is left out
+    /// of the key: what a module adds to its row has no place in the list.
+    public func find(_ steps: [Step]) -> (place: Place?, key: String) {
+        var (node, place, path) = (root, Place?.none, "")
+        for step in steps {
+            switch (step, node?.content) {
+            case (.at(let index), .sequence(let elements)?):
+                node = elements.indices.contains(index) ? elements[index] : nil
+                guard let node else { continue }
+                place = Place(line: node.line, column: node.column)
+                path += "[\(index)]"
+            case (.at(let index), .mapping(let pairs)?):
+                node = enter(pairs.indices.contains(index) ? pairs[index] : nil, &place, &path)
+            case (.at, .scalar), (.at, nil): node = nil
+            case (.key(let key), .mapping(let pairs)?):
+                if let pair = pairs.first(where: { $0.key == key }) {
+                    node = enter(pair, &place, &path)
+                } else {
+                    node = nil
+                    path += path.isEmpty ? key : ".\(key)"
+                }
+            case (.key(let key), .sequence), (.key(let key), .scalar), (.key(let key), nil):
+                node = nil
+                path += path.isEmpty ? key : ".\(key)"
+            }
+        }
+        return (place, path)
+    }
+
+    private func enter(_ pair: YAMLNode.Pair?, _ place: inout Place?, _ path: inout String) -> YAMLNode? {
+        guard let pair else { return nil }
+        place = Place(line: pair.line, column: pair.column)
+        // A value of several lines begins where its key stands, for a reader.
+        if case .scalar = pair.value.content, !pair.value.isNull {
+            place = Place(line: pair.value.line, column: pair.value.column)
+        }
+        path += path.isEmpty ? pair.key : ".\(pair.key)"
+        return pair.value
+    }
+}
+
+extension Manifest {
+    /// Something about the value that the steps lead to.
+    public func problem(_ steps: [ManifestPlaces.Step], _ message: String) -> ManifestError {
+        let (place, key) = places.find(steps)
+        return ManifestError(file: path, line: place?.line, column: place?.column, key: key, message: message)
+    }
+}

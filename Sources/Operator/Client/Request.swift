@@ -1,4 +1,6 @@
+internal import Glibc
 public import StrataCore
+internal import StrataLoop
 
 /// What is sent to a bus, and what becomes of its partial replies.
 public struct Request {
@@ -54,5 +56,72 @@ public struct Request {
             return (deadline ?? Self.standardDeadline) + 5_000
         }
         set { given = newValue }
+    }
+}
+
+/// What a bus answers to hello.
+public struct Welcome: Sendable {
+    /// As the bus said it.
+    public let json: JSON
+
+    /// The longest frame and header that the bus takes.
+    public let limits: FrameLimits
+
+    /// Nil for what is no object.
+    init?(_ body: [UInt8]) {
+        guard let json = try? JSON(parsing: body), json.object != nil else { return nil }
+        func limit(_ name: String) -> UInt32? { json["limits"]?[name]?.integer.flatMap { UInt32(exactly: $0) } }
+        let standard = FrameLimits.beforeHello
+        limits = FrameLimits(frame: limit("frame") ?? standard.frame, header: limit("header") ?? standard.header)
+        self.json = json
+    }
+
+    /// The app's name.
+    public var app: String { json["app"]?.string ?? "?" }
+    /// The app's environment, as `STRATA_ENV` names it; empty for none.
+    public var env: String { json["env"]?.string ?? "" }
+    /// The names of the app's levels, foundation first.
+    public var levels: [String] { json["levels"]?.array?.compactMap(\.string) ?? [] }
+    /// The URL schemes that the app opens.
+    public var schemes: [String] { json["schemes"]?.array?.compactMap(\.string) ?? [] }
+}
+
+extension FrameLimits {
+    /// Until hello tells those of the bus.
+    static let beforeHello = FrameLimits(frame: 16 << 20, header: 16 << 10)
+}
+
+/// Why a client has no answer. The texts are for people, and can be given to a terminal.
+public enum ClientError: Error, CustomStringConvertible {
+    /// No bus is there, the connection has ended, or no answer comes.
+    case noBus(String)
+    /// The path or the request can't be used.
+    case unusable(String)
+    /// The bus or the callee answered with this error.
+    case refused(BusError)
+    /// The bus answered with what can't be read.
+    case unreadable(String)
+    /// An endless stream was silent for so many milliseconds.
+    case quiet(UInt64)
+
+    public var description: String {
+        switch self {
+        case .noBus(let text), .unusable(let text), .unreadable(let text): text
+        case .refused(let error): error.description
+        case .quiet(let milliseconds): "the stream was quiet for \(milliseconds) ms"
+        }
+    }
+
+    /// Why nobody took a connection.
+    init(connectingTo path: String, _ error: SystemError) {
+        self =
+            switch SocketAddress.occupant(path) {
+            case .nothing: .noBus("no bus at \(path): nothing is there")
+            case .dead: .noBus("no bus at \(path): a dead socket is left there, its broker is gone")
+            case .foreign: .unusable("\(path) is no socket")
+            case .unknown(let code): .unusable("\(path) can't be used: \(String(cString: strerror(code)))")
+            // It came this moment, or can't keep up.
+            case .live: .noBus("the bus can't be reached: \(error)")
+            }
     }
 }

@@ -60,3 +60,60 @@ public struct ReceivedFrame: Sendable, CustomStringConvertible {
         return "\(header) + \(shown)\(body.count > 300 ? "… (\(body.count) bytes)" : "")"
     }
 }
+
+extension JSON {
+    /// Whether this has everything that a pattern has: an object all its
+    /// members, whatever else it holds; any other value must be equal. Arrays
+    /// are compared element by element, and have the same length.
+    public func matches(_ pattern: JSON) -> Bool {
+        switch (self, pattern) {
+        case (.object(let members), .object(let wanted)):
+            wanted.allSatisfy { want in
+                members.first { $0.name == want.name }?.value.matches(want.value) ?? false
+            }
+        case (.array(let elements), .array(let wanted)):
+            elements.count == wanted.count && zip(elements, wanted).allSatisfy { $0.matches($1) }
+        case (.integer(let one), .number(let other)), (.number(let other), .integer(let one)):
+            Double(one) == other
+        default: self == pattern
+        }
+    }
+
+    /// As bytes on the wire.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return bytes
+    }
+
+    /// This object with further members behind its own.
+    func adding(_ further: JSON) -> JSON {
+        .object((object ?? []) + (further.object ?? []))
+    }
+}
+
+/// Frames as bytes, made without the code under test.
+public enum FrameBytes {
+    /// A whole frame.
+    public static func frame(_ header: [UInt8], body: [UInt8] = []) -> [UInt8] {
+        lengths(frame: UInt32(4 + header.count + body.count), header: UInt32(header.count)) + header + body
+    }
+
+    /// A whole frame, of values.
+    public static func frame(_ header: JSON, body: JSON? = nil) -> [UInt8] {
+        frame(header.bytes, body: body?.bytes ?? [])
+    }
+
+    /// A frame's first eight bytes, true or not.
+    public static func lengths(frame: UInt32, header: UInt32) -> [UInt8] {
+        bigEndian(frame) + bigEndian(header)
+    }
+
+    static func bigEndian(_ value: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+
+    static func integer(_ bytes: [UInt8], at offset: Int) -> Int {
+        Int(bytes[offset]) << 24 | Int(bytes[offset + 1]) << 16 | Int(bytes[offset + 2]) << 8 | Int(bytes[offset + 3])
+    }
+}

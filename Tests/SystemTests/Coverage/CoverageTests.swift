@@ -37,7 +37,7 @@ struct CoverageTests {
     }
 
     @Test func eachErrorCodeHasARow() throws {
-        let source = try Repository.text("Sources/Core/Wire/Errors/ErrorCode.swift")
+        let source = try Repository.text("Sources/Core/Wire/Errors/BusError.swift")
         let codes = source.matches(of: /= ErrorCode\("([a-z-]+)"\)/).map { String($0.1) }
         try #require(codes.count >= 30, "only \(codes) were found")
         let named = try CoveragePage().rows(of: "12.").flatMap(\.subjects)

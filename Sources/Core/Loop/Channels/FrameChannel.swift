@@ -1,5 +1,5 @@
-public import StrataCore
 internal import CUV
+public import StrataCore
 
 /// A client's connection to a broker: frames in, frames out, on one thread.
 /// What frames mean is its owner's affair.
@@ -171,4 +171,18 @@ public final class FrameChannel {
         close()
         ended(ending)
     }
+}
+
+/// The way of a connection's bytes: a socket, or one that is made up.
+public protocol Transport: AnyObject {
+    /// Sets what is called when it is ready for what it is watched for.
+    func setEventHandler(_ handler: @escaping (Socket.Event) -> Void)
+    /// Says what to watch for from now on.
+    func watch(_ events: Socket.Event)
+    /// Reads what is there, at most what fits.
+    func read(into space: UnsafeMutableRawBufferPointer) -> Socket.Transfer
+    /// Writes several pieces as one, as much as is taken now.
+    func write(_ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Socket.Transfer
+    /// Ends it. Twice is once.
+    func close()
 }

@@ -139,3 +139,68 @@ public struct ManifestReview {
         nearestNames(to: name, in: known).first { $0 != name }.map { "; did you mean \($0)?" } ?? ""
     }
 }
+
+/// All that can be known of an app before anything runs, from its manifest and
+/// from what its modules' programs say of themselves.
+///
+/// What only a module can know (what it observes, which events it is called
+/// for) is judged where the modules that matter have described themselves; rows
+/// are taken at their word otherwise.
+public struct AppReview {
+    /// In the order of the manifest's lines.
+    public let findings: [Finding]
+
+    /// - Parameters:
+    ///   - manifest: one that was read without errors.
+    ///   - descriptions: by the row's name; some may lack one.
+    public init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription] = [:]) {
+        let completed = manifest.completed(by: descriptions)
+        let rows = ManifestReview(completed)
+        let modules = DescriptionReview(manifest, descriptions)
+        var findings = (rows.errors + rows.unmet + modules.errors).map { Finding(.error, $0) }
+        findings += (rows.advice + modules.advice).map { Finding(.advice, $0) }
+        findings += ActionReview(completed, descriptions).findings
+        findings += NotificationReview(completed, descriptions).findings
+        findings += EventReview(completed, descriptions).findings
+        self.findings = findings.inOrder
+    }
+}
+
+/// One thing that a review has found.
+public struct Finding: Sendable, Equatable, CustomStringConvertible {
+    /// What it means for the app.
+    public enum Severity: String, Sendable {
+        /// The bus would refuse it, or it can never work as it is declared.
+        case error
+        /// It works, and may not be what was meant.
+        case advice
+    }
+
+    public var severity: Severity
+    /// Where it is, and what was expected.
+    public var problem: ManifestError
+
+    public init(_ severity: Severity, _ problem: ManifestError) {
+        self.severity = severity
+        self.problem = problem
+    }
+
+    /// As an error is written, with `advice: ` before the message of one.
+    public var description: String {
+        guard severity == .advice else { return problem.description }
+        var problem = problem
+        problem.message = "advice: \(problem.message)"
+        return problem.description
+    }
+}
+
+extension [Finding] {
+    /// In the order of the manifest's lines; what concerns no line comes first.
+    public var inOrder: [Finding] {
+        // Not every sort keeps the order of equals.
+        func rank(_ at: (offset: Int, element: Finding)) -> (Int, Int, Int) {
+            (at.element.problem.line ?? 0, at.element.problem.column ?? 0, at.offset)
+        }
+        return enumerated().sorted { rank($0) < rank($1) }.map(\.element)
+    }
+}

@@ -62,3 +62,8 @@ final class LoopWatch {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 }
+
+/// Where the runtime says what nobody is there to be told.
+enum ModuleLog {
+    static let logger = Logger(label: "strata")
+}

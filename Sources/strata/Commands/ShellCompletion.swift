@@ -1,6 +1,44 @@
 import ArgumentParser
 import StrataCore
 
+/// `strata completions`: what a shell is to know of this program.
+struct Completions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prints the completions for a shell.",
+        discussion: """
+            EXAMPLE
+              source <(strata completions bash)                     in ~/.bashrc
+              strata completions zsh > ~/.zfunc/_strata             a folder of $fpath
+              strata completions fish > ~/.config/fish/completions/strata.fish
+
+            Modules, actions, URLs, events and levels are completed from the bus that runs.
+            """)
+
+    /// Those that the argument parser writes for.
+    enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
+
+    @Argument(help: "The shell.")
+    var shell: Shell
+
+    func run() throws {
+        guard let known = CompletionShell(rawValue: shell.rawValue) else {
+            throw Failure(.usage, "there are no completions for \(shell.rawValue)")
+        }
+        let script = RootCommand.completionScript(for: known)
+        switch shell {
+        case .bash: StandardOutput.write(line: BashColons.joined(script))
+        case .zsh: StandardOutput.write(line: script)
+        case .fish: StandardOutput.write(line: Self.knowingACursor(script))
+        }
+    }
+
+    /// A program that asks fish for completions has no cursor, and fish refuses to tell its
+    /// place: then any does.
+    private static func knowingACursor(_ script: String) -> String {
+        script.replacing("(__strata_tokens -tC)", with: "(__strata_tokens -tC 2>/dev/null; or echo 0)")
+    }
+}
+
 /// What a shell offers for an argument: names that a bus which runs right now has.
 ///
 /// Quick and silent: without a bus, or with one that doesn't answer at once, there is
@@ -94,4 +132,40 @@ enum LiveNames {
 
 extension JSON {
     fileprivate func texts(in member: String) -> [String] { self[member]?.array?.compactMap(\.string) ?? [] }
+}
+
+/// Bash takes a colon for the end of a word, and a URL has one: the argument parser's
+/// script would see three words. This puts them together before it is asked, and takes
+/// off what bash has already.
+enum BashColons {
+    private static let registration = "complete -o filenames -F _strata strata"
+
+    /// The parser's script, behind a function that joins.
+    static func joined(_ script: String) -> String {
+        guard let place = script.firstRange(of: registration) else { return script }
+        return script[..<place.lowerBound] + wrapper + script[place.upperBound...]
+    }
+
+    private static let wrapper = #"""
+        _strata_joining_colons() {
+            local -a words=()
+            local -i index number=-1 current=0
+            for index in "${!COMP_WORDS[@]}"; do
+                if [[ ${number} -ge 0 && (${COMP_WORDS[index]} == :* || ${words[number]} == *:) ]]; then
+                    words[number]+=${COMP_WORDS[index]}
+                else
+                    words[++number]=${COMP_WORDS[index]}
+                fi
+                [[ ${index} -eq ${COMP_CWORD} ]] && current=${number}
+            done
+            local -a COMP_WORDS=("${words[@]}")
+            local -i COMP_CWORD=${current}
+            local word=${COMP_WORDS[COMP_CWORD]}
+            _strata "${1}" "${word}" "${COMP_WORDS[COMP_CWORD - 1]}"
+            local before=${word%"${word##*:}"}
+            for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]=${COMPREPLY[index]#"${before}"}; done
+        }
+
+        complete -o filenames -F _strata_joining_colons strata
+        """#
 }

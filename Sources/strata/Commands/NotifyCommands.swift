@@ -68,3 +68,62 @@ struct Emit: ParsableCommand {
         StandardOutput.write(line: answer.painter.paint(isTrue ? "true" : "false", isTrue ? .green : .yellow))
     }
 }
+
+/// `strata notify`: an operator's broadcast.
+struct Notify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Broadcasts a notification, and says how many notices were queued.",
+        discussion: """
+            EXAMPLE
+              strata notify storage.changed '{"table": "notes"}'
+              strata notify session.ended --level middle
+
+            It is sent as from a level: only modules of later levels observe it.
+            """)
+
+    @Argument(help: "The notification's name.", completion: LiveNames.notifications)
+    var name: String
+
+    @Argument(help: ArgumentHelp("Its params; - reads them from stdin. Default: null.", valueName: "json"))
+    var params: String?
+
+    @Option(
+        help: "The level that it is sent as from. Default: the first one.", completion: LiveNames.levels)
+    var level: String?
+
+    @Option(help: "The object that it is about, for observers that filter on it.")
+    var object: String?
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        var request = Request(.broadcast)
+        request.body = try Params.read(params)
+        let name = try CheckedName.read(name)
+        let connection = try bus.connect()
+        let sender = level ?? connection.welcome.levels.first ?? "basic"
+        guard connection.welcome.levels.isEmpty || connection.welcome.levels.contains(sender) else {
+            let known = connection.welcome.levels.joined(separator: ", ")
+            let near = InterfaceActions.hint(nearestNames(to: sender, in: connection.welcome.levels))
+            throw Failure(.usage, "\(connection.welcome.app) has no level \(sender); its levels are \(known)\(near)")
+        }
+        request.members = [("name", name), ("level", sender)]
+        if let object { request.members.append(("object", object)) }
+        let body = try connection.send(request, "waiting for the bus")
+        let answer = Answer(output)
+        guard !answer.isForPrograms, let count = (try? JSON(parsing: body))?["recipients"]?.integer else {
+            return try answer.show(body)
+        }
+        if count == 0 { remark(on: name, connection) }
+        StandardOutput.write(line: count == 1 ? "1 notice was queued" : "\(count) notices were queued")
+    }
+
+    /// Says of a name that nobody knows here which one may have been meant.
+    private func remark(on name: String, _ connection: CommandClient) {
+        let known = (try? connection.ask("bus/names"))?["notifications"]?.array?.compactMap(\.string) ?? []
+        guard !known.contains(name) else { return }
+        StandardError.write(
+            "No module here observes \(name).\(InterfaceActions.hint(nearestNames(to: name, in: known)))")
+    }
+}

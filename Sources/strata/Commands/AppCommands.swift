@@ -1,0 +1,152 @@
+import ArgumentParser
+import StrataCore
+import StrataLauncher
+import StrataLoop
+import StrataManifest
+import StrataOperator
+
+/// `strata up`: the whole app, in the foreground.
+struct Up: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Runs an app: the broker, then each module by level and priority.",
+        discussion: """
+            Shows each module as it gets ready, and what the modules write, each line with \
+            its module's name. Ctrl-C ends everything in reverse order, in under 10 s; \
+            pressed twice, at once.
+
+            With --build the manifest's package is built first, the nearest one in its folder \
+            or around it; where that fails, nothing is started.
+
+            EXAMPLE
+              strata up                          runs ./strata.yaml
+              strata up --build                  builds it before
+              strata up app.yaml -- debug=true   adds to the app's launchOptions
+              strata up --spans spans.jsonl      what modules do, for a collector of OpenTelemetry's
+            """)
+
+    @Argument(help: "The app's manifest.", completion: .file(extensions: ["yaml", "yml"]))
+    var manifest = "strata.yaml"
+
+    @Option(help: ArgumentHelp("Where the bus's socket is made.", valueName: "path"), completion: .file())
+    var socket: String?
+
+    @Flag(help: "Builds the manifest's package first, by swift build.")
+    var build = false
+
+    @Option(
+        name: [.customShort("c"), .long],
+        help: ArgumentHelp(
+            "What --build builds. Default: release where a row's run is in .build/release, else debug.",
+            valueName: "configuration"))
+    var configuration: PackageBuild.Configuration?
+
+    @Option(
+        help: ArgumentHelp("Appends the modules' spans to this file, as lines of OTLP's JSON.", valueName: "file"),
+        completion: .file())
+    var spans: String?
+
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("Launch options, each as key=value.", valueName: "key=value"))
+    var options: [String] = []
+
+    func validate() throws {
+        guard build || configuration == nil else { throw ValidationError("-c says what --build builds: add --build") }
+    }
+
+    func run() throws {
+        if build { try buildPackage() }
+        try RunningApp.run(manifest, options: options, socket: socket, keepsBroker: true, spans: spans)
+    }
+
+    private func buildPackage() throws(Failure) {
+        let app: Manifest
+        do throws(LaunchError) {
+            app = try AppRun.manifest(manifest, options: options, environment: RunningApp.environment)
+        } catch {
+            throw Failure(Failure.Status(rawValue: error.code) ?? .answer, error.message)
+        }
+        try PackageBuild(of: app, at: manifest, configuration).run()
+    }
+}
+
+extension PackageBuild.Configuration: ExpressibleByArgument {}
+
+/// `strata down`: ends the app, and waits until its socket is gone.
+struct Down: ParsableCommand {
+    private static let patience: UInt64 = 60_000
+
+    static let configuration = CommandConfiguration(
+        abstract: "Ends the app, its modules in reverse order.",
+        discussion: """
+            EXAMPLE
+              strata down
+
+            It waits until the bus is gone.
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            "How long that may take: an integer with ms, s, m or h. Default: 1m.", valueName: "time"))
+    var timeout: Milliseconds?
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        let patience = timeout?.value ?? Self.patience
+        let connection = try bus.connect()
+        let deadline = Loop.nanoseconds + patience * 1_000_000
+        let app = connection.welcome.app
+        let body = try connection.send(Request(to: "launcher/down", deadline: max(1, patience)), "ending \(app)")
+        try connection.waitUntilGone(by: deadline)
+        let answer = Answer(output)
+        if answer.isForPrograms { return try answer.show(body) }
+        StandardOutput.write(line: "\(answer.painter.paint(Printable.line(app), .bold)) ended")
+    }
+}
+
+extension CommandClient {
+    /// Waits until nobody listens on the socket any more.
+    /// - Parameter deadline: on the clock of `Loop.nanoseconds`.
+    /// - Throws: `answer` where the bus is still there at the deadline.
+    fileprivate func waitUntilGone(by deadline: UInt64) throws(Failure) {
+        let app = welcome.app
+        let progress = showProgress("waiting for \(app) to end")
+        defer { progress.end() }
+        func left() -> UInt64 {
+            // The clock goes on between two looks at it.
+            let now = Loop.nanoseconds
+            return now < deadline ? (deadline - now) / 1_000_000 : 0
+        }
+        // The connection's end comes first, and tells at once; the socket's may
+        // take a moment more.
+        if client.run(left(), until: { client.ending != nil }) {
+            while SocketAddress.occupant(path) == .live, left() > 0 { client.run(20) { false } }
+            if SocketAddress.occupant(path) != .live { return }
+        }
+        throw Failure(.answer, "deadline-exceeded: \(app) was told to end, and its bus at \(path) is still there")
+    }
+}
+
+/// `strata reload`: lets the launcher read the manifest again.
+struct Reload: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Reads the manifest again.",
+        discussion: """
+            EXAMPLE
+              strata check && strata reload
+
+            A manifest with errors changes nothing. What takes effect at a module's next start \
+            shows as pending in `strata ps`.
+            """)
+
+    @OptionGroup var output: OutputOption
+    @OptionGroup var bus: SocketOption
+
+    func run() throws {
+        let body = try bus.connect().send(Request(to: "bus/reload", deadline: 60_000), "reloading")
+        let answer = Answer(output)
+        if answer.isForPrograms { return try answer.show(body) }
+        StandardOutput.write(line: "the manifest was read again")
+    }
+}
