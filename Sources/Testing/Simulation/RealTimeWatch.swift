@@ -5,10 +5,10 @@ internal import Synchronization
     @_spi(ExperimentalScheduling) @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 #endif
 
-/// Sees where a simulated module leaves the simulation: what then happens takes real time, and
-/// no seed says in which order.
+/// Notices when a simulated module waits for something outside of the simulation: that takes real
+/// time, and no seed controls its order.
 ///
-/// One simulation runs at a time, on the thread that is `ModuleActor`'s meanwhile.
+/// One simulation runs at a time, on the thread that is `ModuleActor`'s for that time.
 enum RealTimeWatch {
     private static let found = Mutex<String?>(nil)
 
@@ -16,33 +16,33 @@ enum RealTimeWatch {
     static func begin() {
         found.withLock { $0 = nil }
         ModuleExecutor.shared.setWake {
-            // Its own thread wakes itself where there is much to do.
+            // The simulation's own thread wakes itself when a drain leaves jobs.
             guard !ModuleExecutor.shared.isCurrent else { return }
-            note("Something of a module was done on another thread, and a handler goes on with it.")
+            note("A thread outside of the simulation resumed a task of a module.")
         }
     }
 
-    /// - Throws: what was seen first.
+    /// - Throws: the first thing that was noticed.
     static func check() throws {
         guard let found = found.withLock({ $0 }) else { return }
         throw TestFailure(
             """
-            \(found) That takes real time, and its order is no seed's: wait with `sleep(milliseconds:)`, and put what \
-            blocks into `blocking { }`
+            \(found) It takes real time, and no seed controls its order: wait with `sleep(milliseconds:)`, and put \
+            what blocks into `blocking { }`
             """)
     }
 
     private static func note(_ what: String) { found.withLock { $0 = $0 ?? what } }
 
-    /// Told of a wait on the thread of a simulation.
+    /// The running task calls `Task.sleep`.
     fileprivate static func sleeps() {
         let name = ModuleActor.assumeIsolated { RunningHandler.name }
         note("\(name ?? "A module") uses `Task.sleep`.")
     }
 }
 
-// Only this says when `Task.sleep` is called, and only Swift 6.3 has it in this form. With another
-// one a sleep is seen when it is over.
+// Swift 6.3 asks an executor of this form to schedule `Task.sleep`. With other compilers a sleep is
+// noticed when it ends.
 #if compiler(>=6.3) && compiler(<6.4)
     extension ModuleExecutor: SchedulingExecutor {
         package func enqueue<C: Clock>(

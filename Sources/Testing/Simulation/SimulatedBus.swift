@@ -2,15 +2,15 @@ internal import Strata
 internal import StrataBus
 internal import StrataCore
 
-/// A bus in memory, with modules beside its peers, where numbers from a seed say what happens next.
+/// A bus in memory, with modules beside its peers. Numbers from a seed choose what happens next.
 ///
-/// What can happen at a time are the turns that a broker, modules and peers may have in any order:
-/// each has a loop of its own elsewhere. What happens within a module happens in the order of its
-/// loop. Bytes come in any pieces, and time goes on where nothing else happens, or a little.
+/// The broker, each module and each peer have loops of their own in an app, so their turns come in
+/// any order here. Within a module everything keeps the order of its loop. Bytes arrive in any
+/// pieces. Time passes when nothing is left to do, and a little in between.
 ///
 /// `@unchecked Sendable` because all of it is on the simulation's thread, which is the actor's.
 final class SimulatedBus: MemoryBus, @unchecked Sendable {
-    /// A turn that somebody may have.
+    /// Something that can happen next.
     private enum Turn {
         case connection(MemoryConnection)
         case writing(MemoryConnection)
@@ -47,7 +47,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         MemoryLink(self, try pipe(of: ownPID), telling: StoryTeller(story, label))
     }
 
-    /// What a peer sends is handled when the broker has its turn.
+    /// The broker reads it in a turn of its own.
     override func peerActed() {}
 
     override func awaitInput(of wanted: [any PeerLink], until deadline: Deadline) throws -> [Int] {
@@ -65,13 +65,13 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
             let turn = turns[numbers.below(turns.count)]
             if case .peer(let index) = turn { return [index] }
             take(turn)
-            // Elsewhere a round ends when its loop says so, and machines are busy with other things.
+            // A broker's round may end after any turn, and a machine may be busy with something else.
             if !broker.hasEnded, numbers.chance(1, in: 2) { broker.endRound() }
             if numbers.chance(1, in: 8) { pass(to: min(broker.time + moment(), time(of: deadline))) }
         }
     }
 
-    /// One of these, or none where there is none.
+    /// One of these places; none if there are none.
     private func chosen(of places: [Int]) -> [Int] { places.isEmpty ? [] : [places[numbers.below(places.count)]] }
 
     // MARK: Turns
@@ -119,12 +119,12 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         ModuleExecutor.shared.drain()
     }
 
-    /// How many bytes of so many are there already: all, or a part.
+    /// How many of the bytes that were sent have arrived: all, or some.
     private func piece(of count: Int) -> Int { numbers.chance(1, in: 2) ? .max : 1 + numbers.below(max(1, count)) }
 
     // MARK: Time
 
-    /// A time in which a machine was busy with other things: up to 5 ms, in nanoseconds.
+    /// A pause of up to 5 ms, in nanoseconds.
     private func moment() -> UInt64 { UInt64(numbers.below(5_000_000)) }
 
     private func pass(to time: UInt64) {
@@ -133,8 +133,8 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         story.milliseconds = milliseconds - begin
     }
 
-    /// Lets time pass until somebody has something due.
-    /// - Returns: false where nobody has before the deadline; then it is that late now.
+    /// Lets time pass until the next timer is due.
+    /// - Returns: false if the deadline comes first; it is reached then.
     private func passTime(until deadline: Deadline) -> Bool {
         let end = time(of: deadline)
         let due = (alarms.map { $0.due * 1_000_000 } + [broker.due ?? .max]).min() ?? .max
@@ -144,13 +144,13 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
 
     // MARK: The broker
 
-    /// The broker dies, and what was on its way is lost.
+    /// Kills the broker. Messages on their way are lost.
     func killBroker() {
         story.tell("# the broker is killed")
         broker.crash()
     }
 
-    /// Another broker is there, for the same app.
+    /// Starts another broker for the same app.
     func startBroker(_ table: AppTable) {
         story.tell("# a broker starts")
         begin(table)

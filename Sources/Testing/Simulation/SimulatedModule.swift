@@ -3,24 +3,24 @@ internal import StrataBus
 
 /// A module in a simulation: its own code, without a process.
 ///
-/// It is ended as a process is. What it has outside of itself, in global variables or files, stays.
+/// Global variables and files keep their contents when it ends.
 ///
 /// `@unchecked Sendable` because it is used on the simulation's thread alone.
 public final class SimulatedModule: @unchecked Sendable {
     /// The row's name.
     public let name: String
-    /// How it has ended; nil while it runs.
+    /// How it has ended; nil while it runs. A test that reads this expects the end.
     public var end: ChildProgram.End? {
         isEndSeen = true
         return ending
     }
-    /// What a process would have written to standard error at its end.
+    /// The line that its process would have written to standard error at its end.
     public private(set) var lastWords: String?
 
     let pid: Int32
     let token: String
     private(set) var ending: ChildProgram.End?
-    /// Whether the test knows of it.
+    /// Whether the test asked for the end, or read it.
     private(set) var isEndSeen = false
     private let bus: SimulatedBus
     private let surroundings: SimulatedSurroundings
@@ -47,7 +47,7 @@ public final class SimulatedModule: @unchecked Sendable {
         runtime.start()
     }
 
-    /// Ends it as `SIGKILL` ends a process: at once, and without a word.
+    /// Ends it at once, as `SIGKILL` ends a process.
     public func kill() {
         guard ending == nil else { return }
         hasEnded(.signal(9), nil)

@@ -6,7 +6,7 @@ internal import StrataLoop
 
 /// What a simulated module stands on: virtual time, and a connection in memory.
 ///
-/// `nonisolated` are those members that only the simulation's thread uses anyway.
+/// Only the simulation's thread uses it, so its `init` may be `nonisolated`.
 @ModuleActor
 final class SimulatedSurroundings: Surroundings {
     private let bus: SimulatedBus
@@ -45,9 +45,9 @@ final class SimulatedSurroundings: Surroundings {
     }
 }
 
-/// What happens later, on virtual time. The simulation's own thread is the actor's.
+/// A timer on virtual time. Only the simulation's thread uses it.
 final class SimulatedAlarm: Alarm {
-    /// The process that waits for it.
+    /// The process that it belongs to.
     nonisolated let owner: Int32
     nonisolated let due: UInt64
     private nonisolated(unsafe) let body: () -> Void

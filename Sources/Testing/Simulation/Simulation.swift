@@ -3,21 +3,21 @@ public import Strata
 internal import StrataBus
 public import StrataCore
 
-/// An app in memory, on virtual time: a bus, modules of yours with their own code, and others that
-/// the test plays. What happens in which order follows from a seed.
+/// An app in memory, on virtual time: a bus, your modules with their own code, and modules that the
+/// test plays. A seed chooses the order of events.
 ///
 ///     try Simulation.run(table, seeds: 1...1_000) { app in
 ///         try app.start(CounterModule.self)
 ///         …
 ///     }
 ///
-/// All that a `TestBus` does it does too: `play`, `module`, `operator`. An hour passes at once where
-/// nothing is left to do. On one thread, which is `ModuleActor`'s meanwhile: one simulation runs at
-/// a time in a process, and none beside a module that runs on a loop there.
+/// It is a `TestBus`: `play`, `module` and `operator` work as on any other. An hour passes at once when
+/// nothing is left to do. It runs on the test's thread, which is `ModuleActor`'s for that time. One
+/// simulation runs at a time in a process, and none in a process where a module runs on a loop.
 ///
 /// After the simulations of FoundationDB and TigerBeetle.
 public final class Simulation: TestBus {
-    /// What its order follows from.
+    /// The number that chooses the order of events.
     public let seed: Int
     private let bus: SimulatedBus
     private var modules: [SimulatedModule] = []
@@ -32,13 +32,13 @@ public final class Simulation: TestBus {
 
     /// Runs a test once for each seed, until it throws.
     ///
-    /// What fails must throw: peers' expectations do, and `#require`. With `STRATA_SEED` in the
-    /// environment that seed alone is run.
+    /// A failure must be thrown: peers' expectations throw, and so does `#require`. If the environment
+    /// has `STRATA_SEED`, only that seed runs.
     /// - Parameters:
     ///   - table: the app's.
-    ///   - seeds: each is another order of what happens.
-    ///   - test: what is run. It is given the simulation.
-    /// - Throws: `TestFailure` with what the test threw, its seed, and what was said on the bus.
+    ///   - seeds: each is another order of events.
+    ///   - test: the test.
+    /// - Throws: `TestFailure` with the test's error, its seed, and the messages on the bus.
     public static func run(
         _ table: AppTable, seeds: ClosedRange<Int> = 1...100, _ test: (Simulation) throws -> Void
     ) throws {
@@ -71,7 +71,7 @@ public final class Simulation: TestBus {
         }
     }
 
-    /// A line on the handlers that have not returned, which may be what was waited for.
+    /// A line that names the handlers that have not returned: the test may have waited for one.
     private var unfinishedText: String {
         let names = modules.flatMap(\.unfinished)
         return names.isEmpty ? "" : "\nnot returned by then: \(names.joined(separator: ", "))"
@@ -84,16 +84,16 @@ public final class Simulation: TestBus {
         ModuleActor.assumeIsolated { ProcessSurroundings.simulated = surroundings }
     }
 
-    /// Starts a module of yours, with its own code, as the launcher would: vouched for.
+    /// Starts your module, and vouches for it as the launcher does.
     /// - Parameters:
     ///   - type: the module's.
-    ///   - name: the row's; nil is the module's own.
-    ///   - arguments: what its program would be started with.
-    ///   - waits: false returns before the module is ready.
-    ///   - time: how long it may take to be ready.
+    ///   - name: its row's; nil for the module's own name.
+    ///   - arguments: its program's.
+    ///   - waits: false to return before the module is ready.
+    ///   - time: how long the start may take, in virtual time.
     ///   - file: where the test says so.
     ///   - line: where the test says so.
-    /// - Throws: `TestFailure` where it doesn't get ready: at once where it has ended.
+    /// - Throws: `TestFailure` if it doesn't get ready; at once if it ends.
     @discardableResult
     public func start<M: Module>(
         _ type: M.Type, as name: String? = nil, arguments: [String] = [], waits: Bool = true,
@@ -114,7 +114,7 @@ public final class Simulation: TestBus {
         return module
     }
 
-    /// What ended without the test's asking for it.
+    /// - Throws: `TestFailure` if a module failed and the test doesn't know.
     private func checkEnds() throws {
         for module in modules {
             guard let end = module.ending, end != .exit(0), !module.isEndSeen else { continue }
@@ -124,7 +124,7 @@ public final class Simulation: TestBus {
 
     private func endModules() {
         for module in modules { module.kill() }
-        // Those that were cancelled have a last turn; what then goes on has none.
+        // Cancelled tasks get a last turn. Tasks that go on after it never run again.
         ModuleExecutor.shared.drain()
         ModuleExecutor.shared.dropJobs()
         ModuleActor.assumeIsolated { ProcessSurroundings.simulated = nil }
@@ -132,10 +132,10 @@ public final class Simulation: TestBus {
 
     // MARK: Time, and chance
 
-    /// How much virtual time has passed since its start.
+    /// The virtual time since the start.
     public var elapsed: Duration { bus.elapsed }
 
-    /// Lets time pass; modules and played peers do meanwhile what they have to do.
+    /// Lets virtual time pass, while modules and played peers go on.
     public func pass(_ time: Duration) throws {
         let deadline = group.deadline(time)
         while !group.hasPassed(deadline) {
@@ -144,15 +144,15 @@ public final class Simulation: TestBus {
         }
     }
 
-    /// A number that follows from the seed, for what the test itself does.
+    /// A number that follows from the seed, for choices of the test itself.
     public func random(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &numbers) }
 
     // MARK: The broker
 
-    /// Kills the broker: connections end, and nothing listens until `startBroker`.
+    /// Kills the broker: connections end, and nothing listens before `startBroker`.
     public override func killBroker() { bus.killBroker() }
 
-    /// Starts another broker, as the launcher does, which vouches for the modules that still run.
+    /// Starts another broker as the launcher does, and vouches for the modules that still run.
     public func startBroker() throws {
         bus.startBroker(table)
         for module in modules where module.ending == nil {
@@ -161,7 +161,7 @@ public final class Simulation: TestBus {
     }
 }
 
-/// Who may use `ModuleActor`'s executor: one simulation at a time.
+/// Lets one simulation at a time use `ModuleActor`'s executor.
 private final class Turn: @unchecked Sendable {
     private var mutex = pthread_mutex_t()
 

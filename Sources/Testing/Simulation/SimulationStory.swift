@@ -1,6 +1,6 @@
-/// What was said on the connections of a simulation, and when: what a failure shows of it.
+/// The messages of a simulation and their times, which a failure shows.
 final class SimulationStory {
-    /// Messages that are kept: the last ones.
+    /// At least half of so many are kept: the last ones.
     private static let most = 200
 
     private struct Line {
@@ -19,15 +19,15 @@ final class SimulationStory {
         lines.append(Line(milliseconds: milliseconds, text: text))
     }
 
-    /// The last so many messages, as docs/protocol.md shows them.
+    /// The last messages, as docs/protocol.md shows them.
     func text(last: Int) -> String {
         let shown = lines.suffix(last)
-        let begin = count > shown.count ? "the last \(shown.count) of \(count) messages" : "what was said"
-        return shown.reduce("\(begin), with the milliseconds of its time:") { "\($0)\n  \($1.milliseconds) \($1.text)" }
+        let begin = count > shown.count ? "the last \(shown.count) of \(count) messages" : "the messages"
+        return shown.reduce("\(begin), each with its time in ms:") { "\($0)\n  \($1.milliseconds) \($1.text)" }
     }
 }
 
-/// Tells of what passes over one connection.
+/// Writes the messages of one connection into the story.
 struct StoryTeller {
     private let story: SimulationStory
     private let label: String
@@ -45,7 +45,7 @@ struct StoryTeller {
 
     private func tell(_ bytes: UnsafeRawBufferPointer, _ input: inout FrameInput, _ arrow: String) {
         input.append(bytes)
-        // What can't be read is for whoever reads it to say.
+        // The receiver reports what it can't read.
         while let frame = try? input.nextFrame() { story.tell("\(label) \(arrow) \(frame)") }
     }
 }

@@ -70,9 +70,9 @@ struct SimulationScenarioTests {
     }
 
     @Test(arguments: [
-        ("task-sleep", "Waiting/sleep uses `Task.sleep`. That takes real time"),
-        ("task-sleep-apart", "Waiting/sleepApart uses `Task.sleep`. That takes real time"),
-        ("thread", "was done on another thread, and a handler goes on with it. That takes real time"),
+        ("task-sleep", "Waiting/sleep uses `Task.sleep`. It takes real time"),
+        ("task-sleep-apart", "Waiting/sleepApart uses `Task.sleep`. It takes real time"),
+        ("thread", "A thread outside of the simulation resumed a task of a module. It takes real time"),
     ])
     func whatLeavesTheSimulationIsReported(_ scenario: String, _ report: String) throws {
         #expect(try play(scenario, fails: true).contains(report))
