@@ -35,6 +35,7 @@ final class MetricsServer {
 
     /// - Parameter onStart: gets how to reach it.
     func run(_ address: ListenAddress, onStart: (String) -> Void) throws(Failure) {
+        defer { end() }
         self.address = address
         let (listener, name) = try address.listen(loop) { [unowned self] in accept($0) }
         self.listener = listener
@@ -45,7 +46,6 @@ final class MetricsServer {
         }
         onStart(name)
         loop.run()
-        end()
     }
 
     private func end() {
