@@ -59,16 +59,24 @@ public final class Simulation: TestBus {
         let simulation = try Simulation(table, seed: seed)
         simulation.begin()
         defer { simulation.endModules() }
+        var story: String?
         do {
-            try simulation.run { _ in try test(simulation) }
+            try simulation.run { _ in
+                do { try test(simulation) } catch {
+                    // The bus's end would add to it.
+                    story = simulation.story
+                    throw error
+                }
+            }
             try simulation.checkEnds()
         } catch {
-            throw TestFailure(
-                """
-                with seed \(seed): \(error)\(simulation.unfinishedText)
-                STRATA_SEED=\(seed) runs it again. \(simulation.bus.story.text(last: 40))
-                """)
+            throw TestFailure("with seed \(seed): \(error)\(story ?? simulation.story)")
         }
+    }
+
+    /// What a failure shows of the run.
+    private var story: String {
+        "\(unfinishedText)\nSTRATA_SEED=\(seed) runs it again. \(bus.story.text(last: 40))"
     }
 
     /// A line that names the handlers that have not returned: the test may have waited for one.

@@ -30,8 +30,9 @@ extension JSONTape {
         let start = name.baseAddress.unsafelyUnwrapped - UnsafeRawPointer(cursor.base) + 1
         append(.string, from: start, to: start + name.count - 2, isEscaped: isEscaped)
         cursor.pointer = try scanValue(from: cursor, depth: 1, maximumDepth, .max)
-        entries.pointee.end += 1
-        entries.pointee.next = count
+        let object = entry(0)
+        object.pointee.end += 1
+        object.pointee.next = count
     }
 
     private mutating func begin(with cursor: JSONCursor) throws(JSONError) {
