@@ -226,6 +226,11 @@ struct StateFile: ~Copyable {
             if gathered.count >= Self.piece { try writeGathered() }
         case .reading(let bytes, let position):
             guard count.isMultiple(of: stride) else { throw StateError("a list ends within a number") }
+            // Swift would write the count of its one empty array, which all threads share.
+            guard count > 0 else {
+                values = []
+                return
+            }
             values = [Number](unsafeUninitializedCapacity: count / stride) { memory, initialized in
                 UnsafeMutableRawBufferPointer(memory).copyMemory(
                     from: .init(rebasing: bytes[position..<position + count]))

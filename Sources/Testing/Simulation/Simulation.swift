@@ -70,8 +70,13 @@ public final class Simulation: TestBus {
             }
             try simulation.checkEnds()
         } catch {
-            throw TestFailure("with seed \(seed): \(error)\(story ?? simulation.story)")
+            throw TestFailure("with seed \(seed): \(text(of: error))\(story ?? simulation.story)")
         }
+    }
+
+    private static func text(of error: any Error) -> String {
+        // Swift Testing has recorded that one with its place, and describes it by its inside.
+        String(describing: type(of: error)) == "ExpectationFailedError" ? "a #require failed" : "\(error)"
     }
 
     /// What a failure shows of the run.
