@@ -24,7 +24,11 @@ package struct MemberRenaming: Equatable {
             "an adapter has to rename members of a body of \(body.count) bytes, and may look at \(limit) "
                 + "(limits.adapted): send less at once, or raise it")
         var tape = JSONTape()
-        do { try tape.scan(body, maximumDepth: Self.deepest) } catch {
+        do {
+            try tape.scan(body, maximumDepth: Self.deepest)
+            // A number may be out of range.
+            _ = try JSON(tape, 0)
+        } catch {
             throw BusError(.badParams, "an adapter has to rename members of a body that is no JSON: \(error)")
         }
         return renamed(tape)

@@ -50,7 +50,7 @@ extension JSON {
 
     /// The value of an entry.
     /// - Throws: where a number is out of range.
-    private init(_ tape: borrowing JSONTape, _ index: UInt32) throws(JSONError) {
+    package init(_ tape: borrowing JSONTape, _ index: UInt32) throws(JSONError) {
         let entry = tape.entry(index).pointee
         switch entry.kind {
         case .null: self = .null
