@@ -36,9 +36,12 @@ enum JSONText {
     ) -> [UInt8]? {
         bytes.withUnsafeBytes { bytes in
             var tape = JSONTape()
-            guard (try? tape.scan(bytes, maximumDepth: maximumDepth)) != nil, let index = chosen(tape) else {
-                return nil
-            }
+            do {
+                try tape.scan(bytes, maximumDepth: maximumDepth)
+                // A number may be out of range.
+                _ = try JSON(tape, 0)
+            } catch { return nil }
+            guard let index = chosen(tape) else { return nil }
             var layout = JSONLayout(painter: painter)
             layout.write(index, of: tape, depth: indent)
             return layout.text
