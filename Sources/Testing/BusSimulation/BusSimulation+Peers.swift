@@ -156,7 +156,7 @@ extension BusSimulation {
             number: number, session: session.number, id: id, target: target, name: name, object: object,
             rank: rank ?? session.rank, deadline: deadline, parent: parent, parentID: parentID,
             skipsAuthorization: skips,
-            isEndless: isEndless, credit: credit)
+            isEndless: isEndless, stream: .init(credit: credit))
         referee.requests.append(request)
         if hasID {
             session.open[id] = number
@@ -179,7 +179,7 @@ extension BusSimulation {
     private func call(_ step: SimulationStep, _ session: SimulatedSession) {
         guard session.role != .launcher else { return }
         let owner = step.a % app.modules.count
-        if step.a & 128 > 0, let instance = referee.sessions.last(where: { $0.instance != nil })?.instance {
+        if step.a & 128 > 0, let instance = referee.sessions.last(where: { $0.instances.last != nil })?.instances.last {
             return request(
                 session, "call", .instance(instance), #","to":"\#(instance)/a""#, body: body(step), step: step)
         }
@@ -233,7 +233,7 @@ extension BusSimulation {
     }
 
     private func credit(_ step: SimulationStep, _ session: SimulatedSession) {
-        let delivered = session.open.filter { !referee.requests[$0.value].deliveries.isEmpty }
+        let delivered = session.open.filter { !referee.requests[$0.value].delivery.sessions.isEmpty }
         guard let id = Self.pick(delivered.isEmpty ? session.open : delivered, step) else { return }
         let credit = step.b % 4
         send(
@@ -267,7 +267,7 @@ extension BusSimulation {
                 session, "call", .create(owner), #","to":"bus/create""#,
                 body: { _ in #"{"interface":"\#(interface)"}"# }, step: step)
         case .release:
-            guard let instance = session.instance else { return }
+            guard let instance = session.instances.last else { return }
             request(
                 session, "call", .release(instance), #","to":"bus/release""#,
                 body: { _ in #"{"instance":"\#(instance)"}"# }, step: step)

@@ -197,7 +197,7 @@ package final class BusSimulation {
         let handled = session.sent.prefix(count)
         session.sent.removeFirst(count)
         for sent in handled { referee.handled(sent.meaning, of: session) }
-        if session.joinedAt == .max, connection.hasSession { referee.joined(session) }
+        if session.life.joinedAt == .max, connection.hasSession { referee.joined(session) }
     }
 
     /// Looks at what has come, and who is gone.
@@ -206,10 +206,10 @@ package final class BusSimulation {
         var answers: [(SimulatedFrame, SimulatedSession)] = []
         var areGone = false
         for session in live {
-            if session.joinedAt == .max, session.connection?.hasSession == true { referee.joined(session) }
+            if session.life.joinedAt == .max, session.connection?.hasSession == true { referee.joined(session) }
             if !session.pipe.isClosed { take(session, &answers) }
             guard session.connection?.isServed == false else { continue }
-            if session.endedAt == .max { end(session) }
+            if session.life.endedAt == .max { end(session) }
             if session.pipe.isClosedByBroker { areGone = true }
         }
         for (frame, session) in answers { referee.arrived(frame, at: session) }

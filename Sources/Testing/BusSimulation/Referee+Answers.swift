@@ -24,10 +24,10 @@ extension Referee {
     }
 
     private func welcomed(_ frame: SimulatedFrame, _ session: SimulatedSession) {
-        session.isWelcome = true
+        session.life.isWelcome = true
         let numbers = Self.subscriptions(frame.body)
         expect(
-            numbers.count == session.observations.count || session.joinedAt == .max, .observed,
+            numbers.count == session.observations.count || session.life.joinedAt == .max, .observed,
             "\(session.name) has \(session.observations.count) observations, and got the numbers \(numbers)")
         for (place, number) in zip(session.observations.indices, numbers) {
             session.observations[place].number = number
@@ -45,15 +45,15 @@ extension Referee {
         case .bus: return
         default: break
         }
-        let place = request.partialsSeen
+        let place = request.stream.seen
         expect(
-            place < request.partialsHandled.count && request.partialsHandled[place] == frame.number("r"), .credit,
-            "\(name(request)) got the partial reply \(frame.number("r")) as number \(place) of \(request.partialsHandled)"
+            place < request.stream.handled.count && request.stream.handled[place] == frame.number("r"), .credit,
+            "\(name(request)) got the partial reply \(frame.number("r")) as number \(place) of \(request.stream.handled)"
         )
-        requests[number].partialsSeen += 1
+        requests[number].stream.seen += 1
         expect(
-            requests[number].partialsSeen <= request.credit, .credit,
-            "\(name(request)) got \(requests[number].partialsSeen) partial replies, and gave credit for \(request.credit)"
+            requests[number].stream.seen <= request.stream.credit, .credit,
+            "\(name(request)) got \(requests[number].stream.seen) partial replies, and gave credit for \(request.stream.credit)"
         )
     }
 
@@ -62,9 +62,9 @@ extension Referee {
         open.removeAll { $0 == number }
         let request = requests[number]
         requests[number].state = .ended
-        requests[number].endOrder = handledFrames
+        requests[number].end.order = handledFrames
         session.ended.append(number)
-        requests[number].endCode = frame.kind == .error ? frame.code : "reply"
+        requests[number].end.code = frame.kind == .error ? frame.code : "reply"
         if frame.kind == .reply { replied(frame, request, session) } else { failed(frame, request, session) }
     }
 
@@ -82,36 +82,36 @@ extension Referee {
                 "\(name(request)) got the reply \(frame.number("r")), and its callee's is \(request.answer?.number ?? -1)"
             )
             expect(
-                request.partialsSeen == request.partialsHandled.count, .credit,
-                "\(name(request)) got \(request.partialsSeen) of \(request.partialsHandled.count) partial replies")
+                request.stream.seen == request.stream.handled.count, .credit,
+                "\(name(request)) got \(request.stream.seen) of \(request.stream.handled.count) partial replies")
         case .report:
             let observers = Int((try? JSON(parsing: frame.body))?["observers"]?.integer ?? -1)
             expect(
-                observers == request.deliveries.count && request.notices == 0, .answered,
-                "\(name(request)) was answered by \(observers) observers; \(request.deliveries.count) got it, and \(request.notices) of them have not answered"
+                observers == request.delivery.sessions.count && request.delivery.open == 0, .answered,
+                "\(name(request)) was answered by \(observers) observers; \(request.delivery.sessions.count) got it, and \(request.delivery.open) of them have not answered"
             )
         case .broadcast:
             let recipients = (try? JSON(parsing: frame.body))?["recipients"]?.integer ?? -1
             expect(
-                recipients >= Int64(request.deliveries.count), .complete,
+                recipients >= Int64(request.delivery.sessions.count), .complete,
                 "\(name(request)) had \(recipients) recipients")
         case .observe(let what):
             guard let subscription = (try? JSON(parsing: frame.body))?["subscription"]?.integer else { return }
             session.observations.append(
-                SimulatedObservation(number: Int(subscription), what: what, since: request.order))
+                SimulatedObservation(number: Int(subscription), what: what, since: request.handling.order))
         case .unobserve(let number):
             guard let place = session.observations.firstIndex(where: { $0.number == number }) else {
                 return expect(false, .observed, "\(name(request)) was taken, and there is no such observation")
             }
-            session.observations[place].until = request.order
+            session.observations[place].until = request.handling.order
         case .create(let owner):
             guard let instance = (try? JSON(parsing: frame.body))?["instance"]?.string else { return }
             expect(
-                sessions.allSatisfy { $0.instances[instance] == nil } || !instance.contains("#"), .instances,
+                sessions.allSatisfy { $0.instances.created[instance] == nil } || !instance.contains("#"), .instances,
                 "\(instance) was created twice")
             guard instance.contains("#") else { return }
-            session.instances[instance] = .max
-            session.instance = instance
+            session.instances.created[instance] = .max
+            session.instances.last = instance
             let now = self.session(ofRow: owner)?.number ?? -1
             created.append((instance, session.number, now == request.owner ? now : -1))
             expect(
@@ -119,8 +119,8 @@ extension Referee {
                 .policy,
                 "\(session.name) has created an instance at \(app.modules[owner].row.name), which it may not call")
         case .release(let instance):
-            session.instances[instance] = request.order
-            session.instance = nil
+            session.instances.created[instance] = request.handling.order
+            session.instances.last = nil
         case .bus: break
         }
     }
@@ -140,16 +140,16 @@ extension Referee {
         switch frame.ran {
         case .no:
             guard !wasAnswered else { break }
-            requests[request.number].neverRan = true
+            requests[request.number].end.neverRan = true
             expect(
-                request.deliveries.isEmpty, .ran,
-                "\(name(request)) ended with \(frame.code) and ran no, and was delivered to \(sessions[request.deliveries.first ?? 0].name)"
+                request.delivery.sessions.isEmpty, .ran,
+                "\(name(request)) ended with \(frame.code) and ran no, and was delivered to \(sessions[request.delivery.sessions.first ?? 0].name)"
             )
         case .maybe:
             // Begun, it will be delivered, though it wasn't when it ended.
             let mayHaveBegun = sessions.contains { $0.input.isWithinFrame }
             expect(
-                !request.deliveries.isEmpty || mayHaveBegun || request.isBusCall, .ran,
+                !request.delivery.sessions.isEmpty || mayHaveBegun || request.isBusCall, .ran,
                 "\(name(request)) ended with \(frame.code) and ran maybe, and was delivered to nobody")
         case .yes:
             expect(
@@ -198,11 +198,12 @@ extension Referee {
             )
         case "overloaded" where frame.text.contains("limits.held"):
             expect(
-                requests.contains { $0.session == session.number && $0.waited(at: request.order) }, .quota,
+                requests.contains { $0.session == session.number && $0.waited(at: request.handling.order) }, .quota,
                 "\(name(request)) was refused for limits.held, and nothing of \(session.name) waits")
         case "overloaded" where frame.text.contains("open requests (limits.calls)"):
             expect(
-                session.open.count + session.endedSince(request.order, requests) >= tables[request.table].limits.calls,
+                session.open.count + session.endedSince(request.handling.order, requests)
+                    >= tables[request.handling.table].limits.calls,
                 .quota,
                 "\(name(request)) was refused with overloaded, and \(session.name) has \(session.open.count) requests open"
             )
@@ -223,7 +224,7 @@ extension SimulatedRequest {
     /// Its callee has answered; of a report one with an error, or all.
     var hasAnswer: Bool {
         guard case .report = target, answer?.kind == .reply else { return answer != nil }
-        return notices == 0
+        return delivery.open == 0
     }
 
     /// It goes to a module.
@@ -236,7 +237,7 @@ extension SimulatedRequest {
 
     /// Whether it may have waited in the bus when the bus had handled so many frames.
     func waited(at order: Int) -> Bool {
-        isForwarded && mayWait && self.order < order && deliveredOrder >= order && endOrder >= order
+        isForwarded && mayWait && handling.order < order && delivery.order >= order && end.order >= order
     }
 
     var wantsAuthorization: Bool { if case .action(_, "b") = target { !skipsAuthorization } else { false } }

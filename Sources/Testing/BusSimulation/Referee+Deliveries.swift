@@ -3,12 +3,12 @@ import StrataCore
 /// Calls and notices: each was sent, may be there, and comes once and in order.
 extension Referee {
     func called(_ frame: SimulatedFrame, _ session: SimulatedSession) {
-        session.creditOf[frame.id] = frame.credit
+        session.arrivals.creditOf[frame.id] = frame.credit
         guard frame.to.hasPrefix("I") || frame.to.hasPrefix("N") else {
             expect(frame.from == "bus", .known, "\(frame.to) came to \(session.name) from \(frame.from)")
             if frame.to == "module/released", let instance = (try? JSON(parsing: frame.body))?["instance"]?.string {
                 expect(
-                    session.released.insert(instance).inserted, .instances,
+                    session.instances.released.insert(instance).inserted, .instances,
                     "\(session.name) was told twice that \(instance) has ended")
             }
             return session.served.append(.init(id: frame.id, request: -1, to: frame.to))
@@ -24,7 +24,8 @@ extension Referee {
         delivered(request, to: session)
         expect(frame.from == sender.name, .known, "\(name(request)) came from \(frame.from)")
         expect(
-            request.deliveries.isEmpty, .known, "\(name(request)) was delivered to \(session.name), for the second time"
+            request.delivery.sessions.isEmpty, .known,
+            "\(name(request)) was delivered to \(session.name), for the second time"
         )
         switch request.target {
         case .action(let owner, let action):
@@ -53,13 +54,13 @@ extension Referee {
             expect(
                 frame.to.hasPrefix("\(instance)/"), .known, "\(name(request)) came to \(session.name) as \(frame.to)")
             expect(
-                request.order < sender.instances[instance] ?? 0, .instances,
+                request.handling.order < sender.instances.created[instance] ?? 0, .instances,
                 "\(name(request)) was delivered, and \(instance) is not \(sender.name)'s")
         default: expect(false, .known, "\(name(request)) came to \(session.name) as a call")
         }
         checkDeadline(frame, request)
-        requests[number].deliveries.append(session.number)
-        requests[number].deliveredOrder = handledFrames
+        requests[number].delivery.sessions.append(session.number)
+        requests[number].delivery.order = handledFrames
         inOrder(request, at: session)
     }
 
@@ -82,18 +83,18 @@ extension Referee {
             request.state != .sent, .known, "\(name(request)) was delivered before the bus had handled it")
         expect(
             !request.isOneTooMany, .quota,
-            "\(name(request)) was delivered, and \(tables[request.table].limits.calls) of its sender's were open before it"
+            "\(name(request)) was delivered, and \(tables[request.handling.table].limits.calls) of its sender's were open before it"
         )
         expect(
-            !request.neverRan, .ran,
-            "\(name(request)) was delivered to \(session.name) after it had ended with \(request.endCode) and ran no")
+            !request.end.neverRan, .ran,
+            "\(name(request)) was delivered to \(session.name) after it had ended with \(request.end.code) and ran no")
     }
 
     private func checkDeadline(_ frame: SimulatedFrame, _ request: SimulatedRequest) {
         if frame.deadline == 0 {
             expect(request.expiry == .max, .deadline, "\(name(request)) was delivered without its deadline")
         } else {
-            let most = request.expiry == .max ? 0 : Int(request.expiry - request.handledAt / 1_000_000)
+            let most = request.expiry == .max ? 0 : Int(request.expiry - request.handling.time / 1_000_000)
             expect(
                 frame.deadline <= most, .deadline,
                 "\(name(request)) was delivered with a deadline of \(frame.deadline) ms, and has \(most) ms at most")
@@ -102,14 +103,14 @@ extension Referee {
 
     /// Frames of one sender come in their order.
     private func inOrder(_ request: SimulatedRequest, at session: SimulatedSession) {
-        guard request.order != .max, !request.wantsAuthorization else { return }
+        guard request.handling.order != .max, !request.wantsAuthorization else { return }
         // Requests that wait for a module keep their order among themselves.
         let key = request.mayWait ? -1 - request.session : request.session
-        let last = session.lastFrom[key] ?? -1
+        let last = session.arrivals.lastFrom[key] ?? -1
         expect(
-            request.order >= last, .order,
+            request.handling.order >= last, .order,
             "\(name(request)) came to \(session.name) after one that was sent later")
-        session.lastFrom[key] = max(last, request.order)
+        session.arrivals.lastFrom[key] = max(last, request.handling.order)
     }
 
     func noticed(_ frame: SimulatedFrame, _ session: SimulatedSession) {
@@ -139,7 +140,7 @@ extension Referee {
             what.name == request.name && (what.object == nil || what.object == request.object), .observed,
             "\(name(request)) came to \(session.name) for an observation of \(what.json)")
         expect(
-            request.order < session.observations[place].until, .observed,
+            request.handling.order < session.observations[place].until, .observed,
             "\(name(request)) came to \(session.name) for an observation that has ended")
         if frame.id != 0 {
             reported(frame, request, session)
@@ -148,14 +149,14 @@ extension Referee {
                 request.rank < session.rank, .direction,
                 "\(name(request)) of rank \(request.rank) was broadcast to \(session.name) of rank \(session.rank)")
             expect(
-                request.order >= session.lastBroadcast, .sameOrder,
+                request.handling.order >= session.arrivals.lastBroadcast, .sameOrder,
                 "\(name(request)) came to \(session.name) after a later broadcast")
-            session.lastBroadcast = max(session.lastBroadcast, request.order)
+            session.arrivals.lastBroadcast = max(session.arrivals.lastBroadcast, request.handling.order)
             session.observations[place].broadcasts += 1 + frame.missed
             expect(
                 what.isLatest || frame.missed == 0, .complete,
                 "\(session.name) has missed \(frame.missed) of an observation that keeps all")
-            requests[number].deliveries.append(session.number)
+            requests[number].delivery.sessions.append(session.number)
         }
         inOrder(request, at: session)
     }
@@ -174,19 +175,19 @@ extension Referee {
         expect(
             request.rank >= session.rank || sessions[request.session].role == .operator, .direction,
             "\(name(request)) of rank \(request.rank) was reported to \(session.name) of rank \(session.rank)")
-        requests[request.number].deliveries.append(session.number)
-        requests[request.number].deliveredOrder = handledFrames
-        requests[request.number].notices += 1
+        requests[request.number].delivery.sessions.append(session.number)
+        requests[request.number].delivery.order = handledFrames
+        requests[request.number].delivery.open += 1
     }
 
     /// Whether an observer that has read all got each broadcast once, or was told how many it missed.
     func check(_ observation: SimulatedObservation, of session: SimulatedSession) {
         let matching = broadcasts[observation.what.name].count { number in
             let request = requests[number]
-            return request.order > observation.since && request.order < observation.until
+            return request.handling.order > observation.since && request.handling.order < observation.until
                 && request.rank < session.rank
                 && (observation.what.object == nil || observation.what.object == request.object)
-                && request.endCode != "overloaded"
+                && request.end.code != "overloaded"
         }
         // What another process of a row takes over is in force when that is ready.
         let isShared = session.place >= 0 && app.modules[session.place].row.replace == .overlap

@@ -29,7 +29,7 @@ final class Referee {
     var table: AppTable { tables[tables.count - 1] }
 
     /// Those that were in force while the bus had a request.
-    func tables(of request: SimulatedRequest) -> ArraySlice<AppTable> { tables[request.table...] }
+    func tables(of request: SimulatedRequest) -> ArraySlice<AppTable> { tables[request.handling.table...] }
 
     var now: UInt64 { time / 1_000_000 }
 
@@ -64,7 +64,7 @@ final class Referee {
             guard isOpen(number), requests[number].isForwarded else { return }
             // A report is no stream.
             if case .report = requests[number].target { return }
-            requests[number].credit += credit
+            requests[number].stream.credit += credit
             restart(number)
         }
     }
@@ -73,9 +73,9 @@ final class Referee {
         var request = requests[number]
         guard request.state == .sent else { return }
         request.state = .handled
-        request.order = handledFrames
-        request.handledAt = time
-        request.table = tables.count - 1
+        request.handling.order = handledFrames
+        request.handling.time = time
+        request.handling.table = tables.count - 1
         switch request.target {
         case .broadcast:
             let isAllowed = table.calls != .declared || session.place >= 0 || session.role == .operator
@@ -99,21 +99,21 @@ final class Referee {
     /// Whether a row's module may not be ready. Where there is a launcher, which
     /// retires modules, nobody outside the bus knows exactly.
     private func mayWait(for place: Int) -> Bool {
-        app.hasLauncher || session(ofRow: place)?.isReady != true
+        app.hasLauncher || session(ofRow: place)?.life.isReady != true
     }
 
     /// Whether a callee has it for sure and has not answered.
     private func isServed(_ number: Int) -> Bool {
         // A partial reply may have found no room, and ended it.
-        requests[number].isForwarded && requests[number].partialsHandled.isEmpty
-            && !requests[number].deliveries.isEmpty && !isOver(number)
-            && requests[number].deliveries.allSatisfy { sessions[$0].connection?.isServed == true }
+        requests[number].isForwarded && requests[number].stream.handled.isEmpty
+            && !requests[number].delivery.sessions.isEmpty && !isOver(number)
+            && requests[number].delivery.sessions.allSatisfy { sessions[$0].connection?.isServed == true }
     }
 
     /// Whether the bus has it open: its end may not have come to its sender yet.
     func isOpen(_ number: Int) -> Bool {
         let request = requests[number]
-        return request.state == .handled && !request.isCancelled && !request.isOverdrawn && request.expiry > now
+        return request.state == .handled && !request.isCancelled && !request.stream.isOverdrawn && request.expiry > now
     }
 
     /// Whether it has ended, or ends now because its parent has.
@@ -145,21 +145,21 @@ final class Referee {
 
     private func handled(_ answer: SimulatedAnswer, to number: Int, serving id: UInt64, of session: SimulatedSession) {
         if answer.kind != .partial, let place = session.served.firstIndex(where: { $0.id == id }) {
-            if session.served.remove(at: place).to == "module/initialize" { session.isReady = true }
+            if session.served.remove(at: place).to == "module/initialize" { session.life.isReady = true }
         }
         guard number >= 0, isOpen(number) else { return }
         switch answer.kind {
         case .partial:
             // A partial reply to a notice is dropped (section 7).
             if case .report = requests[number].target { return }
-            guard requests[number].partialsHandled.count < requests[number].credit else {
-                requests[number].isOverdrawn = true
+            guard requests[number].stream.handled.count < requests[number].stream.credit else {
+                requests[number].stream.isOverdrawn = true
                 return
             }
-            requests[number].partialsHandled.append(answer.number)
+            requests[number].stream.handled.append(answer.number)
             restart(number)
         case .reply, .error:
-            if case .report = requests[number].target { requests[number].notices -= 1 }
+            if case .report = requests[number].target { requests[number].delivery.open -= 1 }
             // The first error of several observers counts.
             if requests[number].answer.map({ $0.kind == .reply }) ?? true { requests[number].answer = answer }
         }
@@ -168,11 +168,11 @@ final class Referee {
     // MARK: What became of a session
 
     func joined(_ session: SimulatedSession) {
-        session.joinedAt = handledFrames
+        session.life.joinedAt = handledFrames
         session.observations = session.observed.map { SimulatedObservation(number: 0, what: $0, since: handledFrames) }
     }
 
-    func ended(_ session: SimulatedSession) { session.endedAt = handledFrames }
+    func ended(_ session: SimulatedSession) { session.life.endedAt = handledFrames }
 
     // MARK: What has come
 
@@ -187,11 +187,12 @@ final class Referee {
             let number = session.served[place].request
             if number >= 0 { requests[number].isTakenBack = true }
         case .credit:
-            session.creditOf[frame.id, default: 0] += frame.credit
+            session.arrivals.creditOf[frame.id, default: 0] += frame.credit
         default: expect(false, .form, "a \(frame.kind.name) came to \(session.name)")
         }
         if frame.kind != .reply, frame.kind != .error {
-            expect(session.isWelcome, .joined, "a \(frame.kind.name) came to \(session.name) before hello's answer")
+            expect(
+                session.life.isWelcome, .joined, "a \(frame.kind.name) came to \(session.name) before hello's answer")
         }
     }
 
@@ -208,13 +209,13 @@ final class Referee {
         }
         for instance in created where instance.owner >= 0 && sessions[instance.owner].isLive {
             let creator = sessions[instance.creator]
-            let hasEnded = creator.endedAt != .max || creator.instances[instance.name] != .max
+            let hasEnded = creator.life.endedAt != .max || creator.instances.created[instance.name] != .max
             expect(
-                hasEnded == sessions[instance.owner].released.contains(instance.name), .instances,
+                hasEnded == sessions[instance.owner].instances.released.contains(instance.name), .instances,
                 "\(instance.name) \(hasEnded ? "has ended" : "is there"), and its owner was \(hasEnded ? "not told" : "told that it ended")"
             )
         }
-        for session in sessions where session.isLive && session.isWelcome {
+        for session in sessions where session.isLive && session.life.isWelcome {
             for observation in session.observations { check(observation, of: session) }
             for served in session.served where served.request >= 0 && !served.isCancelled {
                 // An observer goes on where another one has failed the report.
@@ -236,10 +237,10 @@ final class Referee {
         let request = requests[served.request]
         if case .report = request.target { return }
         guard !served.isCancelled, !isOver(served.request) else { return }
-        let credit = session.creditOf[served.id] ?? 0
+        let credit = session.arrivals.creditOf[served.id] ?? 0
         expect(
-            credit == request.credit, .credit,
-            "\(name(request)) has given credit for \(request.credit), and \(session.name) got \(credit)")
+            credit == request.stream.credit, .credit,
+            "\(name(request)) has given credit for \(request.stream.credit), and \(session.name) got \(credit)")
     }
 
     /// The bus says that it has done all that is due.

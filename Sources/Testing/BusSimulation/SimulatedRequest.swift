@@ -17,6 +17,46 @@ struct SimulatedRequest {
         case bus
     }
 
+    /// When the bus handled it.
+    struct Handling {
+        /// By the count of frames that the bus has handled.
+        var order = Int.max
+        /// Nanoseconds.
+        var time: UInt64 = 0
+        /// The table that was in force, by its place.
+        var table = 0
+    }
+
+    /// Who has got it.
+    struct Delivery {
+        /// The sessions.
+        var sessions: [Int] = []
+        /// How many frames the bus had handled then.
+        var order = Int.max
+        /// How many observers have not answered a report.
+        var open = 0
+    }
+
+    /// Its partial replies.
+    struct Stream {
+        var credit: Int
+        /// Those that the bus has handled, by their numbers.
+        var handled: [Int] = []
+        /// How many have come to its sender.
+        var seen = 0
+        /// Its callee has sent one for which there was no credit.
+        var isOverdrawn = false
+    }
+
+    /// Its final answer.
+    struct End {
+        var code = ""
+        /// How many frames the bus had handled when it came to its sender.
+        var order = Int.max
+        /// It said that the request never ran.
+        var neverRan = false
+    }
+
     /// Where it stands, as its sender sees it.
     enum State: Equatable { case sent, handled, ended }
 
@@ -38,41 +78,24 @@ struct SimulatedRequest {
     let skipsAuthorization: Bool
     /// It has no deadline, whatever it says.
     let isEndless: Bool
-    var credit: Int
 
     var state = State.sent
     /// The session that owns the created instance; -1 when unknown.
     var owner = -1
-    /// When the bus handled it, by the count of frames that it has handled.
-    var order = Int.max
-    var handledAt: UInt64 = 0
-    /// The table by which the bus handled it, by its place.
-    var table = 0
+    var handling = Handling()
     /// Milliseconds of the clock; `max` for never.
     var expiry = UInt64.max
-    /// The sessions that it was delivered to.
-    var deliveries: [Int] = []
-    /// How many frames the bus had handled when it was delivered.
-    var deliveredOrder = Int.max
+    var delivery = Delivery()
     var isCancelled = false
-    /// Its callee has sent a partial reply for which there was no credit.
-    var isOverdrawn = false
     /// Its callee has got a cancel.
     var isTakenBack = false
     /// Its sender had as many open requests as it may have.
     var isOneTooMany = false
     var isAllowed = false
-    /// It said that it never ran.
-    var neverRan = false
     /// What its callee answered at last, as the bus has handled it.
     var answer: SimulatedAnswer?
-    var partialsHandled: [Int] = []
-    var partialsSeen = 0
-    var endCode = ""
-    /// How many frames the bus had handled when its end came to its sender.
-    var endOrder = Int.max
-    /// How many observers have got it, and answered.
-    var notices = 0
+    var stream: Stream
+    var end = End()
     /// The bus may keep it until a module or the authorizer is there.
     var mayWait = false
 }

@@ -41,6 +41,37 @@ final class SimulatedSession {
         var isCancelled = false
     }
 
+    /// The instances that it has created, and that others have created at it.
+    struct Instances {
+        /// Those that it has created, each with the request that has released it, by its order.
+        var created: [String: Int] = [:]
+        /// The last one that it has created and not released.
+        var last: String?
+        /// Those at it that have ended, as it was told.
+        var released: Set<String> = []
+    }
+
+    /// What is known of the order in which frames came.
+    struct Arrivals {
+        /// The last broadcast that came.
+        var lastBroadcast = -1
+        /// By sender, the order of the last frame that arrived from it. Requests that may have waited
+        /// have a key of their own.
+        var lastFrom: [Int: Int] = [:]
+        /// By the number of a call that it serves.
+        var creditOf: [UInt64: Int] = [:]
+    }
+
+    /// What the bus has done with it.
+    struct Life {
+        /// When its hello was taken, by the count of events.
+        var joinedAt = Int.max
+        var isWelcome = false
+        /// It has answered `module/initialize`.
+        var isReady = false
+        var endedAt = Int.max
+    }
+
     let number: Int
     let role: Role
     let name: String
@@ -65,12 +96,7 @@ final class SimulatedSession {
     var served: [Served] = []
     /// Calls and notices that it has read and not answered.
     var pending: [Served] = []
-    /// The instances that it has created, each with the request that has released it, by its order.
-    var instances: [String: Int] = [:]
-    /// The instances of it that have ended, as it was told.
-    var released: Set<String> = []
-    /// The last one that it has created and not released.
-    var instance: String?
+    var instances = Instances()
     /// Numbers that it has used for a second request, which may have been free.
     var reused: Set<UInt64> = []
 
@@ -79,21 +105,11 @@ final class SimulatedSession {
     var bytesSeen: UInt64 = 0
     var inbox: [SimulatedFrame] = []
     var isStalled = false
+    var arrivals = Arrivals()
 
     // What the bus has done with it.
-    /// When its hello was taken, by the count of events.
-    var joinedAt = Int.max
-    var isWelcome = false
-    /// It has answered `module/initialize`.
-    var isReady = false
-    var endedAt = Int.max
+    var life = Life()
     var observations: [SimulatedObservation] = []
-    /// The last broadcast that came.
-    var lastBroadcast = -1
-    /// By sender, the order of the last frame that arrived from it. Requests that may have waited
-    /// have a key of their own.
-    var lastFrom: [Int: Int] = [:]
-    var creditOf: [UInt64: Int] = [:]
 
     init(
         _ number: Int, _ role: Role, _ name: String, rank: Int, _ connection: MemoryConnection,
@@ -113,11 +129,11 @@ final class SimulatedSession {
     /// The peer may still send and get something.
     var isUsable: Bool { !pipe.isClosed && !pipe.isClosedByBroker && !pipe.hasEndedWriting }
     /// Its session is there, as far as was seen.
-    var isLive: Bool { joinedAt != .max && endedAt == .max }
+    var isLive: Bool { life.joinedAt != .max && life.endedAt == .max }
 
     /// How many of its requests have ended since the bus had handled so many frames.
     func endedSince(_ order: Int, _ requests: [SimulatedRequest]) -> Int {
-        ended.count { requests[$0].endOrder >= order }
+        ended.count { requests[$0].end.order >= order }
     }
 
     var isModule: Bool {
