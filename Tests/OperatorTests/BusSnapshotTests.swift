@@ -47,7 +47,7 @@ struct BusSnapshotTests {
     @Test func aRowIsReadWithWhatItLacks() throws {
         let rows = [ModuleRow](try JSON(parsing: Self.modules))
         #expect(rows[0].isPending && rows[0].uptime(at: 5_000) == 4_000 && rows[0].since == 1_500)
-        #expect(rows[0].setAside.map(\.action) == ["Storage/write"] && rows[0].setAside[0].deaths == 3)
+        #expect(rows[0].quarantined.map(\.action) == ["Storage/write"] && rows[0].quarantined[0].deaths == 3)
         #expect(!rows[1].isPending && rows[1].pid == nil && rows[1].uptime(at: 5_000) == nil && rows[1].open == 0)
         #expect(ModuleRow([:]).name == "?" && [ModuleRow](.null).isEmpty)
     }

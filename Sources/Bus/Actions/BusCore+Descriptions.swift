@@ -74,7 +74,7 @@ extension BusCore {
             "usage": peer.map { usage(of: module, $0) },
             "pending": module.pendingKeys.json,
             "lastDeath": history.lastDeath.map(describe),
-            "setAside": describeSetAside(of: module),
+            "setAside": describeQuarantined(of: module),
             "reason": module.reason(for: asking).json,
         ])
     }
@@ -133,7 +133,7 @@ extension BusCore {
         let refusal = Array(target.action.utf8).withUnsafeBytes { action in
             LiveFacts(
                 core: self, kind: .open, peer: call.peer, owner: target.owner, interface: interface, name: action
-            ).refusal(.setAside...last)
+            ).refusal(.quarantine...last)
         }
         return .present([
             "open": .bool(refusal == nil), "to": .string(target.to), "module": .string(target.owner.name),

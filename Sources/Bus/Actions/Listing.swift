@@ -9,11 +9,11 @@ final class Listing {
 
     /// The work of a part beside its bytes, in bytes that take as long.
     private static let partCost = 64
-    /// The work of a piece while somebody light is there (`TurnShares`), in bytes: some ten
+    /// The work of a batch while somebody light is there (`TurnShares`), in bytes: some ten
     /// microseconds.
-    static let sharedPiece = 2 << 10
+    static let sharedBatch = 2 << 10
     /// The same where nobody is: about a millisecond.
-    static let piece = 256 << 10
+    static let batch = 256 << 10
 
     let peer: Peer
     let id: UInt64
@@ -79,16 +79,16 @@ extension BusCore {
     /// Begins a listing, and ends it where it is small.
     func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
-        if advance(listing, work: piece) { return }
+        if advance(listing, work: batch) { return }
         work.add(listing)
         peer.take(.paused(.idleWork))
     }
 
-    private var piece: Int { isShared ? Listing.sharedPiece : Listing.piece }
+    private var batch: Int { isShared ? Listing.sharedBatch : Listing.batch }
 
-    /// Makes the next piece of the listing that was asked for first.
+    /// Makes the next batch of the listing that was asked for first.
     func advanceListings() {
-        guard let listing = work.listings.first, advance(listing, work: piece) else { return }
+        guard let listing = work.listings.first, advance(listing, work: batch) else { return }
         work.endFirstListing()
     }
 

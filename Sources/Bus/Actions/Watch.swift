@@ -59,10 +59,10 @@ extension BusCore {
     }
 
     private func describeChange(_ module: ModuleRecord, to peer: Peer) -> JSON {
-        let setAside = module.history.deaths.setAside(at: now)
+        let quarantined = module.history.deaths.quarantined(at: now)
         return .present([
             "module": .string(module.name), "state": .string(module.life.word), "pid": module.pid,
-            "setAside": setAside.map(\.action).json, "reason": module.reason(for: peer).json,
+            "setAside": quarantined.map(\.action).json, "reason": module.reason(for: peer).json,
         ])
     }
 }

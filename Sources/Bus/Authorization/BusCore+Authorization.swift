@@ -40,7 +40,7 @@ extension BusCore {
             LiveFacts(
                 core: self, kind: .call, peer: caller, owner: module, interface: authorizer, name: action,
                 startStep: step
-            ).error(.setAside ... .start)
+            ).error(.quarantine ... .start)
         }
         if let refusal { throw BusError(.unauthorized, refusal.message) }
         if module.isReady, let peer = module.peer { return try ask(peer, authorizer, call, from: caller) }
@@ -114,7 +114,7 @@ extension BusCore {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
-        let refusal = held.withRequest { facts(of: $0, owner, from: caller).error(.setAside ... .owner) }
+        let refusal = held.withRequest { facts(of: $0, owner, from: caller).error(.quarantine ... .owner) }
         if let refusal { return fail(call, refusal) }
         // It was allowed once, for this call.
         call.pointee.isAuthorized = true

@@ -80,7 +80,7 @@ extension Broker {
             index += 1
         }
         awaitingTurn.removeFirst(index)
-        if !awaitingTurn.isEmpty { pieces.start() }
+        if !awaitingTurn.isEmpty { idleWork.start() }
     }
 
     private func giveTurn(_ connection: Connection) {
@@ -111,10 +111,10 @@ extension Broker {
 
     /// Frees closed peers, and with each what it had queued: one in a round while others
     /// wait for their turns.
-    func dropGone() {
-        guard !bus.connections.gone.isEmpty, bus.work.fanOut == nil else { return }
-        bus.dropGone(isShared ? 1 : .max)
-        if !bus.connections.gone.isEmpty { pieces.start() }
+    func freeClosed() {
+        guard !bus.connections.closed.isEmpty, bus.work.fanOut == nil else { return }
+        bus.freeClosed(isShared ? 1 : .max)
+        if !bus.connections.closed.isEmpty { idleWork.start() }
     }
 
     /// Says to the loop what this connection waits for.
@@ -254,7 +254,7 @@ extension Broker {
     private func hearOut(_ connection: Connection) {
         guard !connection.isBroken else { return }
         heardOut.append(connection)
-        pieces.start()
+        idleWork.start()
     }
 
     // MARK: Ending

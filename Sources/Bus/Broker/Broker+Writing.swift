@@ -66,7 +66,7 @@ extension Broker {
                 close(connection, reason: "closed")
             }
         }
-        if !heardOut.isEmpty { pieces.start() }
+        if !heardOut.isEmpty { idleWork.start() }
     }
 
     /// Writes what is queued until the kernel takes no more; while a light peer is there, 16 KiB

@@ -45,7 +45,7 @@ public final class Broker {
     private(set) var listener: Listener?
     private var hook: RoundHook?
     /// Work that is done a piece a round.
-    private(set) var pieces: IdleHook!
+    private(set) var idleWork: IdleHook!
     /// Fires at `armedTick`, when the bus has a deadline or an alarm.
     private var timer: KernelTimer!
     private var armedTick = UInt64.max
@@ -120,7 +120,7 @@ public final class Broker {
         listener?.onRefusal = { [unowned self] socket in self.refused(socket) }
         spareTimer = LoopTimer(loop) { [unowned self] in self.settleSpares() }
         hook = RoundHook(loop) { [unowned self] in self.endRound() }
-        pieces = IdleHook(loop) { [unowned self] in self.doPieces() }
+        idleWork = IdleHook(loop) { [unowned self] in self.doIdleWork() }
     }
 
     // MARK: The loop's rounds
@@ -139,18 +139,18 @@ public final class Broker {
     }
 
     /// What takes long is done a piece a round, so that nobody waits for all of it.
-    private func doPieces() {
+    private func doIdleWork() {
         eventBegins()
         let hadWork = bus.hasIdleWork
         bus.advanceIdleWork()
         settle()
         // Where somebody waits, memory goes back in rounds that had nothing else.
         if !bus.isShared || !hadWork {
-            bus.reclaimer.giveBack(bus.isShared ? Reclaimer.smallPiece : Reclaimer.piece)
+            bus.reclaimer.giveBack(bus.isShared ? Reclaimer.smallBatch : Reclaimer.batch)
         }
-        if !bus.hasIdleWork, awaitingTurn.isEmpty, heardOut.isEmpty, bus.connections.gone.isEmpty, bus.reclaimer.isEmpty
+        if !bus.hasIdleWork, awaitingTurn.isEmpty, heardOut.isEmpty, bus.connections.closed.isEmpty, bus.reclaimer.isEmpty
         {
-            pieces.stop()
+            idleWork.stop()
         }
     }
 
@@ -158,7 +158,7 @@ public final class Broker {
     private func settleSpares() {
         bus.reclaimer.settle()
         if bus.reclaimer.spareCount == 0 { spareTimer.stop() }
-        if !bus.reclaimer.isEmpty { pieces.start() }
+        if !bus.reclaimer.isEmpty { idleWork.start() }
     }
 
     /// Writes out what the round has produced; then goes what was kept to its end.
@@ -169,12 +169,12 @@ public final class Broker {
             giveTurns()
         }
         readOfHeavy = 0
-        bus.dismissLeaving()
+        bus.endDrained()
         settle()
         flushAll()
         bus.dropSpent()
-        dropGone()
-        if !bus.reclaimer.isEmpty || bus.hasIdleWork { pieces.start() }
+        freeClosed()
+        if !bus.reclaimer.isEmpty || bus.hasIdleWork { idleWork.start() }
         if bus.reclaimer.spareCount > 0, !spareTimer.isActive {
             spareTimer.start(after: Reclaimer.sparePeriod, every: Reclaimer.sparePeriod)
         }
@@ -223,7 +223,7 @@ public final class Broker {
     private func closeTimers() {
         hook?.close()
         hook = nil
-        pieces.close()
+        idleWork.close()
         timer.close()
         spareTimer.close()
     }

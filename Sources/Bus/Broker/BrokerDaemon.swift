@@ -123,15 +123,15 @@ public enum BrokerDaemon {
 
     private static func readTable(_ descriptor: Int32) throws(UsageError) -> AppTable {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = read(descriptor, &piece, piece.count)
+            let count = read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else {
                 throw UsageError("the table can't be read from descriptor \(descriptor): errno \(errno)")
             }
             if count == 0 { break }
-            bytes += piece[..<count]
+            bytes += chunk[..<count]
             guard bytes.count <= largestTable else { throw UsageError("the table is over \(largestTable) bytes") }
         }
         close(descriptor)

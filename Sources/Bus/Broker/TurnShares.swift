@@ -122,7 +122,7 @@ extension Broker {
         if connection.turn == .none { awaitingTurn.append(connection) }
         connection.turn = .awaitedUnwatched
         watch(connection)
-        pieces.start()
+        idleWork.start()
     }
 
     /// Gives a peer the turn that its frames wait for. Nothing is read of it before they

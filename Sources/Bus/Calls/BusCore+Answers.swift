@@ -164,7 +164,7 @@ extension BusCore {
         let sent = ErrorCode(header.code.text)
         let isAllowed =
             sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
-            || (peer.role == .launcher && !sent.rawValue.isEmpty) || (sent == .replaced && isLeaving(peer))
+            || (peer.role == .launcher && !sent.rawValue.isEmpty) || (sent == .replaced && isDraining(peer))
         let code = isAllowed ? sent : .failed
         let ran: BusError.Ran =
             header.members.contains(.ran)

@@ -64,7 +64,7 @@ extension BusCore {
         }
         if let adaptation = route.adaptation {
             // Whether there is anybody to take it is judged before its body is.
-            try check(route, header, from: peer, .setAside ... .owner)
+            try check(route, header, from: peer, .quarantine ... .owner)
             try sendAdapted(adaptation, route, header, body, from: peer)
         } else {
             try send(route, header, body, from: peer)
@@ -97,7 +97,7 @@ extension BusCore {
             return try wait(request, route, header, for: route.owner, from: peer)
         }
         if route.needsCheck {
-            try check(route, header, from: peer, .setAside ... .instance)
+            try check(route, header, from: peer, .quarantine ... .instance)
             callee = .passUnretained(self.callee(interface, route.instance, callee.takeUnretainedValue()))
         }
         let call = try openRequest(.call, header, from: peer)
@@ -215,7 +215,7 @@ extension BusCore {
                         try hold(request, header, for: target.owner, from: peer).pointee.action = number
                         return
                     }
-                    try facts(of: request, target.owner, from: peer).check(.setAside ... .start)
+                    try facts(of: request, target.owner, from: peer).check(.quarantine ... .start)
                     let call = try openRequest(.call, header, from: peer)
                     call.pointee.action = number
                     goOn(call, request, header, from: peer, to: callee)

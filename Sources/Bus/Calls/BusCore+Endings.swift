@@ -70,7 +70,7 @@ extension BusCore {
     }
 
     /// Ends a request whose callee is gone.
-    func calleeGone(_ call: CallPointer, _ error: BusError) {
+    func calleeEnded(_ call: CallPointer, _ error: BusError) {
         var error = error
         if let callee = call.pointee.callee?.takeUnretainedValue(), !mayArrive(call, at: callee) { error.ran = .no }
         fail(call, error)

@@ -115,7 +115,7 @@ extension BusCore {
     ) throws(BusError) -> CallPointer {
         var facts = facts(of: request, owner, from: peer)
         facts.startStep = startStep(header, of: peer)
-        try facts.check(.setAside ... .start)
+        try facts.check(.quarantine ... .start)
         if owner.waiting.count >= table.limits.waiting { throw tooManyWait(for: owner) }
         let held = HeldRequest(HeldRequest.Copy(request), request.interface)
         try checkRoom(for: held, of: peer)
@@ -185,7 +185,7 @@ extension BusCore {
         request.interface = interface
         if call.pointee.isAuthorized { request.skipsAuthorization = true }
         do throws(BusError) {
-            try facts(of: request, interface.owner, from: caller).check(.setAside ... .instance)
+            try facts(of: request, interface.owner, from: caller).check(.quarantine ... .instance)
             authorize(call, request, interface, header, from: caller, to: callee)
         } catch {
             fail(call, error)

@@ -46,8 +46,8 @@ struct LiveFacts: MessageFacts {
 
     /// `Interface/action`, as its owner sees it.
     var action: String { "\(interface?.name ?? "")/\(name.text)" }
-    var isSetAside: Bool? { setAside != nil }
-    var setAside: ActionDeaths.Entry? { owner.flatMap { core.setAside($0, action) } }
+    var isQuarantined: Bool? { quarantine != nil }
+    var quarantine: ActionDeaths.Entry? { owner.flatMap { core.quarantine($0, action) } }
 
     var presence: Presence? {
         owner.map { $0.isReady && $0.peer != nil ? .ready : core.canBeWaitedFor($0) ? .expected : .absent }
@@ -109,7 +109,7 @@ extension LiveFacts {
         case .level: return levelMessage
         case .undeclared: return declarationMessage
         case .unlistedEvent: return "the row of \(from) doesn't list \(name.text) in emits: add it there"
-        case .setAside: return setAsideMessage
+        case .quarantine: return quarantineMessage
         case .absent: return owner.map(core.unavailable)?.message ?? ""
         case .waitsInSetUp:
             // At the app's start no eager module is ready while one is in setUp.
@@ -170,10 +170,10 @@ extension LiveFacts {
         }
     }
 
-    private var setAsideMessage: String {
-        let left = ((setAside?.setAsideUntil ?? core.now) - core.now + 999) / 1_000
+    private var quarantineMessage: String {
+        let left = ((quarantine?.quarantinedUntil ?? core.now) - core.now + 999) / 1_000
         return
-            "\(action) is set aside: \(owning) died \(setAside?.deaths.count ?? 0) times while it alone was open; it "
+            "\(action) is quarantined: \(owning) died \(quarantine?.deaths.count ?? 0) times while it alone was open; it "
             + "may be called again in \(left) s, or after strata restart \(owning); strata ps --why shows more"
     }
 

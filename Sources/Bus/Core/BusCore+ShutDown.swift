@@ -25,7 +25,7 @@ extension BusCore {
         guard let group = ending.takeGroup() else { return sayGoodbye() }
         let live = group.filter { $0.life.step.map { $0 > .joined } ?? false }
         // Those that another session took over from, and that still finish.
-        let parting = modules.leaving.filter { peer in
+        let parting = modules.draining.filter { peer in
             group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
         }
         let peers = live.compactMap(\.peer) + parting

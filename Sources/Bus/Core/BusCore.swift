@@ -56,7 +56,7 @@ final class BusCore {
     // The modules' lives, and the app's.
     var modules: ModuleTable
     var start: AppStart
-    var seat = LauncherSeat()
+    var launcherSlot = LauncherSlot()
     var replacement = Replacement()
     var ending = AppEnding()
 
@@ -126,7 +126,7 @@ final class BusCore {
     func cleaned() { connections.cleaned() }
 
     /// Frees up to `count` closed peers.
-    func dropGone(_ count: Int) { connections.drop(count) }
+    func freeClosed(_ count: Int) { connections.drop(count) }
 
     /// How many descriptors the process may have.
     func mayOpen(_ descriptors: Int) { connections.mayOpen(descriptors) }
@@ -143,7 +143,7 @@ final class BusCore {
     var now: UInt64 { event.now }
     var isShared: Bool { event.isShared }
     var stage: AppEnding.Stage { ending.stage }
-    var launcher: Peer? { seat.peer }
+    var launcher: Peer? { launcherSlot.peer }
     var frameLimits: FrameLimits { FrameLimits(frame: table.limits.frame, header: table.limits.header) }
 
     // MARK: Work that takes long
@@ -157,7 +157,7 @@ final class BusCore {
     func advanceIdleWork() {
         // The next one begins after what the last one kept alive is dropped.
         if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
-        advanceDepartures()
+        advanceDeferredCloses()
         advanceListings()
         advanceNotes()
         if watches.hasUnsent { feedWatches() }
@@ -166,7 +166,7 @@ final class BusCore {
     /// Does all that is left of it: what comes next must find none.
     func finishIdleWork() {
         finishFanOut()
-        finishDepartures()
+        finishDeferredCloses()
         finishListings()
         finishNotes()
     }

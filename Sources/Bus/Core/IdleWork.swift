@@ -1,24 +1,24 @@
-/// Work that takes long, and is done a piece a round: so nobody waits for all of it.
+/// Work that takes long, and is done a batch a round: so nobody waits for all of it.
 struct IdleWork {
     /// So many gone peers end in pieces at a time; where one more comes, the first ends at once.
-    private static let mostDepartures = 64
+    private static let mostDeferredCloses = 64
 
     /// The broadcast that goes out in pieces, if one does.
     private(set) var fanOut: FanOut?
     /// Answers that are made in pieces; longest wait first.
     private(set) var listings: [Listing] = []
     /// Closed peers whose requests end in pieces, longest gone first.
-    private(set) var departures: [Peer] = []
+    private(set) var deferredCloses: [Peer] = []
     /// Peers that go on as soon as no fan-out is under way: they waited for it, or their
     /// listing is done. Each of them once, longest wait first.
     private(set) var waiting: [Peer] = []
 
-    var isEmpty: Bool { fanOut == nil && waiting.isEmpty && departures.isEmpty && listings.isEmpty }
+    var isEmpty: Bool { fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty }
 
     /// How many there are of each, by what they are.
     var counts: [(String, Int)] {
         [
-            ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count), ("departures", departures.count),
+            ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count), ("deferred closes", deferredCloses.count),
             ("peers that wait for one", waiting.count),
         ]
     }
@@ -27,11 +27,11 @@ struct IdleWork {
 
     mutating func begin(_ fanOut: FanOut) { self.fanOut = fanOut }
 
-    /// Takes the next piece of the fan-out; nil where none is left.
+    /// Takes the next batch of the fan-out; nil where none is left.
     /// - Parameter most: of so many observations.
-    mutating func takePiece(_ most: Int) -> FanOut.Piece? { fanOut?.takePiece(most) }
+    mutating func takeBatch(_ most: Int) -> FanOut.Batch? { fanOut?.takeBatch(most) }
 
-    /// A piece was delivered to so many.
+    /// A batch was delivered to so many.
     /// - Returns: the fan-out, where it is done; it is under way no more.
     mutating func delivered(to recipients: Int) -> FanOut? {
         guard fanOut?.delivered(to: recipients) == true else { return nil }
@@ -43,7 +43,7 @@ struct IdleWork {
 
     mutating func add(_ listing: Listing) { listings.append(listing) }
 
-    /// Its peer goes on with the next piece of idle work: what it has sent meanwhile may
+    /// Its peer goes on with the next batch of idle work: what it has sent meanwhile may
     /// begin more of that.
     mutating func endFirstListing() { waiting.append(listings.removeFirst().peer) }
 
@@ -53,16 +53,16 @@ struct IdleWork {
     // MARK: Departures
 
     /// - Returns: the peer that has to end at once.
-    mutating func add(departure peer: Peer) -> Peer? {
-        departures.append(peer)
-        return departures.count > Self.mostDepartures ? departures.removeFirst() : nil
+    mutating func add(deferredClose peer: Peer) -> Peer? {
+        deferredCloses.append(peer)
+        return deferredCloses.count > Self.mostDeferredCloses ? deferredCloses.removeFirst() : nil
     }
 
-    mutating func remove(departure peer: Peer) { departures.removeAll { $0 === peer } }
+    mutating func remove(deferredClose peer: Peer) { deferredCloses.removeAll { $0 === peer } }
 
-    mutating func takeDepartures() -> [Peer] {
-        defer { departures = [] }
-        return departures
+    mutating func takeDeferredCloses() -> [Peer] {
+        defer { deferredCloses = [] }
+        return deferredCloses
     }
 
     // MARK: Peers that wait

@@ -19,9 +19,9 @@ struct BrokerState: StatePart {
     var start = AppStart()
 
     var peers: [PeerState] = []
-    var seat = SeatState()
+    var launcherSlot = LauncherSlotState()
     /// Peers whose place another session took, until they are done.
-    var leaving: [UInt64] = []
+    var draining: [UInt64] = []
 
     var calls: [CallState] = []
     /// How often each slot was used, the free ones too.
@@ -60,8 +60,8 @@ struct BrokerState: StatePart {
         try file(6, &removedRows)
         try file(7, &start)
         try file(8, &peers)
-        try file(9, &seat)
-        try file(10, &leaving)
+        try file(9, &launcherSlot)
+        try file(10, &draining)
         try file(11, &calls)
         try file(12, &generations)
         try file(13, &emissions)
@@ -89,8 +89,8 @@ extension ProcessIdentity: StatePart {
     }
 }
 
-/// `LauncherSeat`.
-struct SeatState: StatePart {
+/// `LauncherSlot`.
+struct LauncherSlotState: StatePart {
     /// The launcher's peer; 0 for none.
     var peer: UInt64 = 0
     var process: ProcessIdentity?

@@ -14,9 +14,9 @@ extension BusCore {
         captureModules(into: &state, scope)
         state.peers = scope.some(connections.inOrder).map { capture($0, &scope) }
         state.next.peer = connections.next
-        state.seat.peer = launcher?.number ?? 0
-        state.seat.process = seat.process
-        state.leaving = modules.leaving.map(\.number)
+        state.launcherSlot.peer = launcher?.number ?? 0
+        state.launcherSlot.process = launcherSlot.process
+        state.draining = modules.draining.map(\.number)
         captureCalls(into: &state, &scope)
         state.instances = scope.some(instances.instances.sorted { $0.key < $1.key }).map { number, instance in
             var state = InstanceState()
@@ -56,9 +56,9 @@ extension BusCore {
                 call: CallReferenceState(CallReference(monitor.call)), wanted: monitor.wanted,
                 missed: monitor.missedBefore + monitor.missed)
         }
-        state.seat.reloads = scope.some(seat.reloads).filter(\.isOpen).map(CallReferenceState.init)
-        state.seat.isAsked = seat.askedReloads != nil
-        state.seat.asked = (seat.askedReloads ?? []).map(CallReferenceState.init)
+        state.launcherSlot.reloads = scope.some(launcherSlot.reloads).filter(\.isOpen).map(CallReferenceState.init)
+        state.launcherSlot.isAsked = launcherSlot.askedReloads != nil
+        state.launcherSlot.asked = (launcherSlot.askedReloads ?? []).map(CallReferenceState.init)
     }
 
     // MARK: modules

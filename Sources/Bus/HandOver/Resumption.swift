@@ -28,12 +28,12 @@ struct Resumption {
     func make(connect: (PeerState, consuming Outbox) throws(StateError) -> Peer) throws(StateError) {
         bus.declareInterfaces()
         bus.declareURLs()
-        bus.seat.expect(state.seat.process)
+        bus.launcherSlot.expect(state.launcherSlot.process)
         for own in state.peers { try resume(own, connect) }
         for module in state.modules { try resume(module) }
         // Whose process was vouched for is known from here on.
         for state in state.peers { bus.count(try peer(state.number)) }
-        for number in state.leaving { bus.modules.leaves(try peer(number)) }
+        for number in state.draining { bus.modules.beginsDraining(try peer(number)) }
         for peer in state.peers {
             try observe(peer)
             guard let farewell = peer.farewell else { continue }
@@ -59,8 +59,8 @@ struct Resumption {
             let call = try reference(monitor.call).call
             bus.monitors.add(of: try caller(of: call), call, monitor.wanted, missed: monitor.missed)
         }
-        let asked = state.seat.isAsked ? try references(state.seat.asked) : nil
-        bus.seat.resume(reloads: try references(state.seat.reloads), asked: asked)
+        let asked = state.launcherSlot.isAsked ? try references(state.launcherSlot.asked) : nil
+        bus.launcherSlot.resume(reloads: try references(state.launcherSlot.reloads), asked: asked)
         bus.replacement.resume(try references(state.handOvers))
     }
 
@@ -86,7 +86,7 @@ struct Resumption {
             peer.waits(for: row, helloID: state.helloID)
         }
         bus.resumed(peer)
-        if peer.number == self.state.seat.peer { bus.seat.take(peer) }
+        if peer.number == self.state.launcherSlot.peer { bus.launcherSlot.take(peer) }
     }
 
     private func observe(_ state: PeerState) throws(StateError) {

@@ -28,7 +28,7 @@ extension BusCore {
     /// That process is to be the launcher: until it has said hello, for which it has as long
     /// as any peer, requests wait for modules as if it was there.
     func awaitLauncher(_ process: ProcessIdentity?) {
-        seat.expect(process)
+        launcherSlot.expect(process)
         setAlarm(.launcher, after: table.hello)
     }
 

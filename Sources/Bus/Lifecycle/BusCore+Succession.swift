@@ -96,14 +96,14 @@ extension BusCore {
 
     /// Of one module so many sessions may finish what they have, beside the one that
     /// serves; of one more the first is ended.
-    static let mostLeaving = 8
+    static let mostDraining = 8
 
     /// It is told, where it wants to be, and finishes what it has, for `stop` at most.
     private func leave(_ old: Peer, _ module: ModuleRecord) {
-        let earlier = modules.leaving.filter { $0.module === module }
-        for peer in earlier.dropLast(Self.mostLeaving - 1) { dismiss(peer, module) }
+        let earlier = modules.draining.filter { $0.module === module }
+        for peer in earlier.dropLast(Self.mostDraining - 1) { dismiss(peer, module) }
         endOffering(old)
-        modules.leaves(old)
+        modules.beginsDraining(old)
         setAlarm(.finishing, of: old, after: old.stopTime)
         if old.wantsRetiring {
             callOwn(old, to: "module/retiring", deadline: old.stopTime, .retiring)
@@ -116,8 +116,8 @@ extension BusCore {
     }
 
     /// Those that have finished go; looked at in each round of the loop.
-    func dismissLeaving() {
-        for peer in modules.leaving where peer.firstServed == nil && peer.instances.owned == 0 {
+    func endDrained() {
+        for peer in modules.draining where peer.firstServed == nil && peer.instances.owned == 0 {
             // Not while its tearDown is open.
             if cancelAlarm(.finishing, of: peer) { tearDown(peer) }
         }
@@ -141,10 +141,10 @@ extension BusCore {
 
     // MARK: what a session that doesn't serve may not do
 
-    func isLeaving(_ peer: Peer) -> Bool { modules.leaving.contains { $0 === peer } }
+    func isDraining(_ peer: Peer) -> Bool { modules.draining.contains { $0 === peer } }
 
     func onlyStaying(_ peer: Peer, _ module: ModuleRecord) throws(BusError) {
-        guard !modules.leaving.isEmpty, isLeaving(peer) else { return }
+        guard !modules.draining.isEmpty, isDraining(peer) else { return }
         throw BusError(
             .shuttingDown,
             "process \(module.session.pid) took over as \(module.name): this one finishes, and begins nothing new")

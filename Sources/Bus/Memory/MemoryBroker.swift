@@ -98,12 +98,12 @@ package final class MemoryBroker {
     @discardableResult
     package func endRound() -> Bool {
         events += 1
-        bus.dismissLeaving()
+        bus.endDrained()
         settle()
         let hasWorked = flushAll()
         bus.dropSpent()
-        if bus.work.fanOut == nil { bus.dropGone(.max) }
-        bus.reclaimer.giveBack(Reclaimer.piece)
+        if bus.work.fanOut == nil { bus.freeClosed(.max) }
+        bus.reclaimer.giveBack(Reclaimer.batch)
         connections.removeAll { $0.life == .closed }
         return hasWorked
     }

@@ -34,7 +34,7 @@ struct ModuleHistory: StatePart {
 
     /// Its session has ended by itself.
     /// - Parameter reset: how long a death counts, in milliseconds; nil where none does.
-    /// - Returns: whether an action is set aside for it.
+    /// - Returns: whether an action is quarantined for it.
     mutating func died(_ death: ModuleDeath, at now: UInt64, within reset: UInt64?) -> Bool {
         lastDeath = death
         guard let action = death.alone, let reset else { return false }

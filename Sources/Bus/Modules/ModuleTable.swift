@@ -8,7 +8,7 @@ struct ModuleTable: ~Copyable {
     private(set) var guests: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
     /// Sessions that a successor took the place of, until they are done.
-    private(set) var leaving: [Peer] = []
+    private(set) var draining: [Peer] = []
     /// The number that the next row or guest gets.
     private(set) var nextNumber = 0
 
@@ -70,9 +70,9 @@ struct ModuleTable: ~Copyable {
     }
 
     /// A successor took a session's place.
-    mutating func leaves(_ peer: Peer) { leaving.append(peer) }
+    mutating func beginsDraining(_ peer: Peer) { draining.append(peer) }
 
-    mutating func hasLeft(_ peer: Peer) { leaving.removeAll { $0 === peer } }
+    mutating func hasDrained(_ peer: Peer) { draining.removeAll { $0 === peer } }
 
     /// Rows, then guests.
     var all: [ModuleRecord] { rows + guests }

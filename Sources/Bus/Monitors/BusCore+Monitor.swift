@@ -91,10 +91,10 @@ extension BusCore {
 
     func noteTimePassed() { follow(monitors.timePassed()) }
 
-    /// Formats a piece of the notes, where their turn has come.
+    /// Formats a batch of the notes, where their turn has come.
     func advanceNotes() {
         guard monitors.turns.isUnderWay, let notes = monitors.ring else { return }
-        let most = isShared ? NoteTurns.sharedPiece : NoteTurns.piece
+        let most = isShared ? NoteTurns.sharedBatch : NoteTurns.batch
         var work = 0
         while work < most, let note = notes.takeFirst() { work += send(note, notes) }
         follow(monitors.worked(work, isEmpty: notes.isEmpty, now: now))

@@ -85,10 +85,10 @@ struct NoteTurns {
     static let period: UInt64 = 10
     /// The work of one turn: a frame without body is 1.
     static let mostWork = 512
-    /// The work of one piece while somebody light is there (`TurnShares`).
-    static let sharedPiece = 12
+    /// The work of one batch while somebody light is there (`TurnShares`).
+    static let sharedBatch = 12
     /// The same where nobody is.
-    static let piece = 128
+    static let batch = 128
 
     /// The work of a frame with a body: as long as formatting that many frames takes.
     static func work(bodyBytes: Int, values: Int) -> Int { 1 + bodyBytes / 512 + values / 4 }
@@ -104,7 +104,7 @@ struct NoteTurns {
     /// What is to be done now.
     enum Action: Equatable {
         case nothing
-        /// Work a piece in each round.
+        /// Work a batch in each round.
         case start
         /// Call `timePassed` in so many milliseconds.
         case wait(UInt64)
@@ -124,7 +124,7 @@ struct NoteTurns {
     /// The time of the next turn has come.
     mutating func timePassed() -> Action { state == .planned ? begin() : .nothing }
 
-    /// A piece was worked.
+    /// A batch was worked.
     /// - Parameter isEmpty: whether nothing is left to format.
     mutating func worked(_ work: Int, isEmpty: Bool, now: UInt64) -> Action {
         guard state == .underWay else { return .nothing }

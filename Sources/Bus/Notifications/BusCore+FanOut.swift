@@ -37,9 +37,9 @@ extension BusCore {
         work.wait(peer)
     }
 
-    /// Delivers the next piece.
+    /// Delivers the next batch.
     func advanceFanOut() {
-        deliver(isShared ? FanOut.sharedPiece : FanOut.piece)
+        deliver(isShared ? FanOut.sharedBatch : FanOut.batch)
     }
 
     /// Delivers all that is left: what comes next must not come before it.
@@ -50,10 +50,10 @@ extension BusCore {
     /// - Returns: whether there was something to deliver.
     @discardableResult
     private func deliver(_ most: Int) -> Bool {
-        // Ending a slow consumer may come back here, for another piece.
-        guard let piece = work.takePiece(most) else { return false }
-        let recipients = piece.notice.withNotice(piece.name) { notice in
-            deliver(notice, piece.sharesBody ? piece.notice.body : nil, to: piece.observations, rank: piece.rank)
+        // Ending a slow consumer may come back here, for another batch.
+        guard let batch = work.takeBatch(most) else { return false }
+        let recipients = batch.notice.withNotice(batch.name) { notice in
+            deliver(notice, batch.sharesBody ? batch.notice.body : nil, to: batch.observations, rank: batch.rank)
         }
         statistics.notices += UInt64(recipients)
         if let done = work.delivered(to: recipients) { concluded(done) }
@@ -80,11 +80,11 @@ extension BusCore {
 struct FanOut {
     /// A broadcast to more observations than this goes in pieces.
     static let mostAtOnce = 128
-    /// How many observations a piece has while somebody light is there
+    /// How many observations a batch has while somebody light is there
     /// (`TurnShares`): some ten microseconds' work.
-    static let sharedPiece = 100
+    static let sharedBatch = 100
     /// The same where nobody is.
-    static let piece = 2_000
+    static let batch = 2_000
 
     /// The observations of one name, as they were when the broadcast came.
     struct Walk {
@@ -103,15 +103,15 @@ struct FanOut {
     let sharesBody: Bool
     let walks: [Walk]
 
-    /// Where the next piece begins.
+    /// Where the next batch begins.
     private(set) var walk = 0
     private(set) var position = 0
     private(set) var recipients = 0
     /// Pieces that are being delivered.
-    private(set) var piecesInHand = 0
+    private(set) var batchesInHand = 0
 
     /// Some of the observations of one name.
-    struct Piece {
+    struct Batch {
         let notice: KeptNotice
         let name: [UInt8]
         let observations: ArraySlice<Unmanaged<Observation>>
@@ -119,24 +119,24 @@ struct FanOut {
         let rank: Int
     }
 
-    /// Takes the next piece, of `most` observations; nil where none is left.
-    mutating func takePiece(_ most: Int) -> Piece? {
+    /// Takes the next batch, of `most` observations; nil where none is left.
+    mutating func takeBatch(_ most: Int) -> Batch? {
         guard walk < walks.count else { return nil }
         let all = walks[walk].observations
         let end = position + min(most, all.count - position)
-        let piece = Piece(
+        let batch = Batch(
             notice: notice, name: walks[walk].name, observations: all[position..<end], sharesBody: sharesBody,
             rank: rank)
         (walk, position) = end == all.count ? (walk + 1, 0) : (walk, end)
-        piecesInHand += 1
-        return piece
+        batchesInHand += 1
+        return batch
     }
 
-    /// A piece was delivered to so many.
+    /// A batch was delivered to so many.
     /// - Returns: whether all is delivered.
     mutating func delivered(to recipients: Int) -> Bool {
         self.recipients += recipients
-        piecesInHand -= 1
-        return walk == walks.count && piecesInHand == 0
+        batchesInHand -= 1
+        return walk == walks.count && batchesInHand == 0
     }
 }

@@ -127,7 +127,7 @@ extension BusCore {
     }
 
     /// The module that a report went to is gone, with some notices unanswered.
-    func reportTargetGone(_ report: CallPointer, _ target: Peer, _ error: BusError) {
+    func reportTargetEnded(_ report: CallPointer, _ target: Peer, _ error: BusError) {
         var delivered = report.pointee.notices.observers > report.pointee.notices.open
         while let notice = report.pointee.firstChild {
             if mayArrive(notice, at: target) { delivered = true }

@@ -38,8 +38,8 @@ extension BusCore {
         case .launcher:
             let process = try admitLauncher(peer)
             register(peer, as: .launcher)
-            seat.take(peer)
-            seat.expect(process)
+            launcherSlot.take(peer)
+            launcherSlot.expect(process)
             answerHello(peer, id, module: nil, subscriptions: [])
             launcherArrived()
         case .module(let name):
@@ -67,7 +67,7 @@ extension BusCore {
         try refuseDescendant(peer, "a launcher")
         try require(
             launcher == nil, .nameTaken,
-            "a launcher is connected already (pid \(seat.process?.pid ?? 0)): there is one at a time")
+            "a launcher is connected already (pid \(launcherSlot.process?.pid ?? 0)): there is one at a time")
         return try identify(launcher: peer)
     }
 

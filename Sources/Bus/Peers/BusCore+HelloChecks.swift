@@ -147,7 +147,7 @@ extension BusCore {
     /// A process below the launcher is the module that was vouched for, and nobody else.
     /// So is one of which nobody can tell any more where it came from.
     func refuseDescendant(_ peer: Peer, _ role: String) throws(BusError) {
-        guard let launcher = seat.process, hasLauncher || host.isAlive(launcher) else { return }
+        guard let launcher = launcherSlot.process, hasLauncher || host.isAlive(launcher) else { return }
         let why: String
         switch host.descent(of: peer, from: launcher) {
         case .itself, .unrelated: return

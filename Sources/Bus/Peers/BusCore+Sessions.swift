@@ -110,9 +110,9 @@ extension BusCore {
         peer.observations.removeAll()
         watches.removeAll(of: peer)
         work.removeListings(of: peer)
-        modules.hasLeft(peer)
+        modules.hasDrained(peer)
         if peer === launcher {
-            seat.take(nil)
+            launcherSlot.take(nil)
             launcherLeft()
         }
         if let module = peer.module {
@@ -126,16 +126,16 @@ extension BusCore {
         let error = endingError(of: peer, reason)
         while let call = peer.firstServed {
             if call.pointee.kind == .notice, let report = call.pointee.parent {
-                reportTargetGone(report, peer, error)
+                reportTargetEnded(report, peer, error)
                 continue
             }
-            calleeGone(call, error)
+            calleeEnded(call, error)
         }
     }
 
     /// What the end of a session is to those whose requests it had.
     private func endingError(of peer: Peer, _ reason: String) -> BusError {
-        if reason == ErrorCode.shuttingDown.rawValue, isLeaving(peer), let module = peer.module {
+        if reason == ErrorCode.shuttingDown.rawValue, isDraining(peer), let module = peer.module {
             return BusError(
                 .replaced,
                 "process \(module.session.pid) took over as \(module.name), and \(peer.credentials.pid), which had the request, "
@@ -181,31 +181,31 @@ extension BusCore {
     /// A peer with more open requests than this ends in pieces.
     private static let mostEndedAtOnce = 128
     /// So many requests end in a piece while somebody light is there: some ten microseconds' work.
-    private static let sharedPiece = 12
+    private static let sharedBatch = 12
 
     func endMade(by peer: Peer) {
         guard peer.firstMade != nil else { return }
         guard peer.life == .closed, peer.requests.count > Self.mostEndedAtOnce, stage == .running,
             isShared
         else { return endAllMade(by: peer) }
-        if let first = work.add(departure: peer) { endAllMade(by: first) }
+        if let first = work.add(deferredClose: peer) { endAllMade(by: first) }
     }
 
     /// Ends the next piece of what the peer asked for that has been gone the longest.
-    func advanceDepartures() {
-        guard let peer = work.departures.first else { return }
+    func advanceDeferredCloses() {
+        guard let peer = work.deferredCloses.first else { return }
         let error = Self.isGone(peer)
-        var left = isShared ? Self.sharedPiece : .max
+        var left = isShared ? Self.sharedBatch : .max
         while left > 0, let call = peer.firstMade {
             left -= 1
             failAndCancel(call, error)
         }
-        if peer.firstMade == nil { work.remove(departure: peer) }
+        if peer.firstMade == nil { work.remove(deferredClose: peer) }
     }
 
     /// Ends all that gone peers asked for: what comes next must find none of it.
-    func finishDepartures() {
-        for peer in work.takeDepartures() { endAllMade(by: peer) }
+    func finishDeferredCloses() {
+        for peer in work.takeDeferredCloses() { endAllMade(by: peer) }
     }
 
     private func endAllMade(by peer: Peer) {

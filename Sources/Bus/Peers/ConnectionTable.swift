@@ -13,7 +13,7 @@ struct ConnectionTable {
     private(set) var dirty: [Peer] = []
     /// Closed peers. Code that handles a frame doesn't retain the peers that it finds, so each one
     /// lives at least until its round ends.
-    private(set) var gone: [Peer] = []
+    private(set) var closed: [Peer] = []
 
     init() {}
 
@@ -38,7 +38,7 @@ struct ConnectionTable {
 
     /// A connection has closed.
     mutating func remove(_ peer: Peer) {
-        gone.append(peer)
+        closed.append(peer)
         peers[peer.number] = nil
     }
 
@@ -69,7 +69,7 @@ struct ConnectionTable {
     mutating func cleaned() { dirty.removeAll(keepingCapacity: true) }
 
     /// Frees up to `count` closed peers.
-    mutating func drop(_ count: Int) { gone.removeLast(min(count, gone.count)) }
+    mutating func drop(_ count: Int) { closed.removeLast(min(count, closed.count)) }
 }
 
 /// How many connections a process may have: as the manifest says, or as its descriptors allow.

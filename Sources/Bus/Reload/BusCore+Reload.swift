@@ -9,21 +9,21 @@ extension BusCore {
                 .unavailable, "no launcher is connected, and it is the launcher that reads the manifest: run strata up")
         }
         let call = try open(asked)
-        seat.add(reload: CallReference(call))
-        if seat.askedReloads == nil { askForTable(launcher) }
+        launcherSlot.add(reload: CallReference(call))
+        if launcherSlot.askedReloads == nil { askForTable(launcher) }
     }
 
     /// One at a time; who asks meanwhile gets the next. Without a deadline: what
     /// the launcher has put in force, the bus does too, whoever still waits.
     private func askForTable(_ launcher: Peer) {
-        for asking in seat.reloads { asking.call.pointee.stream.wasPassedOn = true }
-        seat.askForReloads()
+        for asking in launcherSlot.reloads { asking.call.pointee.stream.wasPassedOn = true }
+        launcherSlot.askForReloads()
         callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
     }
 
     /// The launcher has answered, or is gone.
     func tableAnswered(_ answer: OwnAnswer) {
-        let asked = seat.takeAsked()
+        let asked = launcherSlot.takeAsked()
         let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
         for asking in asked where asking.isOpen {
             switch result {
@@ -32,8 +32,8 @@ extension BusCore {
             }
         }
         endFormerOperators()
-        seat.forgetEndedReloads()
-        if let launcher, !seat.reloads.isEmpty { askForTable(launcher) }
+        launcherSlot.forgetEndedReloads()
+        if let launcher, !launcherSlot.reloads.isEmpty { askForTable(launcher) }
     }
 
     /// What the launcher refuses changes nothing.
@@ -113,7 +113,7 @@ extension BusCore {
     func forget(_ module: ModuleRecord) {
         let reason = "the row of \(module.name) was taken out of the manifest"
         endSuccessor(of: module, reason)
-        for peer in modules.leaving where peer.module === module { end(peer, .shuttingDown, reason) }
+        for peer in modules.draining where peer.module === module { end(peer, .shuttingDown, reason) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { judgeAgain(peer) }
         failWaiting(module, BusError(.unavailable, "\(reason): nobody starts it"))
         change(module, .processIs(.absent), "its row is gone from the manifest")

@@ -23,15 +23,15 @@ struct RouteTable: ~Copyable {
         let adaptation: AdapterTable.Adaptation?
 
         /// - Parameters:
-        ///   - isSetAside: whether its owner died of it so often that it may be set aside.
+        ///   - isQuarantined: whether its owner died of it so often that it may be quarantined.
         ///   - isUnknownAction: whether the owner listed its actions and this is none of them.
         init(
             to: [UInt8], interface: InterfaceRecord, action: [UInt8], actionNumber: UInt32, instance: UInt64?,
-            isSetAside: Bool, isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
+            isQuarantined: Bool, isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
             adaptation: AdapterTable.Adaptation? = nil
         ) {
             needsCheck =
-                isSetAside || isUnknownAction || instance != nil || interface.instances == .multiple
+                isQuarantined || isUnknownAction || instance != nil || interface.instances == .multiple
                 || !interface.isLive
             self.required = required
             self.adaptation = adaptation
@@ -120,7 +120,7 @@ struct RouteTable: ~Copyable {
         let name = Self.name(interface, action)
         let route = Route(
             to: canonical, interface: interface, action: action, actionNumber: actionNames.number(of: name),
-            instance: instance, isSetAside: interface.owner.history.deaths.mayBeSetAside(name),
+            instance: instance, isQuarantined: interface.owner.history.deaths.mayBeQuarantined(name),
             isUnknownAction: interface.actions != nil && listed == nil,
             needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
         if to.count > Self.longestKept {

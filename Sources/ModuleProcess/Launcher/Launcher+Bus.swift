@@ -70,7 +70,7 @@ extension Launcher {
         else { return }
         let pid = Int32(clamping: json["pid"]?.integer ?? 0)
         let reason = json["reason"]?.string ?? ""
-        supervisor.saw(setAside: json["setAside"]?.array?.compactMap(\.string) ?? [])
+        supervisor.saw(quarantined: json["setAside"]?.array?.compactMap(\.string) ?? [])
         supervisor.saw(state, pid: pid, reason: reason)
     }
 }

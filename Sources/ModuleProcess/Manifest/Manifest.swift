@@ -98,13 +98,13 @@ struct ManifestFile {
 
     private static func read(_ descriptor: CInt) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = Glibc.read(descriptor, &piece, piece.count)
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw Failure(message: "can't be read: \(String(cString: strerror(errno)))") }
             guard count > 0 else { return bytes }
-            bytes.append(contentsOf: piece[..<count])
+            bytes.append(contentsOf: chunk[..<count])
             guard bytes.count <= longest else { throw Failure(message: "is larger than 1 MiB") }
         }
     }

@@ -47,7 +47,7 @@ public struct ModuleCause: Sendable {
     }
 
     /// Whether there is something to be asked for.
-    public var isWorthTelling: Bool { !row.isReady || restarts > 0 || !row.setAside.isEmpty }
+    public var isWorthTelling: Bool { !row.isReady || restarts > 0 || !row.quarantined.isEmpty }
 
     /// Nil where no process of it has ended.
     public var lastEnd: End? { end?["exit"]?.string.map { End(exit: $0, at: end?["at"]?.integer) } }

@@ -8,7 +8,7 @@ public struct ModuleRow: Sendable {
     ]
 
     /// An action that the bus refuses for a while, because the module died of it.
-    public struct SetAside: Sendable {
+    public struct Quarantine: Sendable {
         /// `Interface/action`.
         public let action: String
         /// Milliseconds since 1970.
@@ -56,10 +56,10 @@ public struct ModuleRow: Sendable {
     public var isPending: Bool { json["pending"]?.bool ?? (json["pending"]?.array?.isEmpty == false) }
 
     /// The actions that are refused now.
-    public var setAside: [SetAside] {
+    public var quarantined: [Quarantine] {
         (json["setAside"]?.array ?? []).compactMap { entry in
             guard let action = entry["action"]?.string, let until = entry["until"]?.integer else { return nil }
-            return SetAside(action: action, until: until, deaths: entry["deaths"]?.integer ?? 0)
+            return Quarantine(action: action, until: until, deaths: entry["deaths"]?.integer ?? 0)
         }
     }
 

@@ -31,8 +31,8 @@ public struct Page: Sendable {
         guard let file = fopen(path, "r") else { throw TestFailure.system("read \(path)", errno) }
         defer { fclose(file) }
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
             .map(String.init)
     }

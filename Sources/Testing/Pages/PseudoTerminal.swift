@@ -49,10 +49,10 @@ public final class PseudoTerminal {
     /// What the process has written since; waits until there is something. Nil at
     /// the end of its side.
     func read() -> [UInt8]? {
-        var piece = [UInt8](repeating: 0, count: 4_096)
+        var chunk = [UInt8](repeating: 0, count: 4_096)
         // A terminal's end is EIO.
-        let count = Glibc.read(descriptor, &piece, piece.count)
-        return count <= 0 ? nil : Array(piece[..<count])
+        let count = Glibc.read(descriptor, &chunk, chunk.count)
+        return count <= 0 ? nil : Array(chunk[..<count])
     }
 
     /// What a person can still read. A terminal ends lines with a carriage return,

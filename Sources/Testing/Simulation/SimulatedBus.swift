@@ -107,10 +107,10 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
 
     private func take(_ turn: Turn) {
         switch turn {
-        case .connection(let connection): broker.takeTurn(connection, most: piece(of: connection.pipe.unread))
+        case .connection(let connection): broker.takeTurn(connection, most: chunk(of: connection.pipe.unread))
         case .writing(let connection): broker.writeOn(connection)
         case .idleWork: broker.advanceIdleWork()
-        case .module(let transport): transport.ready(piece(of: transport.arrived))
+        case .module(let transport): transport.ready(chunk(of: transport.arrived))
         case .alarm(let alarm): alarm.fire()
         case .blocking(let index): blocking.remove(at: index).work()
         case .globalJob(let index): GlobalJobs.run(index)
@@ -120,7 +120,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
     }
 
     /// How many of the bytes that were sent have arrived: all, or some.
-    private func piece(of count: Int) -> Int { numbers.chance(1, in: 2) ? .max : 1 + numbers.below(max(1, count)) }
+    private func chunk(of count: Int) -> Int { numbers.chance(1, in: 2) ? .max : 1 + numbers.below(max(1, count)) }
 
     // MARK: Time
 

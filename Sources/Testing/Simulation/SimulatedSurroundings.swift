@@ -120,10 +120,10 @@ final class SimulatedTransport: Transport {
         guard room > 0 else { return .wouldBlock }
         var count = 0
         for part in parts where count < room {
-            let piece = UnsafeRawBufferPointer(rebasing: part.prefix(room - count))
-            pipe.send(Array(piece))
-            story.sent(piece)
-            count += piece.count
+            let chunk = UnsafeRawBufferPointer(rebasing: part.prefix(room - count))
+            pipe.send(Array(chunk))
+            story.sent(chunk)
+            count += chunk.count
         }
         return .moved(count)
     }

@@ -74,12 +74,12 @@ enum Params {
 
     private static func standardInput() throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            let count = Glibc.read(STDIN_FILENO, &piece, piece.count)
+            let count = Glibc.read(STDIN_FILENO, &chunk, chunk.count)
             if count == 0 { return bytes }
             if count > 0 {
-                bytes.append(contentsOf: piece[..<count])
+                bytes.append(contentsOf: chunk[..<count])
             } else if errno != EINTR {
                 throw Failure(.usage, "the params can't be read from stdin: \(String(cString: strerror(errno)))")
             }

@@ -64,8 +64,8 @@ struct CanOpen: ParsableCommand {
     /// Why a module can't take it, as `bus/modules` tells of it.
     private static func absence(of module: ModuleRow, _ to: String) -> String {
         let name = module.name
-        if module.setAside.contains(where: { $0.action == to }) {
-            return "\(to) is set aside, because \(name) died of it again and again; strata ps --why \(name) says more"
+        if module.quarantined.contains(where: { $0.action == to }) {
+            return "\(to) is quarantined, because \(name) died of it again and again; strata ps --why \(name) says more"
         }
         var text = "\(name) is \(module.state)"
         if !module.reason.isEmpty { text += " (\(module.reason))" }

@@ -82,7 +82,7 @@ struct ProcessStatus: ParsableCommand {
     private static let indent = "    "
 
     private static func reason(_ module: ModuleRow) -> String {
-        ([module.reason] + module.setAside.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
+        ([module.reason] + module.quarantined.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
     // MARK: --why
@@ -143,13 +143,13 @@ struct ProcessStatus: ParsableCommand {
                 "\(death.calls) \(death.calls == 1 ? "call was" : "calls were") open when it died last: "
                     + death.actions.joined(separator: ", ") + (death.unnamed > 0 ? " and \(death.unnamed) more" : ""))
         }
-        return (parts + cause.row.setAside.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
+        return (parts + cause.row.quarantined.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
-    /// `Store/write is set aside for 42s more (3 deaths)`
-    private static func text(_ setAside: ModuleRow.SetAside) -> String {
-        let left = Duration.short(milliseconds: setAside.until - Int64(Loop.wallMicroseconds / 1_000))
-        return "\(setAside.action) is set aside for \(left) more (\(setAside.deaths) deaths)"
+    /// `Store/write is quarantined for 42s more (3 deaths)`
+    private static func text(_ quarantined: ModuleRow.Quarantine) -> String {
+        let left = Duration.short(milliseconds: quarantined.until - Int64(Loop.wallMicroseconds / 1_000))
+        return "\(quarantined.action) is quarantined for \(left) more (\(quarantined.deaths) deaths)"
     }
 
     private static func row(_ module: ModuleRow, now: Int64) -> [Table.Cell] {

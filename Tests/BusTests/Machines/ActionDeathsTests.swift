@@ -15,15 +15,15 @@ struct ActionDeathsTests {
         func expire(at now: UInt64) -> Bool { deaths.expire(at: now) }
     }
 
-    @Test func anActionIsSetAsideAtTheThirdDeathWithinReset() {
+    @Test func anActionIsQuarantinedAtTheThirdDeathWithinReset() {
         let counter = Counter()
         #expect(!counter.died(alone: "A/x", at: 1_000, within: 500))
         #expect(!counter.died(alone: "A/x", at: 1_200, within: 500))
-        #expect(counter.deaths.setAside("A/x", at: 1_200) == nil)
+        #expect(counter.deaths.quarantined("A/x", at: 1_200) == nil)
         #expect(counter.died(alone: "A/x", at: 1_400, within: 500))
-        #expect(counter.deaths.setAside("A/x", at: 1_899)?.deaths == [1_000, 1_200, 1_400])
-        #expect(counter.deaths.setAside("A/y", at: 1_500) == nil)
-        #expect(counter.deaths.setAside("A/x", at: 1_900) == nil)
+        #expect(counter.deaths.quarantined("A/x", at: 1_899)?.deaths == [1_000, 1_200, 1_400])
+        #expect(counter.deaths.quarantined("A/y", at: 1_500) == nil)
+        #expect(counter.deaths.quarantined("A/x", at: 1_900) == nil)
     }
 
     @Test func deathsOlderThanResetDoNotCount() {
@@ -40,7 +40,7 @@ struct ActionDeathsTests {
             #expect(!counter.died(alone: "A/y", at: time, within: 500))
         }
         #expect(counter.died(alone: "A/y", at: 3, within: 500))
-        #expect(counter.deaths.setAside(at: 4).map(\.action) == ["A/y"])
+        #expect(counter.deaths.quarantined(at: 4).map(\.action) == ["A/y"])
     }
 
     @Test func afterItsTimeItTakesThreeDeathsAgain() {
@@ -73,7 +73,7 @@ struct ActionDeathsTests {
         #expect(counter.died(alone: "A/a999", at: 5, within: 1_000_000))
     }
 
-    @Test func withoutResetNothingIsSetAside() {
+    @Test func withoutResetNothingIsQuarantined() {
         let counter = Counter()
         for time: UInt64 in 0..<9 { #expect(!counter.died(alone: "A/x", at: time, within: 0)) }
     }

@@ -14,7 +14,7 @@ struct GivenFacts: MessageFacts {
     var isTrusted = false
     var isDeclared = true
     var isOfTheApp = false
-    var isSetAside: Bool? = false
+    var isQuarantined: Bool? = false
     var presence: Presence? = .ready
     var startStep: StartStep?
     var startsLater = false

@@ -56,9 +56,9 @@ struct VerdictTests {
         ]
 
     private static let owner: [Case] = [
-        Case(.setAside, .passed),
-        Case(.setAside, .refused(.setAside)) { $0.isSetAside = true },
-        Case(.setAside, .depends) { $0.isSetAside = nil },
+        Case(.quarantine, .passed),
+        Case(.quarantine, .refused(.quarantine)) { $0.isQuarantined = true },
+        Case(.quarantine, .depends) { $0.isQuarantined = nil },
         Case(.owner, .passed),
         Case(.owner, .passed) { $0.presence = .expected },
         Case(.owner, .refused(.absent)) { $0.presence = .absent },
@@ -171,7 +171,7 @@ struct VerdictTests {
 
     /// The protocol's sections 6, 7, 9 and 11.
     @Test func checksComeInTheProtocolsOrder() {
-        let owner = "set-aside owner start waiting"
+        let owner = "quarantine owner start waiting"
         let places = "requests parent"
         let names = { (kind: MessageKind) in kind.checks.map(\.name).joined(separator: " ") }
         #expect(
@@ -189,7 +189,7 @@ struct VerdictTests {
     private static let refusing: [(check: Check, change: Change)] = [
         (.existence, { $0.existence = .nobody }), (.sender, { $0.sender = .launcher }),
         (.trust, { $0.skipsAuthorization = true }), (.level, { $0.targetRank = 2 }),
-        (.declaration, { $0.isDeclared = false }), (.setAside, { $0.isSetAside = true }),
+        (.declaration, { $0.isDeclared = false }), (.quarantine, { $0.isQuarantined = true }),
         (.owner, { $0.presence = .absent }), (.start, { ($0.presence, $0.startStep) = (.expected, .setUp) }),
         (.actions, { $0.hasAction = false }), (.instance, { $0.namesInstance = true }),
         (.authorization, { ($0.needsAuthorization, $0.hasAuthorizer) = (true, false) }),
@@ -222,7 +222,7 @@ struct VerdictTests {
             (.url(.badURL), .badURL), (.url(.unknownPath), .unknownPath), (.ofTheBroker, .forbidden),
             (.ofOperators, .forbidden), (.launcher, .forbidden), (.skipInOpen, .forbidden), (.untrusted, .forbidden),
             (.level, .levelViolation), (.undeclared, .undeclared), (.unlistedEvent, .forbidden),
-            (.setAside, .unavailable), (.absent, .unavailable), (.waitsInSetUp, .unavailable),
+            (.quarantine, .unavailable), (.absent, .unavailable), (.waitsInSetUp, .unavailable),
             (.waitsForItself, .unavailable), (.waitsForLater, .unavailable), (.moved, .unavailable),
             (.notBrought, .unavailable), (.unknownAction, .unknownAction), (.noInstances, .unknownInstance),
             (.instanceMissing, .unknownInstance), (.unknownInstance, .unknownInstance),

@@ -13,11 +13,11 @@ import Testing
 
     @Test func aBlockGoesInPieces() {
         let reclaimer = Reclaimer()
-        let count = 4 * Reclaimer.piece + 5
+        let count = 4 * Reclaimer.batch + 5
         take(count, reclaimer)
         for pieces in 1...4 {
             reclaimer.giveBack()
-            #expect(reclaimer.waiting == count - pieces * Reclaimer.piece)
+            #expect(reclaimer.waiting == count - pieces * Reclaimer.batch)
             #expect(!reclaimer.isEmpty)
         }
         reclaimer.giveBack()
@@ -28,8 +28,8 @@ import Testing
     @Test func aPieceMayBeSmaller() {
         let reclaimer = Reclaimer()
         take(large, reclaimer)
-        reclaimer.giveBack(Reclaimer.smallPiece)
-        #expect(reclaimer.waiting == large - Reclaimer.smallPiece)
+        reclaimer.giveBack(Reclaimer.smallBatch)
+        #expect(reclaimer.waiting == large - Reclaimer.smallBatch)
     }
 
     @Test func aPieceMayBeSeveralBlocks() {
@@ -64,7 +64,7 @@ import Testing
         reclaimer.take(start, count)
         reclaimer.giveBack()
         // A page that was given back reads as zero.
-        #expect(block[count - Reclaimer.piece / 2] == 0)
-        #expect(block[count - Reclaimer.piece - 4_096] == 1)
+        #expect(block[count - Reclaimer.batch / 2] == 0)
+        #expect(block[count - Reclaimer.batch - 4_096] == 1)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct PoisonTests {
     @Test(arguments: ["crash", "block"])
-    func actionThatKillsItsModuleIsSetAsideUntilAPersonRestartsIt(action: String) throws {
+    func actionThatKillsItsModuleIsQuarantinedUntilAPersonRestartsIt(action: String) throws {
         let ping = action == "block" ? "ping: 1s, " : ""
         let app = try FixtureApp(
             """
@@ -23,14 +23,14 @@ struct PoisonTests {
         }
         let refusal = try tool.refused("Store/\(action)", with: "unavailable")
         #expect(refusal["ran"] == "no")
-        #expect(refusal.message.contains("Store/\(action) is set aside: Store died 3 times"), "\(refusal.message)")
+        #expect(refusal.message.contains("Store/\(action) is quarantined: Store died 3 times"), "\(refusal.message)")
         #expect(try tool.asked("Store/echo", 2) == 2)
         let why = try app.running.why("Store")
         #expect(why["setAside"]?.array?.first?["action"] == .string("Store/\(action)"), "\(why)")
         #expect(why["lastDeath"]?["actions"] == [.string("Store/\(action)")])
         #expect(why["state"] == "ready" && why["signal"] == 9 && why["restarts"] == 3, "\(why)")
         if action == "block" { #expect(why["reason"] == "it did not answer a ping within 1000 ms") }
-        try app.running.until { app.line(of: "Store", "Store/\(action) is set aside for 60 s") != nil }
+        try app.running.until { app.line(of: "Store", "Store/\(action) is quarantined for 60 s") != nil }
         #expect(try app.running.strata("restart", "Store").end == .exit(0))
         try tool.expectError(to: try tool.call("Store/\(action)"), "died", ran: "maybe")
         #expect(try tool.asked("Store/echo", 3) == 3)

@@ -93,12 +93,12 @@ public enum ProcessFiles {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 4096)
+        var chunk = [UInt8](repeating: 0, count: 4096)
         while bytes.count < 1 << 20 {
-            let count = read(descriptor, &piece, piece.count)
+            let count = read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
-            bytes += piece[..<count]
+            bytes += chunk[..<count]
         }
         return bytes.isEmpty ? (errno == ESRCH ? nil : "") : String(decoding: bytes, as: UTF8.self)
     }

@@ -17,7 +17,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
     /// Does the sender's row have it?
     case declaration
     /// Has its owner not died of the action too often?
-    case setAside
+    case quarantine
     /// Does its owner run, or can it be waited for?
     case owner
     /// Would a start not wait for itself?
@@ -45,7 +45,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
         case .trust: "trust"
         case .level: "level"
         case .declaration: "declaration"
-        case .setAside: "set-aside"
+        case .quarantine: "quarantine"
         case .owner: "owner"
         case .start: "start"
         case .waiting: "waiting"
@@ -63,7 +63,7 @@ public enum Check: Comparable, CaseIterable, Sendable {
     public var isForeseeable: Bool {
         switch self {
         case .existence, .level, .declaration, .owner, .actions, .instance, .authorization: true
-        case .sender, .trust, .setAside, .start, .waiting, .requests, .parent, .room: false
+        case .sender, .trust, .quarantine, .start, .waiting, .requests, .parent, .room: false
         }
     }
 }

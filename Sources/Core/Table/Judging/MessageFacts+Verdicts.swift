@@ -18,7 +18,7 @@ extension MessageFacts {
         case .trust: trustVerdict
         case .level: levelVerdict
         case .declaration: declarationVerdict
-        case .setAside: Self.verdict(isSetAside.map { !$0 }, else: .setAside)
+        case .quarantine: Self.verdict(isQuarantined.map { !$0 }, else: .quarantine)
         case .owner: Self.verdict(presence.map { $0 != .absent }, else: .absent)
         case .start: startVerdict
         case .actions: actionsVerdict

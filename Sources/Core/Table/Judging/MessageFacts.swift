@@ -19,7 +19,7 @@ public protocol MessageFacts {
     var isDeclared: Bool { get }
     /// Whether an event's name begins with `app.`.
     var isOfTheApp: Bool { get }
-    var isSetAside: Bool? { get }
+    var isQuarantined: Bool? { get }
     var presence: Presence? { get }
     /// The step of the sender's own start that it is made for, and whether its owner
     /// starts after the sender.
@@ -92,11 +92,11 @@ public enum MessageKind: CaseIterable, Sendable {
     }
 
     private static let ofCall: [Check] = [
-        .existence, .sender, .trust, .level, .declaration, .setAside, .owner, .start, .waiting, .actions, .instance,
+        .existence, .sender, .trust, .level, .declaration, .quarantine, .owner, .start, .waiting, .actions, .instance,
         .requests, .parent, .authorization, .room,
     ]
     private static let ofOpen: [Check] = [
-        .sender, .trust, .existence, .level, .declaration, .setAside, .owner, .start, .waiting, .requests, .parent,
+        .sender, .trust, .existence, .level, .declaration, .quarantine, .owner, .start, .waiting, .requests, .parent,
         .actions, .instance, .authorization, .room,
     ]
     private static let ofReport: [Check] = [

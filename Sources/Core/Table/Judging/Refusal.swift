@@ -20,7 +20,7 @@ public enum Refusal: Equatable, Sendable {
     case undeclared
     /// An event that the sender's row doesn't list.
     case unlistedEvent
-    case setAside
+    case quarantine
     /// The owner doesn't run, and can't be waited for.
     case absent
     /// Made in a `setUp`, which waits for nobody.
@@ -63,7 +63,7 @@ public enum Refusal: Equatable, Sendable {
         case .ofTheBroker, .ofOperators, .launcher, .skipInOpen, .untrusted, .unlistedEvent: .forbidden
         case .level: .levelViolation
         case .undeclared: .undeclared
-        case .setAside, .absent, .waitsInSetUp, .waitsForItself, .waitsForLater, .moved, .notBrought: .unavailable
+        case .quarantine, .absent, .waitsInSetUp, .waitsForItself, .waitsForLater, .moved, .notBrought: .unavailable
         case .unknownAction: .unknownAction
         case .noInstances, .instanceMissing, .unknownInstance: .unknownInstance
         case .noAuthorizer: .unauthorized

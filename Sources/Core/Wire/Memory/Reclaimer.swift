@@ -1,15 +1,15 @@
 /// Gives large frames their memory, and takes memory back that nobody uses any more.
 /// Blocks of a frame's size are kept for the next frames (`SpareBlocks`); the others,
 /// and what stays unused, are on their way back to the system: to free some MiB at
-/// once keeps a loop busy for up to a millisecond, so they go a piece at a time.
+/// once keeps a loop busy for up to a millisecond, so they go a batch at a time.
 ///
 /// Used on one loop's thread.
 public final class Reclaimer {
     /// What is given back at once where nobody waits, in bytes.
-    public static let piece = 128 << 10
+    public static let batch = 128 << 10
     /// The same where somebody does: ten to twenty microseconds' work, 128 KiB being up
     /// to seventy.
-    public static let smallPiece = 32 << 10
+    public static let smallBatch = 32 << 10
     /// So many bytes may wait; what is more is given back at once.
     public static let mostWaiting = 256 << 20
     /// A block that is kept for the next frames and that nobody wants for so long is on
@@ -99,13 +99,13 @@ public final class Reclaimer {
         waiting += block.left
     }
 
-    /// Gives one piece back: the caller sees to it that this is called until all is.
-    /// - Parameter most: how large the piece is at most, in bytes.
-    public func giveBack(_ most: Int = Reclaimer.piece) {
-        var piece = most
-        while piece > 0, var block = blocks.popLast() {
-            let count = min(piece, block.left)
-            piece -= count
+    /// Gives one batch back: the caller sees to it that this is called until all is.
+    /// - Parameter most: how large the batch is at most, in bytes.
+    public func giveBack(_ most: Int = Reclaimer.batch) {
+        var batch = most
+        while batch > 0, var block = blocks.popLast() {
+            let count = min(batch, block.left)
+            batch -= count
             waiting -= count
             if block.left == count {
                 block.free()

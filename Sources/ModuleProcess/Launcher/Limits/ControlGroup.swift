@@ -62,11 +62,11 @@ struct ControlGroup: Equatable {
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 16 << 10)
+        var chunk = [UInt8](repeating: 0, count: 16 << 10)
         while bytes.count < 256 << 10 {
-            let count = Glibc.read(descriptor, &piece, piece.count)
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
             guard count > 0 else { break }
-            bytes += piece[..<count]
+            bytes += chunk[..<count]
         }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -45,7 +45,7 @@ extension Supervisor {
     private func takeOver(_ next: SupervisedProcess) {
         endReplacing()
         if let old = current {
-            leaving.append(old)
+            draining.append(old)
             // The broker lets it finish, then tear down; `stop` at most for each.
             old.end(in: 2 * machine.policy.stop + Self.slack, grace: max(1, machine.policy.stop))
         }
@@ -86,7 +86,7 @@ extension Supervisor {
     func abandonReplacement() {
         guard let next = replacement else { return }
         endReplacing()
-        leaving.append(next)
+        draining.append(next)
         next.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000))
     }
 
@@ -99,14 +99,14 @@ extension Supervisor {
     /// The broker is gone, and with it who was to take over from whom.
     func busWent() {
         if replacement != nil { giveUpReplacement("the broker is gone") }
-        for one in leaving { one.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000)) }
+        for one in draining { one.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000)) }
         change { $0.busWent(at: owner.loop.now) }
     }
 
     /// Ends all of it at once.
     func killAll(reason: String) {
         change { $0.kill(reason: reason) }
-        for one in leaving { one.send(SIGKILL) }
+        for one in draining { one.send(SIGKILL) }
     }
 }
 
@@ -131,14 +131,14 @@ extension Supervisor {
     }
 
     /// The broker's word on actions that it refuses, because the module died of them.
-    func saw(setAside actions: [String]) {
-        for action in actions where !setAside.contains(action) {
+    func saw(quarantined actions: [String]) {
+        for action in actions where !quarantined.contains(action) {
             owner.console.say(
                 of: name,
-                "\(action) is set aside for \(seconds(process.backoff.reset)): it was alone open at "
+                "\(action) is quarantined for \(seconds(process.backoff.reset)): it was alone open at "
                     + "three deaths; strata restart \(name) ends that")
         }
-        setAside = actions
+        quarantined = actions
     }
 
     private var presentLines: [String] { machine.isReady ? [] : current?.lastLines.lines ?? [] }

@@ -71,8 +71,8 @@ final class Supervisor {
     private(set) var history = ProcessHistory()
     /// A person wants its next process: the broker forgets its deaths.
     private var isWantedByHand = false
-    /// Actions that the broker has set aside, as far as was told.
-    var setAside: [String] = []
+    /// Actions that the broker has quarantined, as far as was told.
+    var quarantined: [String] = []
     /// Its row was taken out of the manifest; it ends.
     private(set) var isRemoved = false
 
@@ -87,7 +87,7 @@ final class Supervisor {
     var replacementTimer: LoopTimer?
     /// Processes that another took the place of, or that were not to take over
     /// any more, until they have ended.
-    var leaving: [SupervisedProcess] = []
+    var draining: [SupervisedProcess] = []
     /// Of processes that have ended: a descendant may hold them.
     private var pastOutputs: [ProcessOutput] = []
     private var timer: LoopTimer?
@@ -143,7 +143,7 @@ final class Supervisor {
     }
 
     /// All that have not ended.
-    var all: [SupervisedProcess] { [current, replacement].compactMap { $0 } + leaving }
+    var all: [SupervisedProcess] { [current, replacement].compactMap { $0 } + draining }
 
     /// Nothing is left of it and it will not be used again.
     func close() {
@@ -153,7 +153,7 @@ final class Supervisor {
         replacementTimer?.close()
         (timer, replacementTimer) = (nil, nil)
         for one in all { one.close() }
-        (current, replacement, leaving) = (nil, nil, [])
+        (current, replacement, draining) = (nil, nil, [])
         for output in pastOutputs { output.close() }
         pastOutputs = []
     }
@@ -311,7 +311,7 @@ final class Supervisor {
         } else if process === replacement {
             replacementEnded(process, exit)
         } else {
-            leaving.removeAll { $0 === process }
+            draining.removeAll { $0 === process }
             owner.forgetRemoved(self)
         }
     }

@@ -23,7 +23,7 @@ struct ManifestFacts: MessageFacts {
     let skipsAuthorization = false
     let isTrusted = false
     let isOfTheApp = false
-    let isSetAside: Bool? = nil
+    let isQuarantined: Bool? = nil
     let startStep: StartStep? = nil
     let startsLater = false
     let isSendersInstance: Bool? = nil

@@ -111,7 +111,7 @@ struct MonitorTurnTests {
         try scene.broadcast(300)
         scene.haveALightPeer()
         let pieces = try scene.piecesOfATurn()
-        #expect(pieces.reduce(0, +) == 300 && pieces.allSatisfy { $0 <= NoteTurns.sharedPiece }, "\(pieces)")
+        #expect(pieces.reduce(0, +) == 300 && pieces.allSatisfy { $0 <= NoteTurns.sharedBatch }, "\(pieces)")
     }
 
     @Test func aTurnFormatsNoMoreThanItMay() throws {

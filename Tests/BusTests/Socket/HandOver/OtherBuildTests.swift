@@ -197,7 +197,7 @@ struct OtherBuildTests {
         try check(Observation.Terms())
         try check(Observation.Target())
         try check(Outbox.Contents())
-        try check(SeatState())
+        try check(LauncherSlotState())
         try check(CallState())
         try check(RequestLife())
         try check(Call.Deadline())

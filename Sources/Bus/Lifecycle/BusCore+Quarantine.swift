@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Deaths are counted per action: one that was alone open each time is set aside,
+/// Deaths are counted per action: one that was alone open each time is quarantined,
 /// so that the module's other actions go on.
 extension BusCore {
     /// What was open at a peer whose session ends by itself: of the calls that
@@ -40,11 +40,11 @@ extension BusCore {
         routes.forgetRoutes()
     }
 
-    /// The deaths for which an action is set aside now; nil where it isn't.
+    /// The deaths for which an action is quarantined now; nil where it isn't.
     /// - Parameter action: `Interface/action`, as its owner sees it.
-    func setAside(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> ActionDeaths.Entry? {
+    func quarantine(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> ActionDeaths.Entry? {
         guard !module.history.deaths.isEmpty else { return nil }
-        if let entry = module.history.deaths.setAside(action(), at: now) { return entry }
+        if let entry = module.history.deaths.quarantined(action(), at: now) { return entry }
         if module.history.expireDeaths(at: now) { routes.forgetRoutes() }
         return nil
     }
@@ -64,17 +64,17 @@ extension BusCore {
         ]
     }
 
-    /// Nil where no action of a module's is set aside.
-    func describeSetAside(of module: ModuleRecord) -> JSON? {
-        let setAside = module.history.deaths.setAside(at: now)
+    /// Nil where no action of a module's is quarantined.
+    func describeQuarantined(of module: ModuleRecord) -> JSON? {
+        let quarantined = module.history.deaths.quarantined(at: now)
         let wall = host.wallMicroseconds / 1_000
-        return setAside.isEmpty
+        return quarantined.isEmpty
             ? Optional.none
             : .array(
-                setAside.map { entry in
+                quarantined.map { entry in
                     [
                         "action": .string(entry.action), "deaths": JSON(entry.deaths.count),
-                        "until": JSON(wall + (entry.setAsideUntil ?? 0) - now),
+                        "until": JSON(wall + (entry.quarantinedUntil ?? 0) - now),
                     ]
                 })
     }

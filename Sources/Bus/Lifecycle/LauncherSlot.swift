@@ -1,7 +1,7 @@
 import StrataCore
 
 /// Who the launcher is, and which reloads of the manifest it was asked for.
-struct LauncherSeat {
+struct LauncherSlot {
     private(set) var peer: Peer?
     /// The launcher's process, also when its connection has ended.
     private(set) var process: ProcessIdentity?

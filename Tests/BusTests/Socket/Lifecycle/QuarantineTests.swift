@@ -4,9 +4,9 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// Deaths are counted per action; one that was alone open at three is set aside.
+/// Deaths are counted per action; one that was alone open at three is quarantined.
 @Suite(.timeLimit(.hang))
-struct SetAsideTests {
+struct QuarantineTests {
     /// What a test has: an operator's tool asks, and the launcher is played.
     private struct Cast {
         let bus: TestBus
@@ -48,7 +48,7 @@ struct SetAsideTests {
             return try #require(rows.first { $0["name"]?.string == "Store" })
         }
 
-        var setAside: [String] {
+        var quarantined: [String] {
             get throws { try row()["setAside"]?.array?.compactMap { $0["action"]?.string } ?? [] }
         }
 
@@ -86,7 +86,7 @@ struct SetAsideTests {
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             // It is down, and the refusal waits for nothing.
             let refused = try cast.hand.expectError(to: try cast.hand.call("Store/write"), "unavailable", ran: "no")
-            for part in ["Store/write is set aside", "Store died 3 times", "strata restart Store", " 60 s"] {
+            for part in ["Store/write is quarantined", "Store died 3 times", "strata restart Store", " 60 s"] {
                 #expect(refused.message.contains(part), "\(refused.message)")
             }
             let waiting = try cast.hand.call("Store/read")
@@ -98,14 +98,14 @@ struct SetAsideTests {
             let tool = try cast.bus.operator()
             try tool.expectError(to: try tool.call("Store/write"), "unavailable", ran: "no")
             try store.expectNothing()
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
         }
     }
 
     @Test func severalCallsOfOneActionAreOne() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write", "Store/write", "Store/write") }
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
         }
     }
 
@@ -113,9 +113,9 @@ struct SetAsideTests {
         try run { cast in
             for _ in 0..<4 { try cast.die(of: "Store/write", "Store/read") }
             for _ in 0..<2 { try cast.die(of: "Store/write") }
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
             try cast.die(of: "Store/write")
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
         }
     }
 
@@ -135,7 +135,7 @@ struct SetAsideTests {
                 try cast.hand.expectError(to: large, "died", ran: "no")
                 try cast.hand.expectError(to: queued, "died", ran: "no")
             }
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
         }
     }
 
@@ -193,7 +193,7 @@ struct SetAsideTests {
             let store = try cast.arrive()
             try cast.hand.expectError(to: try cast.hand.call("Store/write"), "unavailable", ran: "no")
             try cast.pass(4_100)
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
             #expect(try cast.hand.asked("bus/canOpen", ["url": "test://store/write"])["open"] == true)
             let id = try cast.hand.call("Store/write")
             try store.reply(to: try store.expectCall("Store/write"))
@@ -201,7 +201,7 @@ struct SetAsideTests {
         }
     }
 
-    @Test func theNextBrokerKnowsWhatWasOpenAndWhatIsSetAside() throws {
+    @Test func theNextBrokerKnowsWhatWasOpenAndWhatIsQuarantined() throws {
         try run(executable: true) { cast in
             for _ in 0..<2 { try cast.die(of: "Store/write") }
             let store = try cast.arrive()
@@ -210,7 +210,7 @@ struct SetAsideTests {
             try cast.bus.operator().asked("bus/handOver")
             store.close()
             try cast.hand.expectError(to: id, "died", ran: "maybe")
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
             try cast.bus.operator().asked("bus/handOver")
             #expect(try cast.row()["lastDeath"]?["actions"] == ["Store/write"])
             try cast.hand.expectError(to: try cast.hand.call("Store/write"), "unavailable", ran: "no")
@@ -223,7 +223,7 @@ struct SetAsideTests {
                 try cast.die(of: "Store/write")
                 try cast.pass(150)
             }
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
         }
     }
 
@@ -237,20 +237,20 @@ struct SetAsideTests {
             let id = try cast.hand.call("Store/write")
             try store.reply(to: try store.expectCall("Store/write"))
             try cast.hand.expectReply(to: id)
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
             store.close()
             // The count began anew, too.
             for _ in 0..<2 { try cast.die(of: "Store/write") }
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
         }
     }
 
     @Test func aRowThatChangesBeforeTheHelloLeavesAPersonsStartOne() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
             _ = try cast.arrive(byHand: true, vouches: 2)
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
         }
     }
 
@@ -271,7 +271,7 @@ struct SetAsideTests {
                     }
                     try cast.hand.expectError(to: id, "died", ran: "maybe")
                 }
-                #expect(try cast.setAside == [], "\(kind)")
+                #expect(try cast.quarantined == [], "\(kind)")
             }
         }
     }
@@ -341,7 +341,7 @@ struct SetAsideTests {
                 store.close()
                 try cast.bus.waitUntil("Store", is: "restarting")
             }
-            #expect(try cast.setAside == ["Store/write"])
+            #expect(try cast.quarantined == ["Store/write"])
         }
     }
 
@@ -355,7 +355,7 @@ struct SetAsideTests {
                 _ = try cast.hand.answer(to: id)
             }
             #expect(try cast.row()["lastDeath"]?["calls"] == 0)
-            #expect(try cast.setAside == [])
+            #expect(try cast.quarantined == [])
         }
     }
 
@@ -405,7 +405,7 @@ struct SetAsideTests {
             }
             let store = try cast.arrive()
             let refused = try hand.expectError(to: try hand.call("Guarded/act"), "unauthorized", ran: "no")
-            #expect(refused.message.contains("Store/authorize is set aside"), "\(refused.message)")
+            #expect(refused.message.contains("Store/authorize is quarantined"), "\(refused.message)")
             try store.expectNothing()
         }
     }
