@@ -19,8 +19,8 @@ struct NoteTurnsTests {
     @Test mutating func aTurnHasSoMuchWorkAndTheRestWaitsForTheNext() {
         _ = turns.added(now: 1_000)
         var pieces = 0
-        while turns.worked(NoteTurns.piece, isEmpty: false, now: 1_000) == .nothing { pieces += 1 }
-        #expect((pieces + 1) * NoteTurns.piece == NoteTurns.mostWork)
+        while turns.worked(NoteTurns.batch, isEmpty: false, now: 1_000) == .nothing { pieces += 1 }
+        #expect((pieces + 1) * NoteTurns.batch == NoteTurns.mostWork)
         #expect(turns.state == .planned)
         #expect(turns.timePassed() == .start)
     }

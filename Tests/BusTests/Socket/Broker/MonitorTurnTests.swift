@@ -102,7 +102,7 @@ struct MonitorTurnTests {
         // All of them in one turn, in pieces.
         let pieces = try scene.piecesOfATurn()
         #expect(pieces.reduce(0, +) == 400 && scene.monitor.promised == 0)
-        #expect(pieces.allSatisfy { $0 <= NoteTurns.piece }, "\(pieces)")
+        #expect(pieces.allSatisfy { $0 <= NoteTurns.batch }, "\(pieces)")
     }
 
     @Test func besideALightPeerAPieceIsSmall() throws {
@@ -120,7 +120,7 @@ struct MonitorTurnTests {
         try scene.broadcast(1_000)
         try #require(scene.sent < 400)
         let pieces = try scene.piecesOfATurn()
-        #expect(pieces.reduce(0, +) <= NoteTurns.mostWork + NoteTurns.piece, "\(pieces)")
+        #expect(pieces.reduce(0, +) <= NoteTurns.mostWork + NoteTurns.batch, "\(pieces)")
     }
 
     @Test func bodiesThatAreLongToReadTakeALongerPause() throws {
