@@ -1,15 +1,15 @@
 internal import CUV
 public import StrataCore
 
-/// A client's connection to a broker: frames in, frames out, on one thread.
-/// What frames mean is its owner's affair.
+/// A client's connection to a broker, which sends and receives frames on one thread. The owner
+/// gives the frames their meaning.
 public final class FrameChannel {
     /// Why a channel ended.
     public enum Ending: Error, Sendable, CustomStringConvertible {
         /// The other side closed it.
         case closed
         case failed(SystemError)
-        /// The broker sent what is no frame.
+        /// The broker sent something that isn't a frame.
         case badFrame(String)
 
         public var description: String {
@@ -21,16 +21,16 @@ public final class FrameChannel {
         }
     }
 
-    /// Gets each frame: its header, and its body, both valid during the call.
+    /// Called with each frame's header and body, which are valid only during the call.
     public var onFrame: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
-    /// Called once, after the last frame; not after `close`.
+    /// Called once, after the last frame; not called after `close`.
     public var onEnd: (Ending) -> Void = { _ in }
-    /// Called when all that was queued has been written.
+    /// Called when everything queued has been written.
     public var onDrained: () -> Void = {}
 
     private let transport: any Transport
-    // Unchecked exclusivity: used for each frame, on one thread, and no call
-    // holds them while the owner runs.
+    // Exclusivity is unchecked because these are used for each frame. They are used on one thread,
+    // and no access to them is open while the owner's code runs.
     @exclusivity(unchecked) private var assembler: FrameAssembler
     @exclusivity(unchecked) private var outbox = Outbox(pool: OutboxPool())
     private let buffer = ReadBuffer()
@@ -39,8 +39,8 @@ public final class FrameChannel {
     @exclusivity(unchecked) private var isWaitingToWrite = false
     @exclusivity(unchecked) public private(set) var isClosed = false
 
-    /// Its owner calls `flush` when something was sent.
-    /// - Parameter limits: those of the broker; a client takes 1 KiB more.
+    /// Makes a channel over a transport; the owner calls `flush` after sending.
+    /// - Parameter limits: the broker's limits; a client accepts 1 KiB more.
     public init(_ transport: any Transport, limits: FrameLimits) {
         self.transport = transport
         assembler = FrameAssembler(limits: limits.ofBroker)
@@ -48,7 +48,7 @@ public final class FrameChannel {
         transport.watch(.readable)
     }
 
-    /// What is sent on a loop's socket is written at the end of its round.
+    /// Makes a channel over a loop's socket, which flushes at the end of each round.
     public convenience init(_ loop: Loop, socket: Socket, limits: FrameLimits) {
         self.init(socket, limits: limits)
         hook = RoundHook(loop) { [unowned self] in self.flush() }
@@ -61,24 +61,24 @@ public final class FrameChannel {
 
     deinit { close() }
 
-    /// What the broker takes, once hello has told.
+    /// Sets the broker's limits, once the answer to hello has named them.
     public func setLimits(_ limits: FrameLimits) { assembler.limits = limits.ofBroker }
 
-    /// Bytes that were sent and that the kernel has not taken yet. The channel
-    /// itself sets no bound; its owner does.
+    /// The number of queued bytes that the kernel has not taken yet. The channel sets no limit; its
+    /// owner does.
     public var unsent: Int { outbox.pending }
 
-    /// The position behind the frame that was queued last: that one is
-    /// delivered once `written` has reached it.
+    /// The position after the frame that was queued last. That frame is delivered once `written`
+    /// reaches this position.
     public var queued: UInt64 { outbox.end }
-    /// The position up to which the kernel has taken everything; holds after
-    /// the channel's end too.
+    /// The position up to which the kernel has taken everything; still valid after the channel's
+    /// end.
     public var written: UInt64 { outbox.written }
 
     /// Queues a frame.
     /// - Parameters:
-    ///   - room: `HeaderWriter.room` of each text that `write` writes, added up.
-    ///   - write: writes the members behind `kind`; `id` first.
+    ///   - room: the sum of `HeaderWriter.room` for each text that `write` writes.
+    ///   - write: writes the members after `kind`, starting with `id`.
     public func send(
         _ kind: Header.Kind, room: Int, body: UnsafeRawBufferPointer = .none,
         _ write: (inout HeaderWriter) -> Void
@@ -90,7 +90,7 @@ public final class FrameChannel {
         outbox.commit(inlineCount: writer.end(body: body), isAnswer: false)
     }
 
-    /// Writes what is queued, as far as the kernel takes it.
+    /// Writes queued bytes until the kernel takes no more.
     public func flush() {
         guard !isClosed, !isWaitingToWrite, !outbox.isEmpty else { return }
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: 16) { parts in
@@ -104,7 +104,7 @@ public final class FrameChannel {
                     transport.watch([.readable, .writable])
                     return
                 case .ended, .failed:
-                    // Reading tells the end, after what the broker said last.
+                    // Reading reports the end, after the broker's last frames.
                     isWaitingToWrite = true
                     return
                 }
@@ -113,7 +113,7 @@ public final class FrameChannel {
         }
     }
 
-    /// Ends the connection at once; `onEnd` is not called.
+    /// Closes the connection at once; `onEnd` is not called.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -135,7 +135,7 @@ public final class FrameChannel {
     }
 
     private func read() {
-        // Frames may let the owner drop its last reference.
+        // The frame handlers may drop the owner's last reference to this channel.
         withExtendedLifetime(self) {
             let space = assembler.space(in: buffer)
             switch transport.read(into: space) {
@@ -173,16 +173,16 @@ public final class FrameChannel {
     }
 }
 
-/// The way of a connection's bytes: a socket, or one that is made up.
+/// What carries a connection's bytes: a socket, or a simulated one.
 public protocol Transport: AnyObject {
-    /// Sets what is called when it is ready for what it is watched for.
+    /// Sets the handler to call when something happens that the transport is watched for.
     func setEventHandler(_ handler: @escaping (Socket.Event) -> Void)
-    /// Says what to watch for from now on.
+    /// Sets what to watch for from now on.
     func watch(_ events: Socket.Event)
-    /// Reads what is there, at most what fits.
+    /// Reads what has arrived, up to the size of `space`.
     func read(into space: UnsafeMutableRawBufferPointer) -> Socket.Transfer
-    /// Writes several pieces as one, as much as is taken now.
+    /// Writes several buffers in one call, as many bytes as are taken now.
     func write(_ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Socket.Transfer
-    /// Ends it. Twice is once.
+    /// Closes the transport. A second call does nothing.
     func close()
 }

@@ -2,21 +2,22 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-/// A process started by this one, until its end is known.
+/// A process that this one started, until its end is known.
 public final class ChildProcess: Handle {
     /// What to start, and how.
     public struct Command: Sendable {
-        /// The executable's path, and its arguments.
+        /// The executable's path, followed by its arguments.
         public var arguments: [String]
-        /// `NAME=value` each; nothing else is passed on.
+        /// The whole environment, each entry as `NAME=value`; nothing is inherited.
         public var environment: [String]
         /// The working directory.
         public var folder: String
         public var user: (uid: UInt32, gid: UInt32)?
-        /// A session of its own, so that a terminal's ctrl-C doesn't reach it.
+        /// Whether the child gets its own session, so that a terminal's ctrl-C doesn't reach it.
         public var ownSession = true
-        /// Descriptors of this process that become 0, 1, 2, 3 … of the child's;
-        /// nil is /dev/null for the first three, and nothing further on.
+        /// The descriptors of this process that become 0, 1, 2, 3 … in the child.
+        ///
+        /// For the first three, nil means /dev/null; after that, nil leaves the descriptor closed.
         public var descriptors: [Int32?] = [nil, nil, nil]
 
         public init(arguments: [String], environment: [String], folder: String) {
@@ -42,19 +43,19 @@ public final class ChildProcess: Handle {
     private var onExit: (Exit) -> Void
     public private(set) var pid: Int32 = 0
 
-    /// Starts a process; throws where it can't be executed. Takes 0.7 to 3 ms.
+    /// Starts a process, which takes 0.7 to 3 ms; throws if it can't be executed.
     ///
-    /// A file that is no program is ENOEXEC, which is seen by a look at it before: it must
-    /// not change in between (`ProgramFile.isProgram`).
+    /// A file that isn't a program fails with ENOEXEC. `ProgramFile.isProgram` checks that before
+    /// the start, so the file must not change in between.
     public init(_ loop: Loop, _ command: Command, onExit: @escaping (Exit) -> Void) throws(SystemError) {
         precondition(!command.arguments.isEmpty, "a command has at least its executable")
         guard ProgramFile.isProgram(command.arguments[0]) else {
             throw SystemError(ENOEXEC, "start \(command.arguments[0])")
         }
         self.onExit = onExit
-        // uv_spawn registers the handle also where it fails, so its memory
-        // must live until a close callback: init does nothing, and spawning is
-        // a step of its own.
+        // uv_spawn registers the handle even if it fails, so the memory must live until a close
+        // callback. Hence init does nothing here, and the failure of the spawn is handled
+        // afterwards.
         var status: Int32 = 0
         let null = open("/dev/null", O_RDWR | O_CLOEXEC)
         defer { Glibc.close(null) }
@@ -114,7 +115,7 @@ public final class ChildProcess: Handle {
         }
     }
 
-    /// Sends a signal; false where the process has ended.
+    /// Sends a signal; returns false if the process has ended.
     @discardableResult
     public func kill(_ signal: Int32) -> Bool {
         guard !isClosed else { return false }
@@ -127,7 +128,7 @@ public final class ChildProcess: Handle {
     }
 }
 
-/// Strings in C's form, ended by a null pointer.
+/// Strings in C's form: an array of pointers that a null pointer ends.
 private final class CStrings {
     let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
@@ -145,19 +146,21 @@ private final class CStrings {
     }
 }
 
-/// Says when a process has ended that isn't this one's child, by a descriptor that
-/// stands for it: its number may be another's soon after.
+/// Reports the end of a process which isn't a child of this one.
+///
+/// It watches a descriptor of the process, since the kernel may soon give the pid to another one.
 public final class ProcessEndWatcher: WatchedDescriptor {
     private var onEnd: () -> Void
 
     /// Begins to watch.
-    /// - Parameter onEnd: called once, on the loop's thread; the handle is closed then.
-    /// - Throws: ESRCH where there is no such process any more, ENOSYS before Linux 5.3.
+    /// - Parameter onEnd: called once, on the loop's thread; the handle is closed by then.
+    /// - Throws: ESRCH if the process no longer exists, ENOSYS before Linux 5.3.
     public init(_ loop: Loop, _ process: ProcessIdentity, onEnd: @escaping () -> Void) throws(SystemError) {
         let operation = "watch process \(process.pid)"
         let descriptor = strata_process_descriptor(process.pid)
         guard descriptor >= 0 else { throw SystemError(errno, operation) }
-        // Where the number is that process's now, the descriptor is.
+        // If the pid still belongs to that process now, so does the descriptor, which was opened
+        // before.
         guard ProcessIdentity(pid: process.pid) == process else {
             Glibc.close(descriptor)
             throw SystemError(ESRCH, operation)

@@ -2,16 +2,17 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-/// What lives on a loop: the memory of one libuv handle, and the rule for its
-/// end. libuv owns that memory from the start until its close callback, so the
-/// object keeps itself alive until then; who made a handle must `close()` it.
+/// The owner of one libuv handle's memory, and the base class of everything on a loop.
+///
+/// libuv owns the memory from the start until the close callback, so the object keeps itself alive
+/// until then. Whoever makes a handle must `close()` it.
 public class Handle {
-    /// A `uv_handle_t` of the subclass's kind.
+    /// A `uv_handle_t` of the kind that the subclass wants.
     let memory: UnsafeMutableRawPointer
     public private(set) var isClosed = false
 
-    /// Lets `start` make the handle in fresh memory. A `start` that fails
-    /// hasn't registered anything with the loop.
+    /// Allocates the memory and lets `start` make the handle in it. If `start` fails, it must not
+    /// have registered anything with the loop.
     init(
         _ type: uv_handle_type, _ operation: @autoclosure () -> String,
         start: (UnsafeMutableRawPointer) -> Int32
@@ -31,32 +32,31 @@ public class Handle {
         memory.assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// Ends the handle; its callbacks don't come any more. Twice is once.
+    /// Closes the handle, which ends its callbacks. A second call does nothing.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
         uv_close(raw) { handle in
             let handle = handle!
-            // Balances the retain of init; nothing of libuv's refers to the
-            // memory from here on.
+            // Balances the retain in init; libuv doesn't refer to the memory any more.
             let object = Unmanaged<Handle>.fromOpaque(handle.pointee.data)
             UnsafeMutableRawPointer(handle).deallocate()
             object.release()
         }
     }
 
-    /// Whether this handle keeps `Loop.run` from returning. True at first.
+    /// Sets whether this handle keeps `Loop.run` from returning. True at first.
     public final func keepsLoopRunning(_ yes: Bool) {
         if yes { uv_ref(raw) } else { uv_unref(raw) }
     }
 }
 
-/// Calls back once in each round of the loop while it is started, before the
-/// loop looks for input; the loop doesn't wait for any meanwhile. For work that
-/// is done in pieces, so that input has its turn between them.
+/// Calls back once in each round of the loop while it is started, before the loop polls for input.
+/// The poll then doesn't wait. For work that is done in batches, so that input is handled in
+/// between.
 public final class IdleHook: Handle {
     private var onRound: () -> Void
-    /// Whether it is started.
+    /// Whether the hook is started.
     public private(set) var isActive = false
 
     public init(_ loop: Loop, onRound: @escaping () -> Void) {
@@ -71,7 +71,7 @@ public final class IdleHook: Handle {
         keepsLoopRunning(false)
     }
 
-    /// Lets it call back from the next round on.
+    /// Starts calling back, from the next round on.
     public func start() {
         guard !isActive, !isClosed else { return }
         isActive = true
@@ -81,7 +81,7 @@ public final class IdleHook: Handle {
         }
     }
 
-    /// Lets the loop wait again.
+    /// Stops calling back, so that the loop waits again.
     public func stop() {
         guard isActive else { return }
         isActive = false
@@ -95,8 +95,8 @@ public final class IdleHook: Handle {
     }
 }
 
-/// Calls back once in each round of the loop, after its input was handled and
-/// before it waits again: the place where what a round produced is written out.
+/// Calls back once in each round of the loop, after its input was handled and before it waits
+/// again. What a round has produced is written out here.
 public final class RoundHook: Handle {
     private var onRound: () -> Void
 
@@ -109,9 +109,9 @@ public final class RoundHook: Handle {
         } catch {
             preconditionFailure("uv_prepare_init never fails, and did: \(error)")
         }
-        // Prepare runs right before the loop polls, after timers, pending
-        // callbacks and the last poll's input: whatever queued something this
-        // round, and whichever callback did, comes before it.
+        // libuv runs prepare callbacks right before it polls, after timers, pending callbacks and
+        // the last poll's input. So this comes after any callback that queued something in this
+        // round.
         uv_prepare_start(memory.assumingMemoryBound(to: uv_prepare_t.self)) { handle in
             let object = Unmanaged<RoundHook>.fromOpaque(handle!.pointee.data)
             object._withUnsafeGuaranteedRef { $0.onRound() }
@@ -125,10 +125,10 @@ public final class RoundHook: Handle {
     }
 }
 
-/// Wakes a loop from another thread. Several `send()`s may become one call.
+/// Wakes a loop from another thread. Several calls of `send()` may lead to a single callback.
 ///
-/// `@unchecked Sendable` because `uv_async_send` may be called on any thread,
-/// and the flag that guards it against a closed handle is under the lock.
+/// `@unchecked Sendable` because `uv_async_send` may be called on any thread, and the lock protects
+/// the flag that keeps it off a closed handle.
 public final class WakeUp: Handle, @unchecked Sendable {
     private var onWake: () -> Void
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
@@ -151,7 +151,7 @@ public final class WakeUp: Handle, @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Any thread. Does nothing once the handle is closed.
+    /// Wakes the loop; may be called on any thread. Does nothing once the handle is closed.
     public func send() {
         pthread_mutex_lock(lock)
         if open { uv_async_send(memory.assumingMemoryBound(to: uv_async_t.self)) }
@@ -167,7 +167,7 @@ public final class WakeUp: Handle, @unchecked Sendable {
     }
 }
 
-/// Calls back, on the loop's thread, for each time that a signal came.
+/// Calls back on the loop's thread each time that a signal arrives.
 public final class SignalWatcher: Handle {
     private var onSignal: () -> Void
 

@@ -4,30 +4,29 @@ internal import Glibc
 
 /// A listening Unix socket on a loop.
 public final class Listener: WatchedDescriptor {
-    /// How many connections one turn takes before others have theirs.
+    /// The most connections that are accepted in one turn, so that other input isn't kept waiting.
     private static let acceptedPerTurn = 64
-    /// How long it listens to nobody where there is not even the spare descriptor, in
-    /// milliseconds: else the loop would report the waiting connection without end.
+    /// How long to stop listening if not even the spare descriptor is available, in milliseconds.
+    /// Otherwise the loop would report the waiting connection over and over.
     private static let rest: UInt64 = 100
     private var isTurnOver = false
 
     public let path: String
     private let loop: Loop
-    /// Given up for a moment where the process has no descriptor left, so that
-    /// a waiting connection can be taken and closed instead of spinning on it.
+    /// A descriptor that is closed briefly when the process has none left. That makes room to
+    /// accept and close a waiting connection, instead of spinning on it.
     private var spare: Int32 = -1
-    /// Runs while it rests.
+    /// Ends the pause that follows when no descriptor is left.
     private var timer: LoopTimer?
-    /// Whether the socket's file is its own.
+    /// Whether this listener owns the socket's file, and removes it on close.
     public let removesFile: Bool
     private var onConnection: (Socket) -> Void
-    /// Gets a connection for which the process has no descriptor, and may write to it: the
-    /// connection is closed right after.
+    /// Called with a connection for which the process has no descriptor. The handler may write to
+    /// it; the connection is closed right after.
     public var onRefusal: (Socket) -> Void = { _ in }
 
-    /// Binds and listens. The path is free, or this throws; see
-    /// `SocketAddress.occupant`.
-    /// - Parameter mode: the socket's file mode from its first moment on.
+    /// Binds a socket and listens on it. Throws if the path is taken; see `SocketAddress.occupant`.
+    /// - Parameter mode: the file mode of the socket, from its creation on.
     public convenience init(
         _ loop: Loop, path: String, mode: UInt32 = 0o600, group: UInt32? = nil,
         onConnection: @escaping (Socket) -> Void
@@ -37,8 +36,8 @@ public final class Listener: WatchedDescriptor {
         }
         let descriptor = strata_unix_socket()
         guard descriptor >= 0 else { throw SystemError(errno, "make a socket") }
-        // The file's mode comes from the descriptor's, less the process's mask:
-        // it is never wider than wanted, and chmod adds what the mask took.
+        // The file gets the descriptor's mode, less the process's umask. So it is never wider than
+        // wanted, and chmod adds what the umask removed.
         fchmod(descriptor, mode_t(mode))
         var status = strata_unix_bind(descriptor, path)
         if status == 0, chmod(path, mode_t(mode)) != 0 { status = errno }
@@ -51,10 +50,11 @@ public final class Listener: WatchedDescriptor {
         try self.init(loop, path: path, descriptor: descriptor, onConnection: onConnection)
     }
 
-    /// Takes over a socket that listens already; it is closed where this throws, too.
+    /// Takes over a socket that already listens; it is closed even if this throws.
     /// - Parameters:
-    ///   - path: where it lies.
-    ///   - removesFile: whether the socket's file goes with it: it isn't somebody else's.
+    ///   - path: the path of the socket's file.
+    ///   - removesFile: whether to remove the file on close; false if it belongs to another
+    ///     program.
     public init(
         _ loop: Loop, path: String, descriptor: Int32, removesFile: Bool = true,
         onConnection: @escaping (Socket) -> Void
@@ -68,7 +68,7 @@ public final class Listener: WatchedDescriptor {
         watch(for: UV_READABLE)
     }
 
-    /// Takes what waits, up to a turn's bound.
+    /// Accepts the waiting connections, up to the limit of one turn.
     override func happened(_ status: Int32, _ events: Int32) {
         isTurnOver = false
         for _ in 0..<Self.acceptedPerTurn {
@@ -86,8 +86,8 @@ public final class Listener: WatchedDescriptor {
         }
     }
 
-    /// Takes a connection in the place of the spare descriptor, and closes it.
-    /// - Returns: false where there is none to take, or no spare descriptor.
+    /// Accepts a connection in place of the spare descriptor, and closes it.
+    /// - Returns: false if no connection was waiting, or there was no spare descriptor.
     private func refuse() -> Bool {
         guard takeSpare() else {
             pause()
@@ -109,7 +109,7 @@ public final class Listener: WatchedDescriptor {
         return spare >= 0
     }
 
-    /// Listens to nobody for a while.
+    /// Stops listening for `rest` milliseconds.
     private func pause() {
         watch(mask: 0)
         let timer =
@@ -122,13 +122,14 @@ public final class Listener: WatchedDescriptor {
         self.timer = timer
     }
 
-    /// Leaves what else waits to the loop's next round; for the handler of a connection.
+    /// Leaves the remaining connections to the loop's next round; for the connection handler to
+    /// call.
     public func endTurn() { isTurnOver = true }
 
-    /// Ends listening and removes the socket's file, where that is its own.
+    /// Stops listening, and removes the socket's file if the listener owns it.
     public override func close() {
         guard !isClosed else { return }
-        // As long as it listens, nobody else takes the path for theirs.
+        // Unlinked while it still listens, so no other process takes the path for a dead socket's.
         if removesFile { unlink(path) }
         super.close()
     }

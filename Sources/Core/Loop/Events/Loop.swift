@@ -2,13 +2,12 @@ public import StrataCore
 internal import CUV
 internal import Glibc
 
-/// An event loop of libuv. It runs on the thread that calls `run()`, and all
-/// that belongs to it is touched on that thread alone; `WakeUp` is the one way
-/// in from elsewhere.
+/// A libuv event loop. It runs on the thread that calls `run()`. Only that thread may touch the
+/// loop and what belongs to it; another thread gets in only through `WakeUp`.
 public final class Loop {
     let raw: UnsafeMutablePointer<uv_loop_t>
     private var thread: pthread_t?
-    /// Whether this is a single round, which waits.
+    /// Whether a single round is running that may wait (`runOnce(waiting: true)`).
     private var isWaitingOnce = false
 
     public init() throws(SystemError) {
@@ -21,20 +20,20 @@ public final class Loop {
     }
 
     deinit {
-        // Handles that are closing still need their callbacks; one that nobody
-        // closed would keep the loop's memory, which is a leak and no crash.
+        // Handles that are closing still need their callbacks. A handle that was never closed keeps
+        // the loop's memory, which leaks but doesn't crash.
         uv_run(raw, UV_RUN_NOWAIT)
         if uv_loop_close(raw) == 0 { raw.deallocate() }
     }
 
-    /// Runs until `stop()`, or until nothing is left to wait for.
+    /// Runs until `stop()` is called, or until nothing is left to wait for.
     public func run() {
         thread = pthread_self()
         uv_run(raw, UV_RUN_DEFAULT)
     }
 
-    /// Runs what is due.
-    /// - Parameter waiting: where nothing is due, waits until a timer is, or until input comes.
+    /// Runs one round.
+    /// - Parameter waiting: if nothing is due, waits for the next timer or for input.
     public func runOnce(waiting: Bool = false) {
         thread = pthread_self()
         isWaitingOnce = waiting
@@ -42,33 +41,32 @@ public final class Loop {
         uv_run(raw, waiting ? UV_RUN_ONCE : UV_RUN_NOWAIT)
     }
 
-    /// A timer's time has come. libuv runs timers that are due before it waits: without this it
-    /// would then wait for input, which may never come.
+    /// Records that a timer fired, which ends a waiting round. libuv runs due timers before it
+    /// waits; without this, the round would then wait for input, which may never come.
     func timerRan() {
         if isWaitingOnce { uv_stop(raw) }
     }
 
-    /// Ends `run()` after this round.
+    /// Makes `run()` return after the current round.
     public func stop() { uv_stop(raw) }
 
-    /// Milliseconds of a clock that only goes forward, read once a round.
+    /// The time in milliseconds on a monotonic clock, read once a round.
     public var now: UInt64 { uv_now(raw) }
 
-    /// Reads the clock again: after work that took a while.
+    /// Reads the clock again, after work that took a while.
     public func updateTime() { uv_update_time(raw) }
 
-    /// Nanoseconds of a clock that only goes forward, read now.
+    /// The time in nanoseconds on a monotonic clock, read now.
     public static var nanoseconds: UInt64 { uv_hrtime() }
 
-    /// Microseconds since 1970, read now.
+    /// The time in microseconds since 1970, read now.
     public static var wallMicroseconds: UInt64 {
         var time = uv_timeval64_t()
         uv_gettimeofday(&time)
         return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_usec)
     }
 
-    /// Whether the caller is on the thread that this loop runs on. True too
-    /// where it has not run yet.
+    /// Whether the caller is on the loop's thread; also true if the loop has not run yet.
     public var isCurrent: Bool {
         guard let thread else { return true }
         return pthread_equal(thread, pthread_self()) != 0

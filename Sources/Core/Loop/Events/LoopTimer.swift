@@ -2,9 +2,9 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-/// Calls back after a time, once or again and again.
+/// A timer that fires once, or repeatedly.
 public final class LoopTimer: Handle {
-    private unowned let loop: Loop  // because what lives on a loop fires while the loop runs
+    private unowned let loop: Loop  // because what lives on a loop only fires while the loop runs
     private var onFire: () -> Void
 
     public init(_ loop: Loop, onFire: @escaping () -> Void) {
@@ -23,10 +23,10 @@ public final class LoopTimer: Handle {
         memory.assumingMemoryBound(to: uv_timer_t.self)
     }
 
-    /// Starts it, or starts it anew.
+    /// Starts or restarts the timer.
     /// - Parameters:
-    ///   - delay: milliseconds from the round's time.
-    ///   - interval: milliseconds between further calls; 0 for none.
+    ///   - delay: milliseconds from the time of the current round.
+    ///   - interval: milliseconds between further calls; 0 for a single call.
     public func start(after delay: UInt64, every interval: UInt64 = 0) {
         guard !isClosed else { return }
         uv_timer_start(
@@ -47,7 +47,7 @@ public final class LoopTimer: Handle {
         uv_timer_stop(timer)
     }
 
-    /// In how many milliseconds it calls back; nil where it isn't started.
+    /// The milliseconds until the timer fires; nil if it isn't running.
     public var dueIn: UInt64? { isActive ? uv_timer_get_due_in(timer) : nil }
 
     public var isActive: Bool { !isClosed && uv_is_active(raw) != 0 }
@@ -58,15 +58,15 @@ public final class LoopTimer: Handle {
     }
 }
 
-/// A timer that the kernel keeps (timerfd): the loop hears of it as of input.
+/// A timer in the kernel (timerfd), which the loop sees as input.
 ///
-/// While a `LoopTimer` runs, each wait of the loop has a time limit, for which
-/// the kernel sets a timer and takes it away again. This one is set once, so it
-/// is for a time that many rounds pass before; each `start` is a system call.
+/// While a `LoopTimer` runs, each wait of the loop has a timeout, so the kernel sets and removes a
+/// timer for every wait. A `KernelTimer` is set only once, but each `start` is a system call. It
+/// suits delays that span many rounds.
 public final class KernelTimer: WatchedDescriptor {
     private var onFire: () -> Void
 
-    /// - Throws: where the process has no descriptor left.
+    /// - Throws: if the process has no descriptor left.
     public init(_ loop: Loop, onFire: @escaping () -> Void) throws(SystemError) {
         let descriptor = strata_timer()
         guard descriptor >= 0 else { throw SystemError(errno, "make a timer") }
@@ -77,13 +77,13 @@ public final class KernelTimer: WatchedDescriptor {
 
     override func happened(_ status: Int32, _ events: Int32) {
         var count: UInt64 = 0
-        // Nothing is there to be read where it was started anew meanwhile.
+        // There is nothing to read if the timer was restarted after it expired.
         guard Glibc.read(descriptor, &count, 8) == 8 else { return }
         onFire()
     }
 
-    /// Starts it, or starts it anew: it calls back once, after so many
-    /// milliseconds from now. 0 is as soon as can be.
+    /// Starts or restarts the timer, which fires once.
+    /// - Parameter delay: milliseconds from now; 0 means as soon as possible.
     public func start(after delay: UInt64) {
         guard !isClosed else { return }
         let status = strata_timer_start(descriptor, delay)

@@ -2,16 +2,17 @@ public import StrataCore
 internal import CUV
 internal import Glibc
 
-/// Says when tasks stall for want of memory, processor or disk: watches one of
-/// the kernel's pressure files (PSI), or a FIFO into which somebody writes
-/// instead, as systemd's memory pressure protocol has both.
+/// Reports when tasks stall for lack of memory, processor time or disk.
+///
+/// It watches one of the kernel's pressure files (PSI), or a FIFO that another program writes to.
+/// systemd's memory pressure protocol has both.
 public final class PressureWatcher: WatchedDescriptor {
-    /// What it is told, on the loop's thread.
+    /// What the watcher reports, on the loop's thread.
     public enum Event: Sendable, Equatable {
-        /// What was to be watched for has come about.
+        /// The pressure that the trigger names has occurred.
         case pressure
-        /// The file is gone, as a removed control group's is; nothing comes any
-        /// more, and the handle is closed.
+        /// The file is gone, as when its control group was removed. The handle is closed, and no
+        /// more events come.
         case ended
     }
 
@@ -20,20 +21,22 @@ public final class PressureWatcher: WatchedDescriptor {
 
     /// Begins to watch.
     /// - Parameters:
-    ///   - path: a pressure file of `/proc` or of a control group, or a FIFO.
-    ///     Any other kind is refused, before anything is written to it.
-    ///   - trigger: what is to be watched for, as the kernel reads it, such as
-    ///     `some 200000 2000000`; not written to a FIFO.
+    ///   - path: a pressure file in `/proc` or in a control group, or a FIFO. Any other kind of
+    ///     file is
+    ///     refused before anything is written to it.
+    ///   - trigger: the kernel's description of what to watch for, such as `some 200000 2000000`;
+    ///     it
+    ///     isn't written to a FIFO.
     public init(_ loop: Loop, path: String, trigger: [UInt8], onEvent: @escaping (Event) -> Void) throws(SystemError) {
-        // A FIFO that is open for writing too never comes to its end.
+        // A FIFO that is also open for writing never reaches its end.
         let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemError(errno, "open \(path)") }
         var status = stat()
         isFIFO = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
         self.onEvent = onEvent
-        // The kernel refuses to watch files that are none of its own.
+        // The kernel refuses to poll files of other kinds, so this throws before the write below.
         try super.init(loop, descriptor, "watch \(path)")
-        // The kernel takes the last byte for the end of a string.
+        // The kernel overwrites the last byte with a string terminator.
         let string = trigger.last == 0 ? trigger : trigger + [0]
         if !isFIFO, Glibc.write(descriptor, string, string.count) < 0 {
             let code = errno
@@ -53,7 +56,7 @@ public final class PressureWatcher: WatchedDescriptor {
         onEvent(.pressure)
     }
 
-    /// What the kernel's file says now; empty of a FIFO.
+    /// The current contents of the kernel's file; empty for a FIFO.
     public func text() -> String {
         guard !isClosed, !isFIFO else { return "" }
         return String(decoding: read { pread($0, $1, $2, 0) }, as: UTF8.self)
@@ -61,7 +64,7 @@ public final class PressureWatcher: WatchedDescriptor {
 
     private func read(_ operation: (Int32, UnsafeMutableRawPointer, Int) -> Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 4_096) { space, count in
-            // because a capacity over 0 has an address
+            // because the capacity is over 0, so there is an address
             count = max(0, operation(descriptor, UnsafeMutableRawPointer(space.baseAddress!), space.count))
         }
     }

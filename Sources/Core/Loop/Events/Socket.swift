@@ -4,33 +4,33 @@ public import StrataCore
 
 /// A connected Unix stream socket on a loop.
 ///
-/// It is read and written directly, and libuv only says when (`uv_poll_t`):
-/// so a turn's reading has a bound, and how many bytes the kernel took is
-/// known at every moment, which is what "delivered" means on the bus.
+/// This class reads and writes the socket itself; libuv only reports readiness (`uv_poll_t`). So
+/// one turn reads a bounded number of bytes. The number of bytes that the kernel took, which is
+/// what "delivered" means on the bus, is known at every moment.
 public final class Socket: WatchedDescriptor {
     private var onEvent: (Event) -> Void
     private var watched: Event = []
-    /// Whether the handler of the present event has said what to watch for.
+    /// Whether the handler of the current event has called `watch`.
     private var isToldWhat = false
-    /// Whether the other side has closed without reading all: what it sent may still be
-    /// there, and nothing more can be written.
+    /// Whether the other side closed the connection before it read everything. What it sent may
+    /// still be readable, but nothing more can be written.
     public private(set) var hasFailed = false
 
-    /// What a socket is watched for, and what has come.
+    /// What a socket is watched for, or what has happened.
     public struct Event: OptionSet, Sendable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
         public static let readable = Event(rawValue: 1)
         public static let writable = Event(rawValue: 2)
-        /// The other side has closed, or shut down its writing side: for a
-        /// socket that isn't read for now.
+        /// The other side has closed, or shut down its writing side; for a socket which isn't being
+        /// read.
         public static let hungUp = Event(rawValue: 4)
     }
 
-    /// How an attempt to read or write went.
+    /// The result of an attempt to read or write.
     public enum Transfer: Sendable {
         case moved(Int)
-        /// Nothing can be moved now; the loop says when.
+        /// Nothing can be moved now; the loop reports when that changes.
         case wouldBlock
         /// The other side has closed, or shut down its writing side.
         case ended
@@ -38,8 +38,8 @@ public final class Socket: WatchedDescriptor {
         case failed(Int32)
     }
 
-    /// Takes over a connected, non-blocking descriptor; it is closed with the
-    /// handle, and where this throws.
+    /// Takes over a connected, non-blocking descriptor. It is closed with the handle, and also if
+    /// this throws.
     public init(_ loop: Loop, descriptor: Int32, onEvent: @escaping (Event) -> Void = { _ in })
         throws(SystemError)
     {
@@ -47,12 +47,13 @@ public final class Socket: WatchedDescriptor {
         try super.init(loop, descriptor, "poll a socket")
     }
 
-    /// How long connecting waits for a place in a full backlog, in milliseconds.
+    /// The longest that `connect` waits for a place in a full backlog, in milliseconds.
     private static let longestWait = 2_000
 
-    /// Connects to a socket of the file system. Where the listener's backlog is full it
-    /// waits in the kernel, which serves waiting clients in their order. A client that
-    /// tried again instead would lose to one that tries more often.
+    /// Connects to a socket in the file system.
+    ///
+    /// If the listener's backlog is full, this waits in the kernel, which serves waiting clients in
+    /// order. A client that polled instead would lose to one that polls more often.
     public static func connect(_ loop: Loop, path: String) throws(SystemError) -> Socket {
         guard path.utf8.count <= SocketAddress.longestPath else {
             throw SystemError(ENAMETOOLONG, SocketAddress.tooLong(path))
@@ -67,10 +68,10 @@ public final class Socket: WatchedDescriptor {
         return try Socket(loop, descriptor: descriptor)
     }
 
-    /// Sets what is called when the socket is ready for what it is watched for.
+    /// Sets the handler to call when something happens that the socket is watched for.
     public func setEventHandler(_ handler: @escaping (Event) -> Void) { onEvent = handler }
 
-    /// Says what to watch for from now on; nothing stops it.
+    /// Sets what to watch for from now on; an empty set stops watching.
     public func watch(_ events: Event) {
         isToldWhat = true
         guard !isClosed, events != watched else { return }
@@ -84,20 +85,20 @@ public final class Socket: WatchedDescriptor {
 
     override func happened(_ status: Int32, _ events: Int32) {
         guard status == 0 else {
-            // An error of the socket: reading tells what is left and why.
+            // The socket has an error. Reading returns what is left, and then the reason.
             let watched = watched
             self.watched = []
             hasFailed = true
             isToldWhat = false
             onEvent(watched.contains(.hungUp) ? .hungUp : .readable)
-            // There may be more to read than one turn takes.
+            // libuv has stopped polling, and there may be more to read than one turn takes.
             if !isToldWhat { watch(watched) }
             return
         }
         onEvent(Event(rawValue: UInt8(truncatingIfNeeded: events) & 7))
     }
 
-    /// Reads what is there, at most what fits.
+    /// Reads what has arrived, up to the size of `space`.
     public func read(into space: UnsafeMutableRawBufferPointer) -> Transfer {
         while true {
             let count = strata_receive(descriptor, space.baseAddress, space.count)
@@ -109,12 +110,12 @@ public final class Socket: WatchedDescriptor {
         }
     }
 
-    /// Writes as much as the kernel takes now.
+    /// Writes as many bytes as the kernel takes now.
     public func write(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         Self.result { strata_send(descriptor, bytes.baseAddress, bytes.count) }
     }
 
-    /// Writes several pieces as one.
+    /// Writes several buffers in one call.
     public func write(_ parts: UnsafeBufferPointer<UnsafeRawBufferPointer>) -> Transfer {
         if parts.count == 1 { return write(parts[0]) }
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: parts.count) { vectors in
@@ -138,7 +139,7 @@ public final class Socket: WatchedDescriptor {
         }
     }
 
-    /// Who connected, from the kernel.
+    /// Returns the kernel's record of the process that connected.
     public func credentials() throws(SystemError) -> PeerCredentials {
         var pid: Int32 = 0
         var uid: UInt32 = 0
@@ -148,7 +149,7 @@ public final class Socket: WatchedDescriptor {
         return PeerCredentials(pid: pid, uid: uid, gid: gid, seenAt: strata_boot_ticks())
     }
 
-    /// Says that nothing more will be written; reading goes on.
+    /// Shuts down the writing side; reading continues.
     public func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     public override func letGo() {
@@ -160,12 +161,12 @@ public final class Socket: WatchedDescriptor {
 
 extension Socket: Transport {}
 
-/// What can be said of a path before a socket is made of it.
+/// Checks on a path, before a socket is made there.
 public enum SocketAddress {
     /// The kernel's limit for a Unix socket's path, in bytes.
     public static let longestPath = 107
 
-    /// The message for a path that the kernel would cut off.
+    /// The error message for a path that is too long for the kernel.
     public static func tooLong(_ path: String) -> String {
         "the socket path \(path) has \(path.utf8.count) bytes, and a Unix socket's may have "
             + "\(longestPath): choose a shorter one"
@@ -174,29 +175,29 @@ public enum SocketAddress {
     /// What stands at a path.
     public enum Occupant: Sendable, Equatable {
         case nothing
-        /// A socket that somebody listens on.
+        /// A socket that a process listens on.
         case live
-        /// A socket that nobody listens on.
+        /// A socket that no process listens on.
         case dead
-        /// A file that is no socket.
+        /// A file that isn't a socket.
         case foreign
-        /// It can't be told: an errno.
+        /// The check failed; with the errno.
         case unknown(Int32)
     }
 
-    /// Whether a path leads to a socket's file, of whatever kind.
+    /// Whether a path leads to a socket's file, of any kind.
     public static func isSocket(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
     /// Sends one datagram, without waiting.
-    /// - Returns: 0, or an errno: EAGAIN where its receiver has no room.
+    /// - Returns: 0, or an errno: EAGAIN if the receiver has no room.
     public static func send(datagram bytes: [UInt8], to path: String) -> Int32 {
         strata_unix_datagram(path, bytes, bytes.count)
     }
 
-    /// Looks at a path, and tries a connection where a socket is.
+    /// Returns what is at a path. If it is a socket, this tries to connect to it.
     public static func occupant(_ path: String) -> Occupant {
         var status = stat()
         guard lstat(path, &status) == 0 else { return errno == ENOENT ? .nothing : .unknown(errno) }

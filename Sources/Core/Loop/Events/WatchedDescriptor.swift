@@ -2,11 +2,11 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-/// A descriptor that a loop watches (`uv_poll_t`), and that is closed with the handle.
+/// A descriptor that a loop watches (`uv_poll_t`), and which is closed with the handle.
 public class WatchedDescriptor: Handle {
     public final let descriptor: Int32
 
-    /// Takes a descriptor over; it is closed where this throws, too.
+    /// Takes over a descriptor, which is closed even if this throws.
     init(_ loop: Loop, _ descriptor: Int32, _ operation: @autoclosure () -> String) throws(SystemError) {
         self.descriptor = descriptor
         do {
@@ -19,7 +19,7 @@ public class WatchedDescriptor: Handle {
         }
     }
 
-    /// Says what to watch for from now on; nothing stops it.
+    /// Sets what to watch for from now on; no events stops watching.
     final func watch(for events: uv_poll_event...) {
         watch(mask: events.reduce(0) { $0 | Int32($1.rawValue) })
     }
@@ -36,24 +36,24 @@ public class WatchedDescriptor: Handle {
         }
     }
 
-    /// Something that it is watched for has come about.
+    /// Handles an event that the descriptor is watched for.
     /// - Parameters:
-    ///   - status: not 0 where the descriptor has failed.
+    ///   - status: not 0 if the descriptor has failed.
     ///   - events: bits of `uv_poll_event`.
     func happened(_ status: Int32, _ events: Int32) {}
 
     public override func close() {
         guard !isClosed else { return }
         letGo()
-        // libuv has let go of the descriptor in uv_close.
+        // uv_close no longer uses the descriptor, so it can be closed here.
         Glibc.close(descriptor)
     }
 
-    /// Ends the handle; the descriptor stays open, for somebody else.
+    /// Closes the handle but leaves the descriptor open, for a new owner.
     public func letGo() { super.close() }
 }
 
-/// Reads a pipe, such as a child's output, in pieces.
+/// Reads a pipe, such as a child's output, in chunks.
 public final class OutputReader: WatchedDescriptor {
     private var onBytes: (UnsafeRawBufferPointer) -> Void
     private var onEnd: () -> Void
@@ -82,8 +82,8 @@ public final class OutputReader: WatchedDescriptor {
         }
     }
 
-    /// Reads now what is in the pipe already, so that a child's last words come
-    /// before the news of its end; not what somebody else writes meanwhile.
+    /// Reads what is already in the pipe, so that a child's last output comes before the report of
+    /// its end. It doesn't read what other processes write meanwhile.
     public func drain() {
         var waiting: Int32 = 0
         guard !isClosed, ioctl(descriptor, UInt(FIONREAD), &waiting) == 0 else { return }

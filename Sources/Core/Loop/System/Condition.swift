@@ -3,15 +3,14 @@ internal import Glibc
 
 /// A lock, and a condition that threads wait for while they hold it.
 ///
-/// Limits of time are on the clock that only goes forward: whoever sets the wall's clock
-/// back makes no wait longer.
+/// Timeouts use the monotonic clock, so setting the wall clock back makes no wait longer.
 ///
 /// `@unchecked Sendable` because both are made for threads, and their addresses never change.
 public final class Condition: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// Unlocked.
+    /// Makes a condition whose lock is open.
     public init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
@@ -31,15 +30,16 @@ public final class Condition: @unchecked Sendable {
     public func lock() { pthread_mutex_lock(mutex) }
     public func unlock() { pthread_mutex_unlock(mutex) }
 
-    /// Wakes all threads that wait.
+    /// Wakes all waiting threads.
     public func broadcast() { pthread_cond_broadcast(condition) }
 
-    /// Waits for the next broadcast, with the lock held before and after; it may also
-    /// return without one.
+    /// Waits for the next broadcast; the caller holds the lock before and after. It may also return
+    /// without a broadcast.
     public func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// Waits until the judge says yes, with the lock held before, after, and in the judge.
-    /// - Returns: false where that took longer than so many milliseconds.
+    /// Waits until `isOver` returns true; the lock is held before, after, and during each call of
+    /// it.
+    /// - Returns: false if that took longer than `milliseconds`.
     public func wait(milliseconds: Int, until isOver: () -> Bool) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)

@@ -2,13 +2,13 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-/// A file without a name, in memory: how one program hands another a text that
-/// is nobody else's to read.
+/// An unnamed file in memory, with which one program passes another a text that no other process
+/// can read.
 public enum MemoryFile {
-    /// Makes a file that holds the bytes, wound back to its start.
-    /// - Parameter survivesExec: whether a program that this process becomes has
-    ///   the descriptor too; `ChildProcess` hands it on either way.
-    /// - Returns: its descriptor, the caller's to close.
+    /// Makes a file that holds the bytes, positioned at its start.
+    /// - Parameter survivesExec: whether the descriptor stays open in a program that this process
+    ///   executes; `ChildProcess` passes it on either way.
+    /// - Returns: its descriptor, which the caller closes.
     public static func make(
         _ name: String, holding bytes: [UInt8], survivesExec: Bool = false
     ) throws(SystemError) -> Int32 {
@@ -30,27 +30,28 @@ public enum MemoryFile {
         return descriptor
     }
 
-    /// Makes an empty file that can be sealed; the descriptor is the caller's to
-    /// close, and is closed where a program is executed.
+    /// Makes an empty file that can be sealed. The caller closes the descriptor, which also closes
+    /// on exec.
     public static func makeSealable(_ name: String) throws(SystemError) -> Int32 {
         let descriptor = strata_sealable_file(name)
         guard descriptor >= 0 else { throw SystemError(errno, "make a memory file") }
         return descriptor
     }
 
-    /// Nobody, the caller included, can change such a file any more.
+    /// Seals a file, so that nobody, including the caller, can change it any more.
     public static func seal(_ descriptor: Int32) throws(SystemError) {
         let status = strata_seal(descriptor)
         guard status == 0 else { throw SystemError(status, "seal a memory file") }
     }
 
-    /// Nobody can make such a file longer or shorter any more. Parts of it can be given back.
+    /// Seals a file's size, so that nobody can change it any more. Pages of it can still be given
+    /// back.
     public static func sealSize(_ descriptor: Int32) throws(SystemError) {
         let status = strata_seal_size(descriptor)
         guard status == 0 else { throw SystemError(status, "seal the size of a memory file") }
     }
 
-    /// Whether it is a file in memory that nobody can change.
+    /// Whether the file is in memory and nobody can change it.
     public static func isSealed(_ descriptor: Int32) -> Bool {
         let seals = strata_seals(descriptor)
         return seals >= 0 && seals & 0xE == 0xE

@@ -1,10 +1,10 @@
 internal import StrataCore
 internal import CUV
 
-/// How much memory this process may still take, and what says so.
+/// The memory that this process may still take, and the limit behind that number.
 public struct MemoryRoom: Equatable, Sendable {
     public var bytes: UInt64
-    /// What gives so little, as a person looks for it.
+    /// The name of the tightest limit, as a person would look it up.
     public var limit: String
 
     public init(bytes: UInt64, limit: String) {
@@ -12,9 +12,9 @@ public struct MemoryRoom: Equatable, Sendable {
         self.limit = limit
     }
 
-    /// The least of what the machine, this process's control groups and its own limits leave
-    /// for files in memory and for mapping them. Reads a few files of `/proc` and of the
-    /// control groups.
+    /// Returns the smallest amount that the machine, this process's control groups and its own
+    /// limits leave for mapped files in memory. Reads a few files in `/proc` and in the control
+    /// groups.
     public static func now() -> MemoryRoom {
         var least = MemoryRoom(bytes: .max, limit: "")
         func consider(_ bytes: UInt64, _ limit: String) {
@@ -27,7 +27,7 @@ public struct MemoryRoom: Equatable, Sendable {
             guard let most = ProcessFiles.text(of: "\(group)/memory.max").flatMap(number),
                 let used = ProcessFiles.text(of: "\(group)/memory.current").flatMap(number)
             else { continue }
-            // What is cached of files goes before anybody is killed.
+            // The kernel drops cached file pages before it kills a process, so they count as free.
             let text = ProcessFiles.text(of: "\(group)/memory.stat") ?? ""
             let cached = (number("active_file", in: text) ?? 0) + (number("inactive_file", in: text) ?? 0)
             consider(most - min(most, used - min(used, cached)), "memory.max of \(group)")
@@ -41,7 +41,7 @@ public struct MemoryRoom: Equatable, Sendable {
         return least
     }
 
-    /// The folders of this process's control group and of those around it.
+    /// The folders of this process's control group and of its ancestors.
     private static var groups: [String] {
         guard let text = ProcessFiles.text(of: "/proc/self/cgroup"),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") })
@@ -56,7 +56,7 @@ public struct MemoryRoom: Equatable, Sendable {
 
     private static func number(_ text: String) -> UInt64? { UInt64(text.prefix { $0.isNumber }) }
 
-    /// The number behind a word at a line's beginning.
+    /// Returns the number after a word that begins a line.
     private static func number(_ word: String, in text: String) -> UInt64? {
         for line in text.split(separator: "\n") where line.hasPrefix(word) {
             let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" })

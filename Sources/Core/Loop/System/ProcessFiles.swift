@@ -1,10 +1,10 @@
 internal import StrataCore
 internal import Glibc
 
-/// What `/proc` says of processes.
+/// Facts about processes, read from `/proc`.
 public enum ProcessFiles {
-    /// The processes whose parent is this one, adopted ones included; those that
-    /// have ended and were not waited for too.
+    /// The children of this process, including adopted ones and those that have ended but were not
+    /// waited for.
     public static func children() -> [Int32] {
         var pids: [Int32] = []
         var sawFile = false
@@ -16,15 +16,15 @@ public enum ProcessFiles {
         return sawFile ? pids : childrenByParent()
     }
 
-    /// The file that this process runs; nil where `/proc` isn't there.
+    /// The path of the program that this process runs; nil if `/proc` isn't available.
     public static func executable() -> String? {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &path, path.count)
         return count > 0 ? String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
 
-    /// Resident memory of a process that is its own: anonymous and shared, no
-    /// files; in bytes. Nil where the process is gone.
+    /// The resident memory of a process in bytes: anonymous and shared pages, but no file pages.
+    /// Nil if the process is gone.
     public static func memory(of pid: Int32) -> UInt64? {
         guard let text = text(of: "/proc/\(pid)/status") else { return nil }
         var sum: UInt64?
@@ -35,8 +35,8 @@ public enum ProcessFiles {
         return sum
     }
 
-    /// The user that a process runs as (its effective one); nil where the process is gone.
-    /// The owner of its folder in `/proc` may be root instead.
+    /// The effective user of a process; nil if the process is gone. The owner of its folder in
+    /// `/proc` may be root instead.
     public static func user(of pid: Int32) -> UInt32? {
         guard let text = text(of: "/proc/\(pid)/status") else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix("Uid:") {
@@ -47,28 +47,29 @@ public enum ProcessFiles {
     }
 
     /// Waits for a child that has ended, without blocking.
-    /// - Returns: false where it goes on, or is no child of this process.
+    /// - Returns: false if it still runs, or isn't a child of this process.
     @discardableResult
     public static func reap(_ pid: Int32) -> Bool {
         var status: Int32 = 0
         return waitpid(pid, &status, WNOHANG) == pid
     }
 
-    /// Kills unknown children, and reaps the ones that have ended. Their own children
-    /// become this process's, where it adopts them, and have their turn with the next call.
-    /// - Parameter isKnown: whether a child is somebody's here.
-    /// - Returns: the children that are left, known ones included.
+    /// Kills unknown children, and reaps the ones that have ended. If this process is a subreaper,
+    /// it adopts their children, which the next call handles.
+    /// - Parameter isKnown: whether a child belongs to the caller, which then keeps it.
+    /// - Returns: the children that are left, including known ones.
     public static func killChildren(except isKnown: (Int32) -> Bool) -> [Int32] {
         for pid in children() where !isKnown(pid) && !reap(pid) { kill(pid, SIGKILL) }
         return children()
     }
 
-    /// A kernel without the `children` files: every process is looked at.
+    /// Finds the children by reading the parent of each process; for a kernel without `children`
+    /// files.
     private static func childrenByParent() -> [Int32] {
         let own = getpid()
         return numbers(in: "/proc").filter { pid in
-            // The name, in parentheses, may contain anything: behind the last one
-            // stand the state and the parent.
+            // The name is in parentheses and may contain anything. The state and the parent follow
+            // the last closing one.
             guard let stat = text(of: "/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else { return false }
             let words = stat[stat.index(after: end)...].split(separator: " ")
             return words.count > 1 && Int32(words[1]) == own

@@ -2,11 +2,11 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-// What the kernel's process table says now.
+// Queries to the kernel's process table.
 
 extension ProcessIdentity {
-    /// The process that has a number now; also one that has ended and was not waited
-    /// for. Nil where there is none, or `/proc` doesn't show it.
+    /// The process that has a pid now, even if it has ended but was not waited for. Nil if there is
+    /// none, or `/proc` doesn't show it.
     public init?(pid: Int32) {
         guard let status = ProcessStatus(of: pid) else { return nil }
         self.init(pid: pid, startTicks: status.startTicks)
@@ -15,7 +15,7 @@ extension ProcessIdentity {
     /// This process.
     public static var own: ProcessIdentity { ProcessIdentity(pid: getpid()) ?? .ended(getpid()) }
 
-    /// Whether it has not ended.
+    /// Whether the process has not ended.
     public var isAlive: Bool {
         guard let status = ProcessStatus(of: pid) else { return false }
         return status.startTicks == startTicks && !status.hasEnded
@@ -23,7 +23,7 @@ extension ProcessIdentity {
 }
 
 extension ProcessStatus {
-    /// Nil where there is no such process, or `/proc` doesn't show it.
+    /// Nil if there is no such process, or `/proc` doesn't show it.
     package init?(of pid: Int32) {
         guard pid > 0 else { return nil }
         let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
@@ -39,37 +39,37 @@ extension ProcessStatus {
 }
 
 extension Ancestors {
-    /// How a process is related to an ancestor that lives.
+    /// Returns how a process is related to a living ancestor.
     public static func descent(of process: ProcessIdentity, from ancestor: ProcessIdentity) -> Descent {
         descent(of: process, from: ancestor, status: ProcessStatus.init(of:))
     }
 }
 
-/// The process that connected a socket. Its number may be another process's since: so it
-/// is looked at through a descriptor that stands for it, where the kernel has such.
+/// The process at the other end of a connected socket. Its pid may since have been reused, so it is
+/// observed through a descriptor of the process if the kernel offers one.
 package enum ConnectedProcess {
-    /// A descriptor that can be read when the process has ended, and is closed here.
+    /// A descriptor that becomes readable when the process ends; `look` closes it.
     case descriptor(Int32)
-    /// It has ended, and was waited for.
+    /// The process has ended and was waited for.
     case ended
-    /// The kernel has no such descriptor for a socket (before Linux 6.5), or this
-    /// process may have none more.
+    /// The kernel has no such descriptor for a socket (before Linux 6.5), or this process has
+    /// reached its limit of descriptors.
     case unsupported
 
-    /// That of a connected socket.
+    /// The process that connected `socket`.
     package init(of socket: Int32) {
         let descriptor = strata_peer_descriptor(socket)
         if descriptor >= 0 {
             self = .descriptor(descriptor)
         } else {
-            // What a kernel says of a process that was waited for.
+            // The kernel reports one of these errors for a process that was waited for.
             self = errno == ESRCH || errno == EINVAL ? .ended : .unsupported
         }
     }
 
-    /// Looks at the process while it lives.
-    /// - Returns: what `look` answered; nil where the process has ended before that was
-    ///   done, or `/proc` doesn't show it.
+    /// Runs `look` on the process while it lives.
+    /// - Returns: the result of `look`; nil if the process ended before `look` returned, or `/proc`
+    ///   doesn't show it.
     package func look<Result>(_ peer: PeerCredentials, _ look: (ProcessIdentity) -> Result) -> Result? {
         switch self {
         case .ended: return nil
@@ -77,11 +77,11 @@ package enum ConnectedProcess {
             defer { close(descriptor) }
             guard let process = ProcessIdentity(pid: peer.pid) else { return nil }
             let result = look(process)
-            // It lives still, so the number was its own all the time.
+            // The process still lives, so the pid has belonged to it the whole time.
             var watch = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
             return poll(&watch, 1, 0) == 0 ? result : nil
         case .unsupported:
-            // What was started later than the connection was taken is another one.
+            // A process that started after the connection was accepted is a different one.
             guard let process = ProcessIdentity(pid: peer.pid), process.startTicks <= peer.seenAt else { return nil }
             let result = look(process)
             return process.isAlive ? result : nil
@@ -90,11 +90,11 @@ package enum ConnectedProcess {
 }
 
 extension Socket {
-    /// Looks at the process that connected, while it lives.
+    /// Runs `look` on the process that connected, while it lives.
     /// - Parameters:
-    ///   - peer: what `credentials` said of it.
-    ///   - look: what is asked about it.
-    /// - Returns: nil where that process has ended, or `/proc` doesn't show it.
+    ///   - peer: the result of `credentials`.
+    ///   - look: gets the process, and returns what to find out about it.
+    /// - Returns: the result of `look`; nil if the process has ended, or `/proc` doesn't show it.
     public func lookAtPeer<Result>(_ peer: PeerCredentials, _ look: (ProcessIdentity) -> Result) -> Result? {
         ConnectedProcess(of: descriptor).look(peer, look)
     }

@@ -2,13 +2,13 @@ internal import CUV
 internal import Glibc
 public import StrataCore
 
-/// What can be seen of a program's file before it is started.
+/// Checks on a program's file before it is started.
 public enum ProgramFile {
-    /// Whether the kernel can tell how to execute it: a file that begins with `#!`, or as ELF
-    /// does, with its program headers. What can't be read counts as such: executing it says
-    /// more.
+    /// Whether the kernel knows how to execute the file: it begins with `#!`, or it is ELF and
+    /// holds all its program headers. A file that can't be read counts as a program, since
+    /// executing it gives the better error.
     ///
-    /// execvp(3), by which libuv starts children, gives any other file to `/bin/sh`, which
+    /// libuv starts children with execvp(3), which hands any other file to `/bin/sh`. The shell
     /// would run whatever it finds there.
     public static func isProgram(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -25,8 +25,8 @@ public enum ProgramFile {
         }
     }
 
-    /// Where an ELF file's program headers end; nil where its own header isn't whole,
-    /// or names none.
+    /// Returns the end of an ELF file's program headers; nil if its ELF header is incomplete or
+    /// names none.
     private static func programHeadersEnd(_ head: UnsafeRawBufferPointer) -> UInt64? {
         let is64 = head.count > 5 && head[4] == 2
         guard head.count >= (is64 ? 64 : 52) else { return nil }
@@ -40,59 +40,58 @@ public enum ProgramFile {
         return size == 0 || start > .max - size ? nil : start + size
     }
 
-    /// Which file a path led to, and when that was changed last.
+    /// The file that a path led to, and the time of its last change.
     public struct Identity: Equatable, Sendable {
         private let device, inode, seconds, nanoseconds: Int64
 
-        /// Nil where the path leads nowhere.
+        /// Nil if the path leads nowhere.
         public init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
             device = Int64(truncatingIfNeeded: status.st_dev)
             inode = Int64(truncatingIfNeeded: status.st_ino)
-            // Nobody sets the time of the last change of its data or its inode at will.
+            // ctime: unlike the modification time, no program can set it at will.
             seconds = Int64(status.st_ctim.tv_sec)
             nanoseconds = Int64(status.st_ctim.tv_nsec)
         }
     }
 }
 
-/// What a process may ask of the kernel for itself and for its children.
+/// Kernel settings for this process and its children.
 public enum ProcessControl {
-    /// It writes its standard output line by line, also into a pipe, where the C library would
-    /// hold 4 KiB back. Once per process, before the first `print`.
+    /// Makes this process write its standard output line by line, even into a pipe. By default the
+    /// C library holds back 4 KiB. Call it once per process, before the first `print`.
     public static func writeOutputByLines() { strata_line_buffer_output() }
 
-    /// This process adopts what its descendants leave behind, instead of init.
+    /// Makes this process, instead of init, adopt the orphans among its descendants.
     public static func becomeSubreaper() throws(SystemError) {
         try check(strata_become_subreaper(), "adopt descendants")
     }
 
-    /// What its descendants leave behind is init's again.
+    /// Leaves the orphans among its descendants to init again.
     public static func endSubreaping() { _ = strata_end_subreaping() }
 
-    /// No program that this thread starts from here on gains privileges by being
-    /// executed (setuid files, file capabilities). Can't be taken back. Call it
-    /// on the thread that starts children.
+    /// Keeps programs that this thread starts from gaining privileges when executed (setuid files,
+    /// file capabilities). It can't be undone. Call it on the thread that starts children.
     public static func renouncePrivileges() throws(SystemError) {
         try check(strata_no_new_privileges(), "renounce new privileges")
     }
 
-    /// What this process inherited beside the standard descriptors is not handed
-    /// on to the programs that it starts.
+    /// Keeps inherited descriptors, except the standard ones, from the programs that this process
+    /// starts.
     public static func keepDescriptorsToItself() {
         guard strata_close_range_on_exec(3) != 0 else { return }
-        // Before Linux 5.11: one after another, as far as a table commonly goes.
+        // Before Linux 5.11: sets them one by one, up to the usual size of a descriptor table.
         for descriptor in 3..<Int32(1024) { _ = strata_set_close_on_exec(descriptor, 1) }
     }
 
-    /// Limits how many files another process may have open.
+    /// Limits the number of files that another process may have open.
     public static func limitFiles(of pid: Int32, to most: UInt64) throws(SystemError) {
         try check(strata_limit_files(pid, UInt(most)), "limit the open files of process \(pid)")
     }
 
-    /// Limits how many processes that process's *user* may have when it starts
-    /// one more: the kernel counts per user, and never holds root to it.
+    /// Limits how many processes the *user* of a process may have when that process starts another.
+    /// The kernel counts per user, and never applies the limit to root.
     public static func limitProcesses(of pid: Int32, to most: UInt64) throws(SystemError) {
         try check(strata_limit_processes(pid, UInt(most)), "limit the processes of process \(pid)")
     }

@@ -2,29 +2,30 @@ internal import StrataCore
 internal import CUV
 internal import Glibc
 
-/// What a service manager such as systemd passes to a program that it starts, and
-/// is told by it: sd_notify(3), sd_watchdog_enabled(3), sd_listen_fds(3). All of it
-/// is in the environment; without it nothing here does anything.
+/// The interface to a service manager such as systemd: sd_notify(3), sd_watchdog_enabled(3) and
+/// sd_listen_fds(3). All of it comes from environment variables; without them nothing here has any
+/// effect.
 public struct ServiceManager: Sendable {
-    /// What the manager is told of.
+    /// A state that this process reports to the manager.
     public enum News: Sendable {
         case ready
-        /// What is read again takes effect at the next `ready`.
+        /// The process is reloading its configuration; the next `ready` ends that.
         case reloading
         case stopping
         case alive
-        /// A line for `systemctl status`.
+        /// A line of text for `systemctl status`.
         case status(String)
     }
 
-    /// A socket that the manager listens on, for this program to take over.
+    /// A listening socket that the manager passed to this program.
     public struct PassedSocket: Sendable, Equatable {
         public let descriptor: Int32
-        /// Absolute; the manager made the file, and removes it.
+        /// The absolute path of the socket's file, which the manager made and removes.
         public let path: String
     }
 
-    /// The names of all that is meant for this process, and for none that it starts.
+    /// The names of all variables meant for this process alone, not for the programs that it
+    /// starts.
     public static let names: Set<String> = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
     ]
@@ -33,16 +34,16 @@ public struct ServiceManager: Sendable {
     private let socket: String?
     private let environment: [String: String]
 
-    /// - Parameter environment: the process's.
+    /// - Parameter environment: the environment of this process.
     public init(environment: [String: String]) {
         self.environment = environment.filter { Self.names.contains($0.key) }
         socket = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     }
 
-    /// Whether somebody wants to know.
+    /// Whether a manager wants to be notified.
     public var isThere: Bool { socket != nil }
 
-    /// Tells the manager; one that can't take it at once isn't told.
+    /// Notifies the manager; if it can't take the message at once, the message is dropped.
     public func tell(_ news: News...) {
         guard let socket else { return }
         let text = news.map { news in
@@ -57,8 +58,8 @@ public struct ServiceManager: Sendable {
         _ = SocketAddress.send(datagram: Array(text.joined(separator: "\n").utf8), to: socket)
     }
 
-    /// How often the manager wants to hear that the process is alive, in milliseconds:
-    /// half of the time after which it would end it. Nil: not at all.
+    /// How often the manager wants to hear that the process is alive, in milliseconds; nil for
+    /// never. It is half of the time after which the manager would kill the process.
     public var aliveInterval: UInt64? {
         guard isThere, let text = environment["WATCHDOG_USEC"], let microseconds = UInt64(text), microseconds > 0,
             isMeant("WATCHDOG_PID", whereMissing: true)
@@ -66,8 +67,8 @@ public struct ServiceManager: Sendable {
         return max(1, microseconds / 2_000)
     }
 
-    /// The socket that the manager passed; nil where it passed none.
-    /// - Throws: where it passed what can't be a bus's.
+    /// The socket that the manager passed; nil if it passed none.
+    /// - Throws: if it passed anything but one listening Unix stream socket with an absolute path.
     public func passedSocket() throws(PassedSocketError) -> PassedSocket? {
         guard let text = environment["LISTEN_FDS"], isMeant("LISTEN_PID", whereMissing: false) else { return nil }
         guard let count = Int32(text), count > 0 else { return nil }
@@ -85,7 +86,7 @@ public struct ServiceManager: Sendable {
         }
         let path = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
             strata_bound_path(descriptor, room.baseAddress, room.count)
-            return String(cString: room.baseAddress!)  // because 256 bytes were asked for
+            return String(cString: room.baseAddress!)  // because the capacity is over 0
         }
         guard path.hasPrefix("/") else {
             throw PassedSocketError(
@@ -102,7 +103,7 @@ public struct ServiceManager: Sendable {
     }
 }
 
-/// A socket that was passed and can't be used; the message says what to do.
+/// The error for a passed socket that can't be used; the message says what to do.
 public struct PassedSocketError: Error, CustomStringConvertible {
     public let description: String
 }

@@ -1,19 +1,18 @@
 import StrataCore
 import Glibc
 
-/// Where an app's socket lies, and whether its folder is safe (protocol,
-/// section 1).
+/// The location of an app's socket, and the safety of its folder (protocol, section 1).
 public enum SocketPath {
-    /// The most bytes that a Unix socket's path may have.
+    /// The longest path of a Unix socket, in bytes.
     public static let longest = 107
 
-    /// The default path of an app's socket.
+    /// Returns the default path of an app's socket.
     ///
     /// - Parameters:
-    ///   - hasGroup: Whether the manifest names a `group`.
-    ///   - user: The id of the broker's user.
-    ///   - runtimeFolder: `XDG_RUNTIME_DIR`; one that is empty or not absolute
-    ///     counts as unset, as its specification has it.
+    ///   - hasGroup: whether the manifest names a `group`.
+    ///   - user: the id of the broker's user.
+    ///   - runtimeFolder: `XDG_RUNTIME_DIR`; an empty or relative one counts as unset, as its
+    ///     specification demands.
     public static func standard(app: String, hasGroup: Bool, user: UInt32, runtimeFolder: String?) -> String {
         if hasGroup { return "/tmp/strata-\(user)-\(app)/\(app).sock" }
         if let runtimeFolder, runtimeFolder.utf8.first == UInt8(ascii: "/") {
@@ -24,15 +23,14 @@ public enum SocketPath {
         return "/tmp/strata-\(user)/\(app).sock"
     }
 
-    /// The default path of an app's socket, for this process's user and
-    /// environment.
+    /// Returns the default path of an app's socket for this process's user and environment.
     public static func standard(app: String, hasGroup: Bool) -> String {
         let runtimeFolder = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) }
         return standard(app: app, hasGroup: hasGroup, user: geteuid(), runtimeFolder: runtimeFolder)
     }
 
-    /// Refuses a path that no socket can have: an empty one, or one of more than
-    /// 107 bytes.
+    /// Refuses a path that no socket can have: an empty one, one with a null byte, or one of more
+    /// than 107 bytes.
     public static func check(_ path: String) throws(SocketPathError) {
         let length = path.utf8.count
         guard length > 0, !path.utf8.contains(0) else { throw SocketPathError(path: path, message: "is no path") }
@@ -43,26 +41,26 @@ public enum SocketPath {
         }
     }
 
-    /// The folder that a socket's path lies in.
+    /// Returns the folder of a socket's path.
     public static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes the folder of a default path where it isn't there, and sets its
-    /// group and mode; one that is there must be a folder (no link) of this
-    /// process's user, of no wider mode.
+    /// Makes the folder of a default path if it is missing, and sets its group and mode. An
+    /// existing one must be a folder (not a link), belong to this process's user, and have no wider
+    /// mode.
     ///
-    /// The folder around it must be there. Not for a path given by hand: that is
-    /// its giver's affair. Blocks on the file system.
+    /// The parent folder must exist. A path that the user chose doesn't get this treatment; it is
+    /// the user's own responsibility. Blocks on the file system.
     ///
-    /// - Parameter group: The socket's group, where the app has one: mode 0710
-    ///   instead of 0700.
+    /// - Parameter group: the socket's group, if the app has one: the mode is then 0710 instead of
+    ///   0700.
     public static func prepareFolder(_ folder: String, group: UInt32?) throws(SocketPathError) {
         func refuse(_ what: String) -> SocketPathError { SocketPathError(path: folder, message: what) }
         func failed(_ what: String) -> SocketPathError { refuse("\(what): \(String(cString: strerror(errno)))") }
         if mkdir(folder, 0o700) != 0, errno != EEXIST { throw failed("can't be made") }
-        // Judged through its descriptor, so that nothing can be put in its place.
+        // Checked through the descriptor, so that nothing can be swapped in after the checks.
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw errno == ENOTDIR || errno == ELOOP ? refuse("is a link or no folder") : failed("can't be opened")
@@ -88,11 +86,11 @@ public enum SocketPath {
     }
 }
 
-/// Why a socket can't be at a path.
+/// The reason why a socket can't be at a path.
 public struct SocketPathError: Error, Equatable, CustomStringConvertible {
-    /// The path of the socket or its folder.
+    /// The path of the socket or of its folder.
     public var path: String
-    /// What is wrong with it, and what to do.
+    /// What is wrong with the path, and what to do about it.
     public var message: String
 
     public init(path: String, message: String) {
