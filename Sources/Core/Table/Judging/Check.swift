@@ -1,43 +1,43 @@
-/// What can be against a message, one question each. The bus asks them in the order of
-/// the message's kind (`MessageKind.checks`) and answers with the first that refuses;
-/// `strata why` asks all of them.
+/// A reason to refuse a message, as one question each. The bus asks them in the order of the
+/// message's kind (`MessageKind.checks`) and answers with the first refusal; `strata why` asks all
+/// of them.
 ///
-/// What a check decides is `MessageFacts.verdict`. Four of them the judge leaves to the
-/// bus, which asks them where it takes the place that they are about: `waiting`,
-/// `requests`, `parent` and `room`.
+/// `MessageFacts.verdict` decides a check. It leaves `waiting`, `requests`, `parent` and `room` to
+/// the bus, which decides them when it takes up the slot or the space in question.
 public enum Check: Comparable, CaseIterable, Sendable {
-    /// Does anybody have what it goes to?
+    /// Does what it is sent to exist?
     case existence
     /// May a peer of this role send it?
     case sender
-    /// May it say `auth: skip`?
+    /// May the sender say `auth: skip`?
     case trust
-    /// Does the level table lead there?
+    /// Does the level table allow this direction?
     case level
-    /// Does the sender's row have it?
+    /// Does the sender's row declare it?
     case declaration
-    /// Has its owner not died of the action too often?
+    /// Is the action free of quarantine? An action of which its owner died too often is
+    /// quarantined.
     case quarantine
-    /// Does its owner run, or can it be waited for?
+    /// Is its owner running, or can the message wait for it?
     case owner
-    /// Would a start not wait for itself?
+    /// Can the sender's start wait for it, without waiting for itself?
     case start
-    /// Has the owner's queue room for one more that waits until it is ready?
+    /// Is there room among the requests that wait until the owner is ready?
     case waiting
     /// Does the owner have the action?
     case actions
-    /// Is the instance the sender's?
+    /// Does the instance belong to the sender?
     case instance
-    /// Has the sender a request left?
+    /// May the sender have another open request?
     case requests
-    /// Is the call that it is made for open?
+    /// Is the call on whose behalf it is made still open?
     case parent
-    /// Does the authorizer have to allow it, and is there one?
+    /// If the authorizer has to allow it, is there one?
     case authorization
     /// Is there room in the receiver's queue?
     case room
 
-    /// What people and programs read.
+    /// The check's name for people and programs to read.
     public var name: String {
         switch self {
         case .existence: "existence"
@@ -58,8 +58,8 @@ public enum Check: Comparable, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the manifest and the modules decide it. The moment decides the rest: what
-    /// the sender says in this one message, what has died, how much waits.
+    /// Whether the manifest and the modules alone decide it. The other checks depend on the moment:
+    /// on this one message's header, on what has died, on how much is waiting.
     public var isForeseeable: Bool {
         switch self {
         case .existence, .level, .declaration, .owner, .actions, .instance, .authorization: true
@@ -68,13 +68,13 @@ public enum Check: Comparable, CaseIterable, Sendable {
     }
 }
 
-/// The rules that the level table makes, as ranks: the foundation's is 0.
+/// The rules of the level table, in ranks; the foundation has rank 0.
 public enum LevelRule {
-    /// A broadcast goes down the table: to later levels only.
+    /// A broadcast goes down the table, to later levels only.
     @inlinable
     public static func broadcastReaches(from sender: Int, to observer: Int) -> Bool { observer > sender }
 
-    /// A report goes up the table: to its own level or an earlier one.
+    /// A report goes up the table, to its own level or an earlier one.
     @inlinable
     public static func reportMayGo(from sender: Int, to target: Int) -> Bool { target <= sender }
 

@@ -1,6 +1,6 @@
-/// The judge: each rule about messages, once.
+/// The verdicts, with each rule about messages in one place.
 extension MessageFacts {
-    /// The first refusal among some of the checks, in the order of the message's kind.
+    /// Returns the first refusal among the given checks, in the order of the message's kind.
     @inlinable
     public func refusal(_ checks: ClosedRange<Check>) -> Refusal? {
         for check in kind.checks where checks.contains(check) {
@@ -9,7 +9,7 @@ extension MessageFacts {
         return nil
     }
 
-    /// What one check says.
+    /// Returns the verdict of one check.
     @inlinable
     public func verdict(_ check: Check) -> Verdict {
         switch check {
@@ -42,7 +42,7 @@ extension MessageFacts {
         case .nobody: .refused(kind == .report ? .unknownModule : .unknownInterface)
         case .malformed: .refused(.malformed)
         case .url(let code): .refused(.url(code))
-        // Each of its actions says itself whom it is for.
+        // Each action of `bus` checks for itself who may call it.
         case .reserved("bus"): .depends
         case .reserved(let name): Refusal(ofReserved: name, to: sender).map { .refused($0) } ?? .passed
         }
@@ -59,7 +59,7 @@ extension MessageFacts {
         return kind == .open ? .refused(.skipInOpen) : Self.verdict(isTrusted, else: .untrusted)
     }
 
-    /// Whether the manifest's `calls` binds it.
+    /// Whether the manifest's `calls` policy applies to it.
     @inlinable
     var isBound: Bool { sender == .module && kind != .open && !(kind == .call && isOwn) }
 
@@ -68,7 +68,7 @@ extension MessageFacts {
         guard isBound else { return .free }
         switch kind {
         case .open, .event: return .free
-        // It goes out in any case: `LevelRule.broadcastReaches` chooses its observers.
+        // A broadcast is never refused here: `LevelRule.broadcastReaches` picks its observers.
         case .broadcast: return .passed
         case .report: return Self.verdict(LevelRule.reportMayGo(from: rank, to: targetRank), else: .level)
         case .call where policy == .any: return .free
@@ -83,7 +83,7 @@ extension MessageFacts {
         return policy == .declared ? Self.verdict(isDeclared, else: .undeclared) : .free
     }
 
-    /// A start that waits for a module that starts after it would wait for itself.
+    /// A module that is starting would wait for itself if it waited for one that starts later.
     @inlinable
     var startVerdict: Verdict {
         guard let startStep, presence != .ready else { return .free }
@@ -120,7 +120,7 @@ extension MessageFacts {
         if isAuthorizers { return .free }
         guard let needsAuthorization else { return .depends }
         guard needsAuthorization, !skipsAuthorization else { return .free }
-        // The authorizer says so each time.
+        // The authorizer decides each time.
         return hasAuthorizer == false ? .refused(.noAuthorizer) : .depends
     }
 }

@@ -1,32 +1,32 @@
-/// What is known of one message. The bus knows it from its tables, whoever explains its
-/// answer from a manifest; nil is what isn't known.
+/// What is known about one message; nil means unknown. The bus knows it from its tables, and
+/// `strata why` from a manifest.
 ///
-/// What a kind of message doesn't have is left out.
+/// A property that a kind of message doesn't use keeps its default value.
 public protocol MessageFacts {
     var kind: MessageKind { get }
     var policy: AppTable.CallPolicy { get }
     var sender: PeerRole { get }
-    /// The sender's rank, and that of who gets it: a module's.
+    /// The ranks of the sender and of the receiver, if they are modules.
     var rank: Int { get }
     var targetRank: Int { get }
-    /// Whether the sender sends it to itself.
+    /// Whether the sender and the receiver are the same module.
     var isOwn: Bool { get }
     var existence: Existence? { get }
     /// Whether the header says `auth: skip`, and whether the sender's row is trusted.
     var skipsAuthorization: Bool { get }
     var isTrusted: Bool { get }
-    /// Whether the sender's row has it. Asked only where that counts.
+    /// Whether the sender's row declares it. Used only if the policy requires that.
     var isDeclared: Bool { get }
     /// Whether an event's name begins with `app.`.
     var isOfTheApp: Bool { get }
     var isQuarantined: Bool? { get }
     var presence: Presence? { get }
-    /// The step of the sender's own start that it is made for, and whether its owner
-    /// starts after the sender.
+    /// The step of the sender's start in which it sends the message, and whether the owner starts
+    /// after the sender.
     var startStep: StartStep? { get }
     var startsLater: Bool { get }
     var offer: Offer? { get }
-    /// Whether the interface takes the action.
+    /// Whether the interface has the action.
     var hasAction: Bool? { get }
     var hasInstances: Bool? { get }
     var namesInstance: Bool { get }
@@ -37,50 +37,50 @@ public protocol MessageFacts {
     var hasAuthorizer: Bool? { get }
 }
 
-/// What a peer is: its hello says so.
+/// The role of a peer, from its hello.
 public enum PeerRole: UInt8, Sendable {
-    /// It has not said hello.
+    /// The peer has not said hello.
     case none
     case module, `operator`, launcher
 }
 
-/// Whether there is what a message goes to.
+/// Whether the target of a message exists.
 public enum Existence: Equatable, Sendable {
     case found
     case nobody
     case malformed
-    /// One of the bus's own names.
+    /// A name that the bus keeps for itself.
     case reserved(String)
     /// A URL that leads nowhere.
     case url(BusURLError.Code)
 }
 
-/// Whether the owner of what is asked for is there.
+/// Whether the owner of the requested interface or module is running.
 public enum Presence: Sendable {
     case ready
-    /// It will be: a request waits for it.
+    /// It will be ready, so a request waits for it.
     case expected
     case absent
 }
 
-/// A step of a module's start in which it may ask for something.
+/// A step of a module's start in which it may make requests.
 public enum StartStep: Sendable { case setUp, initialize }
 
-/// Whether the owner has brought the interface that is asked for.
+/// Whether the owner has registered the requested interface.
 public enum Offer: Sendable {
     case brought
-    /// It is another module's by now.
+    /// It belongs to another module by now.
     case moved
-    /// The row says that it is there, and the module doesn't have it.
+    /// The owner's row provides it, but the running module doesn't have it.
     case missing
     case nobodys
 }
 
-/// A kind of message that is judged, and by what.
+/// A kind of message that is checked, and its checks.
 public enum MessageKind: CaseIterable, Sendable {
     case call, open, report, broadcast, event
 
-    /// What can be against one, in the order in which the bus asks.
+    /// The checks on such a message, in the order in which the bus makes them.
     public var checks: [Check] {
         switch self {
         case .call: Self.ofCall
@@ -102,8 +102,8 @@ public enum MessageKind: CaseIterable, Sendable {
     private static let ofReport: [Check] = [
         .sender, .existence, .level, .declaration, .owner, .start, .waiting, .requests, .parent, .room,
     ]
-    /// The level comes last, since it refuses nothing: it chooses who gets it.
+    /// The level comes last, since it refuses nothing: it picks the receivers.
     private static let ofBroadcast: [Check] = [.sender, .declaration, .room, .level]
-    /// After the checks on any call of `bus`.
+    /// These follow the checks on any call of `bus`.
     private static let ofEvent: [Check] = [.sender, .declaration, .requests]
 }

@@ -1,49 +1,49 @@
-/// Why a check refuses a message.
+/// The reason why a check refuses a message.
 public enum Refusal: Equatable, Sendable {
-    /// Its `to` names no action.
+    /// Its `to` doesn't name an action.
     case malformed
     case unknownInterface
     case unknownModule
     /// The URL leads nowhere.
     case url(BusURLError.Code)
-    /// `module/…` is called by the broker alone.
+    /// Only the broker calls `module/…`.
     case ofTheBroker
-    /// `launcher/…` is for operators.
+    /// Only operators call `launcher/…`.
     case ofOperators
-    /// The launcher sends no such thing.
+    /// The launcher may not send such a message.
     case launcher
-    /// An open said `auth: skip`.
+    /// An open said `auth: skip`, which only calls may.
     case skipInOpen
-    /// A sender said `auth: skip` whose row isn't trusted.
+    /// The sender said `auth: skip`, but its row isn't trusted.
     case untrusted
     case level
     case undeclared
     /// An event that the sender's row doesn't list.
     case unlistedEvent
     case quarantine
-    /// The owner doesn't run, and can't be waited for.
+    /// The owner isn't running, and a request can't wait for it.
     case absent
-    /// Made in a `setUp`, which waits for nobody.
+    /// The request was made in a `setUp`, which waits for no module.
     case waitsInSetUp
-    /// Made in an `initialize`, to the module itself.
+    /// The request was made in an `initialize`, to the module itself.
     case waitsForItself
-    /// Made in an `initialize`, to a module that starts after the sender.
+    /// The request was made in an `initialize`, to a module that starts after the sender.
     case waitsForLater
-    /// Another module has the interface by now.
+    /// The interface belongs to another module by now.
     case moved
-    /// The owner runs without the interface, which its row provides.
+    /// The owner runs without the interface, although its row provides it.
     case notBrought
     case unknownAction
-    /// An instance of an interface that has one for all.
+    /// The request names an instance, but the interface has only one for all.
     case noInstances
-    /// No instance of an interface that has many.
+    /// The request names no instance, but the interface has many.
     case instanceMissing
-    /// The instance isn't the sender's.
+    /// The instance doesn't belong to the sender.
     case unknownInstance
     case noAuthorizer
 
-    /// What is against a call to one of the bus's own names; nil for `bus`, and where
-    /// the launcher is asked.
+    /// The refusal of a call to one of the bus's own names; nil for `bus`, and for an operator that
+    /// calls `launcher`.
     public init?(ofReserved name: String, to sender: PeerRole) {
         switch name {
         case "bus": return nil
@@ -54,7 +54,7 @@ public enum Refusal: Equatable, Sendable {
         }
     }
 
-    /// The answer's code.
+    /// The error code of the answer.
     public var code: ErrorCode {
         switch self {
         case .malformed, .unknownInterface: .unknownInterface
@@ -71,12 +71,12 @@ public enum Refusal: Equatable, Sendable {
     }
 }
 
-/// What a check says of a message.
+/// The result of a check.
 public enum Verdict: Equatable, Sendable {
     case passed
     case refused(Refusal)
-    /// It isn't made for such a message.
+    /// The check doesn't apply to such a message.
     case free
-    /// It can't be said from what is known.
+    /// The known facts don't decide it.
     case depends
 }

@@ -47,48 +47,49 @@ extension TableValue {
     }
 }
 
-/// Where the adapters of an app lead, each followed to its end.
+/// The adapters of an app, each of which can be followed to its end.
 public struct AdapterChains: Sendable {
-    /// One adapter on the way of a call.
+    /// One adapter that a call passes.
     public struct Step: Sendable, Equatable {
         public var adapter: AppTable.Adapter
-        /// What it does to the call's action; nil where the action passes under
-        /// its own name.
+        /// How the adapter changes the call's action; nil if the action keeps its name.
         public var action: AppTable.AdaptedAction?
     }
 
-    /// The way of a call from a required interface to a provided one.
+    /// The path of a call from a required interface to a provided one.
     public struct Chain: Sendable, Equatable {
-        /// One at least, in the order in which the call passes them.
+        /// The adapters in the order in which the call passes them; at least one.
         public var steps: [Step]
-        /// What the last adapter leads to.
+        /// The interface that the last adapter leads to.
         public var interface: String
-        /// The action's name there.
+        /// The action's name in that interface.
         public var action: String
     }
 
-    /// A broadcast that observers of another name get too.
+    /// A second name under which observers get a broadcast.
     public struct NoticeAlias: Sendable, Equatable {
-        /// The interface whose provider's broadcasts are meant.
+        /// The interface of the module that broadcasts.
         public var provider: String
-        /// The provider's name of the notification.
+        /// The provider's name for the notification.
         public var original: String
         /// The name that observers of the adapter use.
         public var name: String
-        /// The adapter's own name: one that a module provides itself is beaten.
+        /// The adapter's own name; if a module provides that interface itself, the alias doesn't
+        /// apply.
         public var adapter: String
     }
 
     private let adapters: [String: AppTable.Adapter]
-    /// In the adapters' order.
+    /// The aliases in the order of their adapters.
     public let noticeAliases: [NoticeAlias]
 
-    /// Follows them; a cycle ends where it began.
+    /// Follows the adapters; a cycle ends where it began.
     public init(_ list: [AppTable.Adapter]) {
         let adapters = Dictionary(list.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var aliases: [NoticeAlias] = []
         for adapter in list {
-            // The adapter's names of notices, and the provider's that they stand for.
+            // The provider's names of the notices, so far as they are followed, with the adapter's
+            // own names.
             var known = adapter.notices.map { (old: $0.from, new: $0.to) }
             var step = adapter
             var seen: Set<String> = [adapter.name]
@@ -111,9 +112,9 @@ public struct AdapterChains: Sendable {
     /// The adapters' names, sorted.
     public var names: [String] { adapters.keys.sorted() }
 
-    /// Where a call to a required interface leads; nil where no adapter has it.
-    /// - Parameter isProvided: whether a module provides an interface itself,
-    ///   which beats an adapter.
+    /// Returns the path of a call to a required interface; nil if no adapter has that name.
+    /// - Parameter isProvided: whether a module provides an interface itself, which beats an
+    ///   adapter.
     public func chain(_ interface: String, _ action: String, isProvided: (String) -> Bool) -> Chain? {
         guard !adapters.isEmpty, var adapter = adapters[interface] else { return nil }
         var (action, steps) = (action, [Step]())

@@ -1,5 +1,5 @@
 extension AppTable {
-    /// The table as JSON, each field under its own name; what is nil is left out.
+    /// Returns the table as JSON, with each field under its own name; nil fields are left out.
     public func json() -> JSON {
         var members: [JSON.Member] = [
             .init("app", .string(app)), .init("env", .string(env)), .init("schemes", .strings(schemes)),
@@ -16,9 +16,9 @@ extension AppTable {
         return .object(members)
     }
 
-    /// Reads what `json()` wrote. A field that isn't there has its default; an
-    /// unknown one, a wrong type and a rank that is none of the levels' are errors.
-    /// Names are not judged again: the manifest's reader did.
+    /// Reads the output of `json()`. A missing field gets its default. An unknown field, a wrong
+    /// type or a rank outside the level table is an error. Names aren't checked, as the manifest's
+    /// reader did that.
     public init(json: JSON) throws(AppTableError) {
         let value = TableValue(json: json, path: "")
         try value.holds([
@@ -65,9 +65,9 @@ extension TableValue {
 }
 
 extension AppTable {
-    /// Refuses to take the place of a table that is in force, where what can't
-    /// change differs: the level table, the name and the group, which make the
-    /// socket, and what each connection was told of frames in hello.
+    /// Throws if this table can't replace one in force. The following must not differ: the level
+    /// table, the name and group that make the socket, and the frame limits that hello has sent to
+    /// each connection.
     public func mayFollow(_ old: AppTable) throws(BusError) {
         var fixed: [String] = []
         if app != old.app { fixed.append("app") }
@@ -84,9 +84,9 @@ extension AppTable {
     }
 }
 
-/// Why a JSON value is no app's table.
+/// The reason why a JSON value isn't an app's table.
 public struct AppTableError: Error, Equatable, CustomStringConvertible {
-    /// Where in the table, such as `modules[2].level`.
+    /// The position in the table, such as `modules[2].level`.
     public var path: String
     /// What was expected there, and what was found.
     public var message: String

@@ -1,29 +1,29 @@
 extension AppTable {
-    /// The limits that a manifest may set; told to each peer in hello.
+    /// The limits that a manifest may set; hello sends them to each peer.
     public struct Limits: Sendable, Equatable {
         /// A frame's first length, in bytes.
         public var frame: UInt32 = 16 << 20
         /// A frame's header, in bytes.
         public var header: UInt32 = 16 << 10
-        /// Open requests of one peer.
+        /// The open requests of one peer.
         public var calls = 1_024
-        /// Unsent bytes queued to one peer.
+        /// The unsent bytes queued for one peer.
         public var queue = 8 << 20
-        /// Requests that wait for one module while it starts.
+        /// The requests that wait for one module while it starts.
         public var waiting = 1_024
         public var observations = 1_024
         public var interfaces = 256
         public var urls = 1_024
         public var instances = 4_096
-        /// Connections in all; the last 16 are kept for operators and the launcher.
+        /// All connections; the last 16 are reserved for operators and the launcher.
         public var connections = 4_096
-        /// Connections that have not said hello.
+        /// The connections that have not said hello.
         public var unregistered = 64
-        /// Bytes of one sender that wait for a module or for the authorizer.
+        /// The bytes of one sender that wait for a module or for the authorizer.
         public var held = 8 << 20
-        /// A body that an adapter renames members in, in bytes.
+        /// The largest body in which an adapter renames members, in bytes.
         public var adapted = 256 << 10
-        /// Bytes that wait for all peers together, in queues and for modules.
+        /// The bytes that wait for all peers together, in queues and for modules.
         public var total = 1 << 30
 
         public init() {}
@@ -31,7 +31,7 @@ extension AppTable {
 }
 
 extension AppTable.Limits {
-    /// The limits as JSON, as hello tells them too.
+    /// Returns the limits as JSON, which is also how hello sends them.
     public func json() -> JSON {
         [
             "frame": .count(frame), "header": .count(header), "calls": .count(calls), "queue": .count(queue),

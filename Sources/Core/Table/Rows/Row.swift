@@ -1,25 +1,26 @@
 extension AppTable {
-    /// A module's entry in the manifest, as far as the broker needs it.
+    /// The part of a module's manifest entry that the broker needs.
     public struct Row: Sendable, Equatable {
         public var name: String
         /// The rank of its level.
         public var rank = 0
-        /// Higher starts first.
+        /// A module with a higher priority starts first.
         public var priority = 0
         public var start = Start.eager
         public var restart = Restart.onFailure
         public var replace = Replace.wait
-        /// From tearDown to SIGTERM, in milliseconds.
+        /// The time from tearDown to SIGTERM, in milliseconds.
         public var stop: UInt64 = 5_000
-        /// On-demand: stop after so long without a request, in milliseconds.
+        /// How long an on-demand module may be without a request before it is stopped, in
+        /// milliseconds.
         public var idle: UInt64?
-        /// No answer to a ping for so long: restart; in milliseconds.
+        /// How long a ping may stay unanswered before the module is restarted, in milliseconds.
         public var ping: UInt64?
-        /// The user it must run as, where its row names one.
+        /// The user that the module must run as, if its row names one.
         public var user: UInt32?
         /// `backoff.reset`: how long a death counts, in milliseconds.
         public var backoffReset: UInt64 = 60_000
-        /// Interfaces, the suffix `Router` taken off.
+        /// The names of interfaces, without the suffix `Router`.
         public var provides: [String] = []
         public var requires: [String] = []
         public var urls: [URLMapping] = []
@@ -27,7 +28,7 @@ extension AppTable {
         public var broadcasts: [String] = []
         public var reports: [Reported] = []
         public var emits: [String] = []
-        /// May say `auth: skip`.
+        /// Whether the module may say `auth: skip`.
         public var trusted = false
 
         public init(name: String) { self.name = name }
@@ -46,13 +47,13 @@ extension AppTable {
     public enum Replace: String, Sendable { case wait, overlap }
     public enum Keep: String, Sendable { case all, latest }
 
-    /// `"moments.store/dump": Storage/dump`
+    /// A URL mapping, written as `"moments.store/dump": Storage/dump`.
     public struct URLMapping: Sendable, Equatable {
         /// In lower case.
         public var host: String
         /// Starts with a slash.
         public var path: String
-        /// `Interface/action`, the suffix `Router` taken off.
+        /// `Interface/action`, without the suffix `Router`.
         public var to: String
         public init(host: String, path: String, to: String) {
             self.host = host
@@ -60,14 +61,14 @@ extension AppTable {
             self.to = to
         }
 
-        /// Both parts of `to`; nil where it has no two.
+        /// The two parts of `to`; nil if it doesn't have exactly two.
         public var target: (interface: String, action: String)? {
             let parts = to.split(separator: "/", omittingEmptySubsequences: false)
             return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
         }
     }
 
-    /// What a module observes from the moment that it is there.
+    /// A notification that a module observes from its start on.
     public struct Observed: Sendable, Equatable {
         public var name: String
         public var object: String?
@@ -79,7 +80,7 @@ extension AppTable {
         }
     }
 
-    /// What a module reports to one other.
+    /// The notifications that a module reports to one other module.
     public struct Reported: Sendable, Equatable {
         public var module: String
         public var names: [String]
@@ -89,14 +90,14 @@ extension AppTable {
         }
     }
 
-    /// A required interface met by another, provided one.
+    /// A required interface that another, provided interface serves.
     public struct Adapter: Sendable, Equatable {
-        /// What a caller asks for.
+        /// The interface that a caller asks for.
         public var name: String
-        /// What some module provides.
+        /// The interface that some module provides.
         public var to: String
         public var actions: [AdaptedAction] = []
-        /// Notices renamed: the provider's name first.
+        /// The renamed notices, with the provider's name in `from`.
         public var notices: [Rename] = []
         public init(name: String, to: String) {
             self.name = name
@@ -107,10 +108,10 @@ extension AppTable {
     public struct AdaptedAction: Sendable, Equatable {
         public var name: String
         public var to: String
-        /// The caller's member name first.
+        /// The renamed members, with the caller's name in `from`.
         public var params: [Rename] = []
-        /// The provider's member name in `to`'s place: `{ok: done}` reads as
-        /// written in the manifest.
+        /// The renamed members of the result, with the provider's name in `to`: `{ok: done}` is
+        /// stored as the manifest has it.
         public var result: [Rename] = []
         public init(name: String, to: String) {
             self.name = name

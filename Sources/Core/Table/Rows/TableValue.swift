@@ -1,4 +1,4 @@
-/// A value in a table's JSON, with the path that names it in an error.
+/// A value in a table's JSON, with its path for error messages.
 struct TableValue {
     let json: JSON
     let path: String
@@ -7,7 +7,7 @@ struct TableValue {
         AppTableError(path: path, message: "expected \(what); found \(json)")
     }
 
-    /// Makes sure that this is an object of no other members than these.
+    /// Throws unless this is an object with no members other than these.
     func holds(_ names: [String]) throws(AppTableError) {
         guard let members = json.object else { throw expected("an object") }
         for member in members where !names.contains(member.name) {
@@ -15,13 +15,13 @@ struct TableValue {
         }
     }
 
-    /// The member, where it is there and not null.
+    /// Returns the member if it is present and not null.
     func member(_ name: String) -> TableValue? {
         guard let value = json[name], value != .null else { return nil }
         return TableValue(json: value, path: path.isEmpty ? name : "\(path).\(name)")
     }
 
-    /// A member that must be there.
+    /// Returns a member that must be present.
     func required(_ name: String) throws(AppTableError) -> TableValue {
         guard let value = member(name) else {
             throw AppTableError(path: path, message: "\(name) is missing")
@@ -29,7 +29,7 @@ struct TableValue {
         return value
     }
 
-    /// Reads the member where it is there, and leaves the target as it is where not.
+    /// Reads the member if it is present; otherwise leaves the target alone.
     func read<T>(
         _ name: String, into target: inout T, _ read: (TableValue) throws(AppTableError) -> T
     ) throws(AppTableError) {
@@ -53,7 +53,7 @@ struct TableValue {
         return fitting
     }
 
-    /// A count: an integer that is not negative.
+    /// Returns an integer that is not negative.
     func count() throws(AppTableError) -> Int {
         guard let integer = json.integer, let count = Int(exactly: integer), count >= 0 else {
             throw expected("an integer that isn't negative")

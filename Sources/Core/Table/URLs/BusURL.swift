@@ -1,14 +1,14 @@
-/// A URL of the bus, `scheme://host/path?query#fragment`, judged and split.
+/// A URL of the bus, `scheme://host/path?query#fragment`, validated and split.
 ///
-/// Says nothing about whether it leads anywhere: that is `URLTable`'s. The
-/// fragment is judged and dropped. A plain value that keeps its decoded parts
-/// in one buffer; whoever forwards the URL keeps the bytes it came in.
+/// It doesn't say whether the URL leads anywhere; `URLTable` does. The fragment is validated and
+/// dropped. A plain value, which keeps its decoded parts in one buffer. A broker that forwards the
+/// URL keeps the original bytes.
 public struct BusURL: Sendable, Equatable {
     /// One pair of the query, decoded.
     public struct Pair: Sendable, Equatable {
         /// Never empty.
         public let key: DecodedText
-        /// Empty where the pair has no `=` or nothing after it.
+        /// Empty if the pair has no `=`, or nothing after it.
         public let value: DecodedText
     }
 
@@ -16,25 +16,25 @@ public struct BusURL: Sendable, Equatable {
     public let scheme: String
     /// In lower case.
     public let host: String
-    /// The path's segments, decoded; none for `/` and for no path at all.
+    /// The decoded segments of the path; none for `/` or for a missing path.
     ///
-    /// One trailing slash is dropped after a segment that isn't empty; any
-    /// other empty segment is kept, and matches nothing.
+    /// One trailing slash is dropped after a segment that isn't empty. Any other empty segment is
+    /// kept, and matches nothing.
     public let segments: [DecodedText]
-    /// The query's pairs in order, repeated keys too.
+    /// The query's pairs in order, including repeated keys.
     public let query: [Pair]
 
-    /// Judges and splits a URL; costs one pass over it.
+    /// Validates and splits a URL, in one pass over it.
     ///
-    /// - Throws: `bad-url`, for the first of: a byte outside 0x21 to 0x7E; no
-    ///   `://`; an empty or malformed scheme; a user, a port, an escape in the
-    ///   host, no host; a bad escape, bad UTF-8, an empty pair or key.
+    /// - Throws: `bad-url`, for the first of these: a byte outside 0x21 to 0x7E; no `://`; an empty
+    ///   or malformed scheme; a user, a port or an escape in the host, or no host; a bad escape,
+    ///   bad UTF-8, an empty pair or an empty key.
     public init(_ bytes: UnsafeRawBufferPointer) throws(BusURLError) {
         var parser = URLParser(bytes)
         self = try parser.parse()
     }
 
-    /// Judges and splits a string's UTF-8.
+    /// Validates and splits a string's UTF-8.
     public init(_ url: String) throws(BusURLError) {
         self = try Array(url.utf8).withUnsafeBufferPointer { (bytes) throws(BusURLError) in
             try BusURL(UnsafeRawBufferPointer(bytes))
@@ -49,13 +49,13 @@ public struct BusURL: Sendable, Equatable {
     }
 }
 
-/// Why a URL leads nowhere, or why a pattern can't be mapped.
+/// The reason why a URL leads nowhere, or why a pattern can't be mapped.
 ///
-/// The message says what was asked, what was found, and what to do. It quotes
-/// at most a few short excerpts, however long the URL was, and stays under 900
-/// bytes of printable ASCII, so that it fits into any header.
+/// The message says what was requested, what was found, and what to do. It quotes only a few short
+/// excerpts, however long the URL is. It is printable ASCII of less than 900 bytes, so it fits into
+/// any header.
 public struct BusURLError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The protocol's error codes that URLs and patterns end with.
+    /// The protocol's error codes for URLs and patterns.
     public enum Code: String, Sendable {
         case badURL = "bad-url"
         case unknownScheme = "unknown-scheme"
@@ -63,15 +63,15 @@ public struct BusURLError: Error, Sendable, Equatable, CustomStringConvertible {
         case unknownPath = "unknown-path"
         /// A pattern or a host that can't be mapped.
         case badParams = "bad-params"
-        /// A pattern that is mapped already.
+        /// A pattern that is already mapped.
         case nameTaken = "name-taken"
-        /// A pattern that would give its host more shapes than it may have.
+        /// A pattern that would give its host more shapes than the limit.
         case overloaded
     }
 
-    /// The protocol's code.
+    /// The protocol's error code.
     public let code: Code
-    /// What was asked, what was found, and what to do.
+    /// What was requested, what was found, and what to do.
     public let message: String
 
     public var description: String { "\(code.rawValue): \(message)" }
@@ -81,8 +81,8 @@ public struct BusURLError: Error, Sendable, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The start of what was asked for, quoted, as printable ASCII: any other
-    /// byte, and the quotation mark, is shown as an escape.
+    /// Returns the start of `bytes` in quotes, as printable ASCII. Any other byte, and the
+    /// quotation mark, becomes an escape.
     static func excerpt(_ bytes: some Collection<UInt8>) -> String {
         var shown = "\""
         for byte in bytes {

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// A part of a URL or a pattern, its escapes decoded: valid UTF-8.
+/// A decoded part of a URL or a pattern, as valid UTF-8.
 ///
-/// Compared byte by byte, which Swift's strings are not: for them the two
-/// spellings of "é" are equal, and a mapping would take the other's URLs.
-/// A slice of the buffer that all parts of one URL share.
+/// Two texts are compared byte by byte, unlike Swift's strings. Those treat both spellings of "é"
+/// as equal, so one mapping would take URLs that are meant for another. A text is a slice of the
+/// buffer that all parts of one URL share.
 public struct DecodedText: Sendable, Hashable {
-    /// The bytes, valid UTF-8. Indices don't start at 0.
+    /// The bytes, which are valid UTF-8. The indices don't start at 0.
     public let bytes: ArraySlice<UInt8>
 
     /// Takes bytes that are known to be valid UTF-8.
@@ -19,29 +19,29 @@ public struct DecodedText: Sendable, Hashable {
         bytes = ArraySlice(string.utf8)
     }
 
-    /// The text as a string of its own.
+    /// The text as a new string.
     public var string: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether there is no byte.
+    /// Whether the text has no bytes.
     public var isEmpty: Bool { bytes.isEmpty }
 
     public static func == (a: DecodedText, b: DecodedText) -> Bool {
         a.bytes.withUnsafeBytes { a in
             b.bytes.withUnsafeBytes { b in
                 a.count == b.count && (a.count == 0 || memcmp(a.baseAddress!, b.baseAddress!, a.count) == 0)
-                // because one with bytes has an address
+                // because a buffer that isn't empty has an address
             }
         }
     }
 
     public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-        // Two texts in a row differ from their seam moved.
+        // Ends the text, so that moving the border between two adjacent texts changes the hash.
         hasher.combine(0xFF as UInt8)
     }
 
-    /// Writes the text as a JSON string, quotation marks included, without
-    /// needless escapes.
+    /// Appends the text as a JSON string with its quotation marks, and escapes only what must be
+    /// escaped.
     func appendJSON(to body: inout [UInt8]) {
         let digits: StaticString = "0123456789abcdef"
         body.append(UInt8(ascii: "\""))
@@ -68,10 +68,10 @@ public struct DecodedText: Sendable, Hashable {
 
 /// Decodes the parts of one URL or pattern into one buffer.
 ///
-/// The escapes of each part are decoded once, and each part must be valid
-/// UTF-8 by itself: a character can't be spread over a slash.
+/// The escapes of each part are decoded once. Each part must be valid UTF-8 by itself, so a
+/// character can't span a slash.
 struct PercentDecoder {
-    /// What is wrong with a part, and what to do, for a message.
+    /// What is wrong with a part, and what to do about it, for an error message.
     struct Fault: Error {
         let found: String
         let advice: String
@@ -79,12 +79,12 @@ struct PercentDecoder {
 
     private(set) var decoded: [UInt8] = []
 
-    /// Makes room for all parts of so many bytes; decoding never adds any.
+    /// Reserves room for parts of `capacity` bytes in all; decoding never makes them longer.
     init(capacity: Int) {
         decoded.reserveCapacity(capacity)
     }
 
-    /// Appends the decoded part and tells where in `decoded` it stands.
+    /// Appends the decoded part and returns its range in `decoded`.
     mutating func decode(_ part: Slice<UnsafeRawBufferPointer>) throws(Fault) -> Range<Int> {
         let start = decoded.count
         var at = part.startIndex
@@ -133,14 +133,14 @@ struct PercentDecoder {
     }
 }
 
-/// The segments of a URL's or a pattern's path, not decoded yet.
+/// The segments of a URL's or a pattern's path, before decoding.
 ///
-/// The path is empty or starts with a slash. Both `""` and `/` have none. One
-/// trailing slash is dropped after a segment that isn't empty: `/a/` is `/a`,
-/// while `//` is two empty segments, and `/a//` is `a` and two of them.
+/// The path is empty or starts with a slash. Both `""` and `/` have no segments. One trailing slash
+/// is dropped after a segment that isn't empty: `/a/` equals `/a`. But `//` has two empty segments,
+/// and `/a//` has `a` and two empty ones.
 struct PathSegments: Sequence, IteratorProtocol {
     private let path: Slice<UnsafeRawBufferPointer>
-    /// Where the next segment starts; behind the end when there is none.
+    /// The start of the next segment; past the end if there is none.
     private var start: Int
 
     init(_ path: Slice<UnsafeRawBufferPointer>) {

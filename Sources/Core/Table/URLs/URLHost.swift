@@ -1,28 +1,28 @@
 /// The patterns of one host, by shape.
 ///
-/// A URL is looked up once for each shape that patterns with its number of segments
-/// have, best shape first: at most `2 * URLShape.most` look-ups, whatever the patterns.
+/// A URL is looked up once in each shape that has its number of segments, best shape first. That is
+/// at most `2 * URLShape.most` look-ups, whatever the patterns are.
 struct URLHost<Value> {
-    /// What a pattern is mapped to.
+    /// A pattern, and the value that it is mapped to.
     struct Mapping {
         var pattern: URLPattern
         var value: Value
     }
 
-    /// The patterns of one shape; never none.
+    /// The patterns of one shape; never empty.
     fileprivate struct Group {
         let shape: URLShape
         var mappings: [URLForm: Mapping]
     }
 
-    /// By number of segments; of each the best shape first.
+    /// The groups by number of segments, each list ordered by shape, best first.
     private var groups: [Int: [Group]] = [:]
-    /// How many patterns there are.
+    /// The number of patterns.
     private(set) var count = 0
 
-    /// What is mapped for a path: of all that match it the one with a literal
-    /// where the others have a bound segment, leftmost first.
-    /// - Returns: the mapping, and how many look-ups it took.
+    /// Returns the mapping that matches a path. If several match, a literal segment beats a bound
+    /// one; the leftmost difference decides.
+    /// - Returns: the mapping, and the number of look-ups.
     func match(_ path: [DecodedText]) -> (mapping: Mapping?, lookUps: Int) {
         guard let groups = groups[path.count], !path.contains(where: \.isEmpty) else { return (nil, 0) }
         return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: path.count) { hashes in
@@ -36,13 +36,13 @@ struct URLHost<Value> {
         }
     }
 
-    /// What is mapped to a pattern that matches the same paths.
+    /// Returns the mapping of the pattern that matches the same paths.
     func mapping(_ form: URLForm) -> Mapping? {
         guard let place = place(of: form.shape) else { return nil }
         return groups[form.shape.count]?[place].mappings[form]
     }
 
-    /// Maps a pattern, in place of what stood there; returns that.
+    /// Maps a pattern and returns the mapping that it replaces, if any.
     mutating func set(_ new: Mapping) -> Mapping? {
         let form = new.pattern.form
         let length = form.shape.count
@@ -59,7 +59,7 @@ struct URLHost<Value> {
         return replaced
     }
 
-    /// Takes a mapping away.
+    /// Removes a mapping and returns it.
     mutating func remove(_ form: URLForm) -> Mapping? {
         let length = form.shape.count
         guard let place = place(of: form.shape),
@@ -71,7 +71,7 @@ struct URLHost<Value> {
         return removed
     }
 
-    /// Calls the body for each mapping, in no order.
+    /// Calls the body with each mapping, in no particular order.
     func forEach(_ body: (Mapping) -> Void) {
         for group in groups.values.joined() { group.mappings.values.forEach(body) }
     }
@@ -80,10 +80,10 @@ struct URLHost<Value> {
 
     func has(_ shape: URLShape) -> Bool { place(of: shape) != nil }
 
-    /// How many shapes its patterns with so many segments have.
+    /// Returns the number of shapes among the patterns with this many segments.
     func shapeCount(segments: Int) -> Int { groups[segments]?.count ?? 0 }
 
-    /// Where a shape stands among those with its number of segments; found by halves.
+    /// Returns the index of a shape among those with its number of segments, by binary search.
     private func place(of shape: URLShape) -> Int? {
         guard let groups = groups[shape.count] else { return nil }
         var (low, high) = (0, groups.count)

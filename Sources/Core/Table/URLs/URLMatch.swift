@@ -1,26 +1,25 @@
-/// Where a URL leads: what its pattern was mapped to, and what the action is
-/// called with.
+/// The result of resolving a URL: the value of its pattern, and the parameters of the call.
 public struct URLMatch<Value> {
-    /// What the pattern was mapped to.
+    /// The value that the pattern was mapped to.
     public let value: Value
     /// The pattern that matched.
     public let pattern: URLPattern
     /// The URL that was resolved.
     public let url: BusURL
 
-    /// The call's body: one JSON object of the bound segments, in the path's
-    /// order, then the query's keys, in the order in which they first appear.
+    /// Returns the body of the call, a JSON object. It has the bound segments in the path's order,
+    /// then the query's keys in the order of their first appearance.
     ///
-    /// Every value is a string; a repeated key is an array of its values in
-    /// order; a bound segment wins over a query key of its name. Without any it
-    /// is `{}`. Linear in the URL; at most nine times as long.
+    /// Every value is a string; a repeated key becomes an array of its values in order. A bound
+    /// segment beats a query key of the same name. With neither, the body is `{}`. The time is
+    /// linear in the URL's length, and the body is at most nine times as long as the URL.
     public func body() -> [UInt8] {
         var body: [UInt8] = []
         appendBody(to: &body)
         return body
     }
 
-    /// Appends what `body()` returns.
+    /// Appends the result of `body()`.
     public func appendBody(to body: inout [UInt8]) {
         body.append(UInt8(ascii: "{"))
         var isFirst = true
@@ -50,8 +49,8 @@ public struct URLMatch<Value> {
         body.append(UInt8(ascii: "}"))
     }
 
-    /// The query's pairs by key: for each key, in the order in which they first
-    /// appear, the indices of its pairs.
+    /// Returns the indices of the query's pairs, grouped by key in the order of the keys' first
+    /// appearance.
     private func chains(without bound: Set<DecodedText>) -> [[Int]] {
         var chains: [[Int]] = []
         var places: [DecodedText: Int] = [:]

@@ -1,4 +1,4 @@
-/// Takes one URL apart, from left to right.
+/// Splits one URL, from left to right.
 struct URLParser {
     private let url: UnsafeRawBufferPointer
     private var decoder: PercentDecoder
@@ -26,7 +26,7 @@ struct URLParser {
         let pairs = try pairs(url[pathEnd..<queryEnd].dropFirst())
         _ = try decode(url[queryEnd...].dropFirst())
 
-        // Sliced only now, so that all parts share the one finished buffer.
+        // Sliced only now, so that all parts share the finished buffer.
         let decoded = decoder.decoded
         return BusURL(
             scheme: scheme, host: host,
@@ -36,22 +36,22 @@ struct URLParser {
             })
     }
 
-    /// The colon of the first `://`.
+    /// Returns the index of the colon in the first `://`.
     private func firstSeparator() -> Int? {
         url.indices.dropLast(2).first {
             url[$0] == UInt8(ascii: ":") && url[$0 + 1] == UInt8(ascii: "/") && url[$0 + 2] == UInt8(ascii: "/")
         }
     }
 
-    /// Where the component that starts at `start` ends: at the first of the
-    /// marks, or with the URL.
+    /// Returns the end of the component that starts at `start`: the first of the marks, or the
+    /// URL's end.
     private func end(of start: Int, at marks: StaticString) -> Int {
         url[start...].firstIndex { byte in
             UnsafeBufferPointer(start: marks.utf8Start, count: marks.utf8CodeUnitCount).contains(byte)
         } ?? url.count
     }
 
-    /// RFC 3986, section 3.1: a letter, then letters, digits, `+`, `-`, `.`.
+    /// Validates a scheme by RFC 3986, section 3.1: a letter, then letters, digits, `+`, `-`, `.`.
     private func scheme(_ part: Slice<UnsafeRawBufferPointer>) throws(BusURLError) -> String {
         guard let first = part.first else {
             throw bad("has no scheme", "write scheme://host/path")

@@ -1,47 +1,45 @@
 /// A path that a module maps to an action, like `/show/:tip`.
 ///
-/// A segment that starts with a colon is bound: it matches any one segment and
-/// hands it to the action under its name, which has the form of an action's.
-/// Any other is literal, its escapes decoded once; one that starts with a colon
-/// is written `%3A`.
+/// A segment that starts with a colon is bound: it matches any single segment and passes it to the
+/// action under its name, which has the form of an action's name. Any other segment is literal, and
+/// its escapes are decoded once. Write a literal segment's leading colon as `%3A`.
 public struct URLPattern: Sendable {
     /// One segment of a pattern.
     public enum Segment: Sendable, Equatable {
-        /// Matches this text, byte by byte.
+        /// Matches exactly this text, byte by byte.
         case literal(DecodedText)
         /// Matches any segment that isn't empty.
         case bound(DecodedText)
     }
 
-    /// As it was written.
+    /// The pattern as it was written.
     public let text: String
-    /// What it matches. Equal for two patterns that differ in bound names alone.
+    /// What the pattern matches. Two patterns that differ only in bound names have equal forms.
     public let form: URLForm
 
-    /// None for `/`.
+    /// The pattern's segments; none for `/`.
     public var segments: [Segment] {
         form.texts.enumerated().map { form.shape.isLiteral($0) ? .literal($1) : .bound($1) }
     }
 
-    /// The most bytes that a pattern may have.
+    /// The longest pattern, in bytes.
     public static let longest = 4_096
-    /// The most segments that a pattern may have.
+    /// The most segments of a pattern.
     public static let mostSegments = 64
 
-    /// `/`: it matches a host without a path.
+    /// Makes the pattern `/`, which matches a host without a path.
     public init() {
         text = "/"
         form = URLForm(URLShape(count: 0, literals: 0), [])
     }
 
-    /// Judges and splits a pattern.
+    /// Validates and splits a pattern.
     ///
-    /// One trailing slash means nothing, as in a URL.
+    /// One trailing slash has no meaning, as in a URL.
     ///
-    /// - Throws: `bad-params`, where no URL could match the pattern or it can't
-    ///   be told what it means: no slash first, a byte outside 0x21 to 0x7E, a
-    ///   `?` or `#`, an empty segment, a bad escape, bad UTF-8, a malformed name
-    ///   of a bound segment, one name bound twice, over `longest` or
+    /// - Throws: `bad-params`, if no URL could match the pattern or its meaning is unclear: no
+    ///   leading slash; a byte outside 0x21 to 0x7E; a `?` or `#`; an empty segment; a bad escape;
+    ///   bad UTF-8; a malformed name of a bound segment; a name bound twice; or over `longest` or
     ///   `mostSegments`.
     public init(_ text: String) throws(BusURLError) {
         self.text = text
@@ -50,8 +48,7 @@ public struct URLPattern: Sendable {
         }
     }
 
-    /// Whether both match the same paths: equal but for the names of their
-    /// bound segments.
+    /// Whether both patterns match the same paths, which means they differ only in bound names.
     public func matchesSame(as other: URLPattern) -> Bool { form == other.form }
 
     private static func split(

@@ -1,23 +1,25 @@
-/// How many segments a pattern has, and which of them are literal.
+/// The number of a pattern's segments, and which of them are literal.
 ///
-/// Patterns of one shape match the same URLs only where they have the same texts.
+/// Two patterns of one shape match the same URLs only if their literal segments are the same.
 public struct URLShape: Sendable, Hashable {
     let count: Int
-    /// The first segment's bit is the highest. So of two shapes that match one URL the
-    /// better has the larger number: a literal beats a bound one, leftmost first.
+    /// One bit per segment, set if it is literal; the first segment has the highest bit. Of two
+    /// shapes that match one URL, the better has the larger number, as a literal beats a bound
+    /// segment, leftmost first.
     let literals: UInt64
 
-    /// The shapes that a host may have for each number of segments.
+    /// The most shapes of a host for each number of segments.
     ///
-    /// A URL costs one look-up for each. There are no more with up to 8 segments.
+    /// Resolving a URL costs one look-up per shape. Up to 8 segments have no more shapes than this
+    /// anyway.
     public static let most = 256
 
-    /// The bit of a segment.
+    /// Returns the bit of a segment.
     static func bit(_ place: Int) -> UInt64 { 1 << UInt64(63 - place) }
 
     func isLiteral(_ place: Int) -> Bool { literals & Self.bit(place) != 0 }
 
-    /// Calls the body with the places of the literal segments.
+    /// Calls the body with the index of each literal segment.
     @inline(__always)
     func forEachLiteral(_ body: (Int) -> Void) {
         var left = literals
@@ -29,17 +31,16 @@ public struct URLShape: Sendable, Hashable {
     }
 }
 
-/// What two patterns that match the same URLs have in common: the shape, and the texts
-/// of the literal segments.
+/// What all patterns that match the same URLs have in common: the shape and the literal texts.
 ///
-/// A URL's segments make such a form with any shape, so one look-up says whether a
-/// pattern of the shape matches.
+/// Any shape turns a URL's segments into such a form, so one look-up tells whether a pattern of
+/// that shape matches.
 public struct URLForm: Sendable, Hashable {
     public let shape: URLShape
-    /// The sum of the literal segments' hashes. Nobody can choose texts that collide,
-    /// since Swift's hashes have a secret of the process.
+    /// The sum of the literal segments' hashes. No peer can choose texts that collide, since Swift
+    /// seeds its hashes with a secret in each process.
     private let hash: UInt64
-    /// Of all segments; bound ones don't count.
+    /// The texts of all segments; those of bound ones don't count.
     let texts: [DecodedText]
 
     init(_ shape: URLShape, _ texts: [DecodedText]) {
@@ -50,7 +51,7 @@ public struct URLForm: Sendable, Hashable {
         self.hash = hash
     }
 
-    /// Of texts whose hashes are known.
+    /// Makes a form from texts whose hashes are known.
     init(_ shape: URLShape, _ texts: [DecodedText], _ hashes: UnsafeMutableBufferPointer<UInt64>) {
         self.shape = shape
         self.texts = texts
@@ -59,7 +60,7 @@ public struct URLForm: Sendable, Hashable {
         self.hash = hash
     }
 
-    /// The hash of a segment at its place.
+    /// Returns the hash of a segment at its position.
     static func hash(_ text: DecodedText, _ place: Int) -> UInt64 {
         var hasher = Hasher()
         hasher.combine(place)
@@ -83,17 +84,17 @@ public struct URLForm: Sendable, Hashable {
     }
 }
 
-/// The bound on what a URL costs: how many shapes a host may have.
+/// The limit on the cost of a URL, which is the number of shapes of a host.
 extension URLTable {
-    /// The shapes that come to a host, with one number of segments.
+    /// A host and a number of segments, for which the new shapes are counted.
     private struct Place: Hashable {
         var host: String
         var segments: Int
     }
 
-    /// The first pattern with which its host would have more than `URLShape.most` shapes
-    /// of its number of segments; nil where all patterns can be added.
-    /// - Parameter patterns: hosts are in lower case.
+    /// Returns the first pattern that would give its host more than `URLShape.most` shapes of one
+    /// number of segments; nil if all patterns can be added.
+    /// - Parameter patterns: the patterns to add, with each host in lower case.
     public func firstBeyondLimit<Patterns: Sequence>(of patterns: Patterns) -> (host: String, pattern: URLPattern)?
     where Patterns.Element == (host: String, pattern: URLPattern) {
         var coming: [Place: Set<URLShape>] = [:]
@@ -107,7 +108,7 @@ extension URLTable {
         }
     }
 
-    /// Why a pattern can't be added.
+    /// Returns the error for a pattern that can't be added.
     public static func tooManyShapes(_ host: String, _ pattern: URLPattern) -> BusURLError {
         BusURLError(
             .overloaded,
@@ -116,6 +117,6 @@ extension URLTable {
                 + "segments among \(pattern.form.shape.count): use fewer, shorter paths or another host")
     }
 
-    /// How many look-ups a path costs at a host, for tests.
+    /// Returns the number of look-ups that a URL costs, for tests.
     package func lookUps(_ url: BusURL) -> Int { hosts[url.host]?.match(url.segments).lookUps ?? 0 }
 }

@@ -1,24 +1,22 @@
-/// Which URLs lead where: the patterns of each host, and what each is mapped to.
+/// The patterns of each host, and the value that each is mapped to.
 ///
-/// Knows nothing of modules: a mapping's value (an owner and an action, say) is
-/// its user's, and so is who may map what. What other hosts have mapped costs
-/// nothing, whatever is done. A plain value; a copy shares its patterns until one
-/// of the two changes.
+/// It knows nothing of modules. The caller chooses the values, such as an owner and an action, and
+/// decides who may map what. The mappings of other hosts never slow a URL down. A plain value; a
+/// copy shares its patterns until either one changes.
 public struct URLTable<Value> {
-    /// By lower-case name; none without a mapping.
+    /// The hosts by lower-case name; each has at least one mapping.
     var hosts: [String: URLHost<Value>] = [:]
 
-    /// A table without any mapping.
+    /// Makes an empty table.
     public init() {}
 
-    /// How many patterns are mapped, for all hosts together.
+    /// The number of mapped patterns of all hosts.
     public var count: Int { hosts.values.reduce(0) { $0 + $1.count } }
 
     /// Maps a pattern for a host.
     ///
-    /// - Throws: `bad-params` for a host that no URL can name; `name-taken`
-    ///   where the host has a pattern that is equal but for its bound names;
-    ///   `overloaded` where the host has too many shapes.
+    /// - Throws: `bad-params` for a host that no URL can name; `name-taken` if the host already has
+    ///   a pattern that differs only in bound names; `overloaded` if the host has too many shapes.
     public mutating func add(
         _ pattern: URLPattern, host: String, value: Value
     ) throws(BusURLError) {
@@ -34,8 +32,8 @@ public struct URLTable<Value> {
         _ = hosts[host, default: URLHost()].set(.init(pattern: pattern, value: value))
     }
 
-    /// Maps a pattern for a host, in place of an equal one, with its bound
-    /// names too; returns what that was mapped to. Knows no limit on shapes.
+    /// Maps a pattern for a host and returns the value that it replaces. The replaced pattern may
+    /// differ in its bound names. There is no limit on shapes here.
     ///
     /// - Throws: `bad-params` for a host that no URL can name.
     @discardableResult
@@ -46,13 +44,12 @@ public struct URLTable<Value> {
         return hosts[host, default: URLHost()].set(.init(pattern: pattern, value: value))?.value
     }
 
-    /// What a pattern that is equal but for its bound names is mapped to.
+    /// Returns the value of a pattern, whatever the names of its bound segments.
     public func value(of pattern: URLPattern, host: String) -> Value? {
         hosts[Self.lowercase(host)]?.mapping(pattern.form)?.value
     }
 
-    /// Takes away a pattern that is equal but for its bound names; returns what
-    /// it was mapped to.
+    /// Removes a pattern, whatever the names of its bound segments, and returns its value.
     @discardableResult
     public mutating func remove(_ pattern: URLPattern, host: String) -> Value? {
         let host = Self.lowercase(host)
@@ -63,36 +60,36 @@ public struct URLTable<Value> {
         return removed.value
     }
 
-    /// Takes away every mapping of which the judge says so; looks at all of
-    /// them. Who keeps a list of its own had better `remove` each.
+    /// Removes every mapping for whose value `judge` returns true, by looking at all of them. A
+    /// caller which keeps a list of its mappings should `remove` each instead.
     public mutating func removeAll(where judge: (Value) -> Bool) {
         var doomed: [(String, URLPattern)] = []
         forEach { if judge($2) { doomed.append(($0, $1)) } }
         for (host, pattern) in doomed { remove(pattern, host: host) }
     }
 
-    /// Calls the body with each host, pattern and value, in no order.
+    /// Calls the body with each host, pattern and value, in no particular order.
     public func forEach(_ body: (_ host: String, _ pattern: URLPattern, _ value: Value) -> Void) {
         for (name, host) in hosts {
             host.forEach { body(name, $0.pattern, $0.value) }
         }
     }
 
-    /// Where a URL leads.
+    /// Returns what a URL leads to.
     ///
-    /// Costs one pass over the URL, and a look-up for each shape that the host's
-    /// patterns with as many segments have.
+    /// The cost is one pass over the URL, plus a look-up for each shape of the host's patterns that
+    /// has as many segments.
     ///
-    /// - Parameter schemes: The app's, in any case.
-    /// - Throws: The first that applies of `bad-url`, `unknown-scheme`,
-    ///   `unknown-host`, `unknown-path`.
+    /// - Parameter schemes: the app's schemes, in upper or lower case.
+    /// - Throws: the first of `bad-url`, `unknown-scheme`, `unknown-host`, `unknown-path` that
+    ///   applies.
     public func resolve(
         _ url: UnsafeRawBufferPointer, schemes: [String]
     ) throws(BusURLError) -> URLMatch<Value> {
         try resolve(try BusURL(url), schemes: schemes)
     }
 
-    /// Where a URL that was judged already leads.
+    /// Returns what an already validated URL leads to.
     public func resolve(
         _ url: BusURL, schemes: [String]
     ) throws(BusURLError) -> URLMatch<Value> {
@@ -109,8 +106,8 @@ extension URLTable: Sendable where Value: Sendable {}
 
 // Hosts.
 extension URLTable {
-    /// Whether a URL can name this host, and a pattern be mapped for it: up to
-    /// 255 of the bytes of RFC 3986's `reg-name`, without escapes.
+    /// Whether a URL can name this host and patterns can be mapped for it: up to 255 bytes of RFC
+    /// 3986's `reg-name`, without escapes.
     public static func isHost(_ host: String) -> Bool {
         let marks = "-._~!$&'()*+,;=".utf8
         return !host.isEmpty && host.utf8.count <= 255
@@ -127,7 +124,7 @@ extension URLTable {
         return lowercase(host)
     }
 
-    /// In ASCII's lower case.
+    /// Returns the text with ASCII letters in lower case.
     private static func lowercase(_ text: String) -> String {
         let upper = UInt8(ascii: "A")...UInt8(ascii: "Z")
         guard text.utf8.contains(where: upper.contains) else { return text }
@@ -137,7 +134,7 @@ extension URLTable {
 
 // Messages.
 extension URLTable {
-    /// Of more hosts none is named that somebody may have meant.
+    /// With more hosts than this, the error suggests no similar name, which would take too long.
     private static var mostCompared: Int { 1_024 }
 
     private func excerpt(_ text: String) -> String { BusURLError.excerpt(text.utf8) }
@@ -154,7 +151,7 @@ extension URLTable {
     }
 
     private func unknownHost(_ url: BusURL) -> BusURLError {
-        // In an order that isn't the table's own: it differs from process to process.
+        // Sorted, because the order in a dictionary differs from process to process.
         let names = hosts.count > Self.mostCompared ? [] : hosts.keys.sorted()
         let near = nearestNames(to: url.host, in: names).map(excerpt)
         return BusURLError(
@@ -168,7 +165,7 @@ extension URLTable {
     private func unknownPath(_ url: BusURL, _ host: URLHost<Value>) -> BusURLError {
         var path: [UInt8] = url.segments.isEmpty ? [UInt8(ascii: "/")] : []
         for segment in url.segments.prefix(16) { path += [UInt8(ascii: "/")] + segment.bytes }
-        // Patterns may be long, and a peer may ask very often.
+        // Patterns may be long, and a peer may ask often, so with many patterns none is listed.
         var known: [String] = []
         if host.count <= 16 { host.forEach { known.append($0.pattern.text) } }
         known.sort()
