@@ -88,8 +88,7 @@ public struct AdapterChains: Sendable {
         let adapters = Dictionary(list.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var aliases: [NoticeAlias] = []
         for adapter in list {
-            // The provider's names of the notices, so far as they are followed, with the adapter's
-            // own names.
+            // Pairs of the adapter's own name for a notice and the name it stands for at this step.
             var known = adapter.notices.map { (old: $0.from, new: $0.to) }
             var step = adapter
             var seen: Set<String> = [adapter.name]

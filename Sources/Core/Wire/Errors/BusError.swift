@@ -1,13 +1,13 @@
 internal import CUV
 
-/// An error that answers a request, or that ends a connection.
+/// An error that is the answer to a request, or that ends a connection.
 public struct BusError: Error, Sendable, CustomStringConvertible {
     public var code: ErrorCode
-    /// What was asked, what was found, and what to do.
+    /// What was requested, what was found, and what to do.
     public var message: String
-    /// Whether the handler ran, as far as is known.
+    /// Whether the request's handler ran, as far as the bus knows.
     public var ran: Ran
-    /// What a callee sent along; JSON, empty for none.
+    /// The error's body from the callee, as JSON; empty if there is none.
     public var body: [UInt8]
 
     public init(_ code: ErrorCode, _ message: String, ran: Ran = .no, body: [UInt8] = []) {
@@ -19,8 +19,8 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(code): \(message)" }
 
-    /// The same with a message of at most so many bytes as a header has them: escapes are
-    /// longer than what they stand for.
+    /// Returns the error with its message cut to `most` bytes as a header encodes them. Escapes
+    /// count, since they are longer than the characters that they stand for.
     public func shortened(to most: Int) -> BusError {
         guard message.utf8.count > most / 6 else { return self }
         var left = most
@@ -35,20 +35,21 @@ public struct BusError: Error, Sendable, CustomStringConvertible {
         return self
     }
 
-    /// What is known of the handler of a request that failed.
+    /// Whether the handler of a failed request ran.
     public enum Ran: String, Sendable {
-        /// It never started: the request may be sent again.
+        /// It never started, so the request may be sent again.
         case no
-        /// The request was delivered, and no answer came.
+        /// The request was delivered, but no answer came.
         case maybe
-        /// The callee itself answered so.
+        /// The callee itself answered with the error.
         case yes
     }
 }
 
-/// Why a request failed, as it stands in an error's `code`. Those without a
-/// dot are the bus's own (the protocol's section 12), and are listed here; a
-/// module's own have one: `Login.wrong-password`.
+/// The reason why a request failed, as it is in an error's `code`.
+///
+/// Codes without a dot are the bus's own (the protocol's section 12), and are listed here. A
+/// module's own codes have one: `Login.wrong-password`.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible,
     ExpressibleByStringLiteral
 {
@@ -90,7 +91,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     public static let deadlineExceeded = ErrorCode("deadline-exceeded")
     public static let cancelled = ErrorCode("cancelled")
 
-    /// All of the bus's own.
+    /// All codes of the bus itself.
     public static let ofTheBus: [ErrorCode] = [
         .badFrame, .badHeader, .tooLarge, .notRegistered, .badVersion, .slowConsumer, .shuttingDown, .failed,
         .overloaded, .unknownKind, .badID, .unknownModule, .unknownInterface, .unknownAction, .unknownInstance,
@@ -100,16 +101,16 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConve
     ]
 }
 
-/// A refusal of the operating system or of libuv.
+/// An error from the operating system or from libuv.
 public struct SystemError: Error, CustomStringConvertible, Sendable {
     /// The errno, positive.
     public var code: Int32
-    /// What was tried, as a phrase: `bind /run/app.sock`.
+    /// What was attempted, as a phrase: `bind /run/app.sock`.
     public var operation: String
-    /// Where in this project.
+    /// The place in this project's source.
     public var location: String
 
-    /// Takes an errno, or libuv's negative form of it.
+    /// Takes an errno, or libuv's negative form of one.
     public init(_ code: Int32, _ operation: String, file: StaticString = #fileID, line: UInt = #line) {
         self.code = code < 0 ? -code : code
         self.operation = operation

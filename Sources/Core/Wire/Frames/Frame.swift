@@ -1,10 +1,10 @@
-/// A whole frame in somebody else's buffer, valid until more is read into it.
-/// At least `ReadBuffer.slack` bytes behind the header can be read.
+/// A whole frame in a buffer that it doesn't own, valid until the next read into it. At least
+/// `ReadBuffer.slack` bytes after the header are readable.
 public struct Frame {
     public let header: UnsafeRawBufferPointer
     public let body: UnsafeRawBufferPointer
 
-    /// Both lengths' bytes, header and body.
+    /// The bytes of both lengths, the header and the body.
     public var count: Int { 8 + header.count + body.count }
 
     @inlinable
@@ -14,9 +14,9 @@ public struct Frame {
     }
 }
 
-/// The lengths that a frame may have.
+/// The limits on a frame's lengths.
 public struct FrameLimits: Sendable, Equatable {
-    /// Of a frame's first length.
+    /// The limit on a frame's first length.
     public var frame: UInt32
     public var header: UInt32
 
@@ -25,8 +25,8 @@ public struct FrameLimits: Sendable, Equatable {
         self.header = header
     }
 
-    /// What a client of a broker with these limits must take: up to 1 KiB more
-    /// in both.
+    /// The limits that a client of a broker with these limits must accept: up to 1 KiB more for
+    /// each.
     public var ofBroker: FrameLimits {
         FrameLimits(frame: frame.addingSaturating(1024), header: header.addingSaturating(1024))
     }
@@ -39,9 +39,9 @@ extension UInt32 {
     }
 }
 
-/// Bytes that are no frame; each ends the connection.
+/// A sequence of bytes that isn't a frame, which ends the connection.
 public enum FrameError: Error, Sendable, Equatable {
-    /// Lengths that contradict each other.
+    /// The two lengths contradict each other.
     case contradiction(frame: UInt32, header: UInt32)
     case frameTooLarge(UInt32, limit: UInt32)
     case headerTooLarge(UInt32, limit: UInt32)

@@ -1,30 +1,31 @@
 internal import Glibc
 
-/// Makes frames of bytes that arrive in any pieces.
+/// Assembles frames from bytes that arrive in chunks of any size.
 ///
-/// A turn is: `space` to read into, `received`, `next` until it has no more,
-/// `keepRest`. In between, bytes stand in the shared buffer, or, where a frame
-/// is larger than a turn, in one of its own size. Limits are checked on the
-/// lengths before anything is kept for a frame.
+/// A turn consists of `space`, which says where to read to, `received`, `next` until it returns
+/// nil, and `keepRest`. Meanwhile the bytes are in the shared buffer. A frame that is larger than a
+/// turn has a buffer of its own. The lengths are checked against the limits before memory is taken
+/// for a frame.
 public struct FrameAssembler: ~Copyable {
     public var limits: FrameLimits
 
-    /// Bytes kept between turns; owned, nil where there are none.
+    /// The bytes kept between turns, in memory that this object owns; nil if there are none.
     private var rest: UnsafeMutableRawPointer?
     private var restCapacity = 0
-    /// The bytes that stand in `rest`, from its start.
+    /// The number of bytes in `rest`, from its start.
     private var restCount = 0
 
-    /// The frame that began the last turn filled it, with a body no larger than a
-    /// turn: the next one is expected to, and is read at once.
+    /// Whether the first frame of the last turn filled that turn, with a body no larger than a
+    /// turn. The next frame is expected to be the same, and is read in one go.
     private var fillsTurns = false
 
-    /// Where this turn's bytes stand: from `position` to `end`.
+    /// The memory that holds this turn's bytes, from `position` to `end`.
     @usableFromInline var region: UnsafeMutableRawPointer?
     @usableFromInline var position = 0
     @usableFromInline var end = 0
 
-    /// Gives and takes a large frame's memory; nil: it is allocated, and freed at once.
+    /// Provides and takes back the memory of large frames. If nil, the memory is allocated, and
+    /// freed at once.
     private let reclaimer: Reclaimer?
 
     public init(limits: FrameLimits, _ reclaimer: Reclaimer? = nil) {
@@ -34,26 +35,27 @@ public struct FrameAssembler: ~Copyable {
 
     deinit { if let rest { reclaimer.deallocate(rest, restCapacity + ReadBuffer.slack) } }
 
-    /// Whether bytes of an unfinished frame, or frames not asked for yet, are kept.
+    /// Whether nothing is kept: no bytes of an unfinished frame, and no frames that `next` has not
+    /// returned.
     public var isEmpty: Bool { restCount == 0 }
 
-    /// How many bytes are kept between turns.
+    /// The number of bytes kept between turns.
     public var keptCount: Int { restCount }
 
-    /// The bytes that are kept between turns.
+    /// The bytes kept between turns.
     public var kept: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: rest, count: restCount) }
 
-    /// Keeps bytes that were read elsewhere; for a fresh assembler, between turns.
+    /// Keeps bytes that were read elsewhere. For a new assembler, between turns.
     public mutating func keep(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        // It is only copied from.
+        // The memory is only copied from, never written to.
         region = UnsafeMutableRawPointer(mutating: start)
         end = bytes.count
         keepRest()
     }
 
-    /// Where the next bytes go: at most a turn's worth.
-    /// - Parameter most: so many bytes, but of a frame that is known to fill a turn.
+    /// Returns the space for the next bytes, no more than a turn's worth.
+    /// - Parameter most: the size of the space, unless a frame is known to fill a turn.
     public mutating func space(in shared: ReadBuffer, most: Int = ReadBuffer.turn) -> UnsafeMutableRawBufferPointer {
         if restCount == 0 {
             region = shared.base
@@ -76,13 +78,13 @@ public struct FrameAssembler: ~Copyable {
         return UnsafeMutableRawBufferPointer(start: shared.base + end, count: most)
     }
 
-    /// Says how many bytes were put where `space` said.
+    /// Records how many bytes were read into the result of `space`.
     public mutating func received(_ count: Int) {
         end += count
         if fillsTurns { fillsTurns = lacking(from: ReadBuffer.turn) != nil }
     }
 
-    /// What the turn's first frame has beyond so many bytes, where its body is no
+    /// Returns how many bytes the turn's first frame has beyond `count`; nil unless its body is no
     /// larger than a turn.
     private func lacking(from count: Int) -> Int? {
         guard position == 0, end >= 4, let region else { return nil }
@@ -90,23 +92,23 @@ public struct FrameAssembler: ~Copyable {
         return lacking > 0 && lacking <= ReadBuffer.mostLacking ? lacking : nil
     }
 
-    /// Where the rest of this turn's only frame goes: its body is no larger than
-    /// a turn, and its lengths and header are what is too much. Nil where the
-    /// turn has other frames, or has ended with its bytes.
+    /// Returns the space for the rest of this turn's only frame. Its body is no larger than a turn,
+    /// but its lengths and header don't fit too. Nil if the turn has other frames, or its frame is
+    /// complete.
     public mutating func spaceForRest() -> UnsafeMutableRawBufferPointer? {
         guard end == ReadBuffer.turn, let region, let lacking = lacking(from: end) else { return nil }
         fillsTurns = true
         return UnsafeMutableRawBufferPointer(start: region + end, count: lacking)
     }
 
-    /// Goes on with what was kept, without reading.
+    /// Continues with the kept bytes, without reading.
     public mutating func resume() {
         region = rest
         position = 0
         end = restCount
     }
 
-    /// The next whole frame of this turn; nil where more bytes are needed.
+    /// Returns the next whole frame of this turn; nil if more bytes are needed.
     @inlinable @inline(__always)
     public mutating func next() throws(FrameError) -> Frame? {
         let available = end &- position
@@ -130,15 +132,15 @@ public struct FrameAssembler: ~Copyable {
         return Frame(header: header, body: body)
     }
 
-    /// Takes back the frame that `next` gave last: it is given again later.
+    /// Puts back the frame that `next` returned last, so that it is returned again later.
     public mutating func putBack(_ frame: Frame) { position -= frame.count }
 
-    /// From this size on bytes that wait for long are kept in pages of their own.
+    /// From this size on, in bytes, a long-lived rest gets pages of its own.
     private static let leastApart = 4 << 10
 
-    /// Ends a turn: keeps what `next` has not given.
-    /// - Parameter forLong: it isn't read on for a while, so what it has goes into pages that
-    ///   are the system's again afterwards, whatever is allocated meanwhile.
+    /// Ends a turn and keeps what `next` has not returned.
+    /// - Parameter forLong: whether reading pauses for a while. The rest then goes into its own
+    ///   pages, which return to the system later, whatever is allocated meanwhile.
     public mutating func keepRest(forLong: Bool = false) {
         let left = end - position
         defer {
@@ -157,16 +159,16 @@ public struct FrameAssembler: ~Copyable {
             restCount = left
             return
         }
-        // What was announced is believed as it arrives: a frame's memory grows
-        // with its bytes. From a size on it has a place for all of them, since
-        // growing copies; pages that nothing has come into are no memory yet.
+        // A frame's announced length isn't trusted at first, so its memory grows with its bytes.
+        // Growing copies, so from `trusted` bytes on there is space for the whole frame. Untouched
+        // pages take no memory.
         var capacity =
             needed > ReadBuffer.longestRest
             ? left >= Self.trusted ? needed : min(needed, max(left * 2, 2 * ReadBuffer.turn)) : Self.rounded(left)
         if isApart { capacity = max(capacity, LargeBlocks.least) }
         let kept = reclaimer.allocate(capacity + ReadBuffer.slack)
         kept.copyMemory(from: start, byteCount: left)
-        // Words are loaded from behind a frame's end, and their bytes ignored.
+        // `next` loads whole words past the end of a frame, and ignores their extra bytes.
         (kept + capacity).initializeMemory(as: UInt8.self, repeating: 0, count: ReadBuffer.slack)
         if rest != nil { dropRest() }
         rest = kept
@@ -174,15 +176,15 @@ public struct FrameAssembler: ~Copyable {
         restCount = left
     }
 
-    /// Of whom so much of a frame has come, the rest is believed to come too.
+    /// Once this many bytes of a frame have come, its announced length is trusted.
     private static let trusted = 4 * ReadBuffer.turn
 
-    /// Gives away the memory of the frame that `next` gave last, where it is a
-    /// large one with memory of its own: what it is made of needs no copy then.
-    /// - Parameter part: bytes of the frame, or any other ones.
-    /// - Returns: all of the memory, which the caller gives back to the reclaimer that this
-    ///   one was made with (where there is none, deallocates); nil where `part` stands
-    ///   elsewhere, or the memory has more than the frame.
+    /// Gives up the memory of the frame that `next` returned last, if it is a large one with its
+    /// own memory. A `Payload` of its bytes then needs no copy.
+    /// - Parameter part: bytes of the frame, or any other bytes.
+    /// - Returns: the whole memory, which the caller returns to this assembler's reclaimer, or
+    ///   deallocates if there is none. Nil if `part` is elsewhere, or the memory holds more than
+    ///   the frame.
     public mutating func giveAway(_ part: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer? {
         guard let rest, region == rest, position == end, let base = part.baseAddress,
             base >= UnsafeRawPointer(rest), base < UnsafeRawPointer(rest + restCapacity)
@@ -197,7 +199,7 @@ public struct FrameAssembler: ~Copyable {
         return memory
     }
 
-    /// Forgets everything: nothing more is read.
+    /// Discards everything, as nothing more is read.
     public mutating func drop() {
         region = nil
         position = 0
@@ -205,7 +207,7 @@ public struct FrameAssembler: ~Copyable {
         if rest != nil { dropRest() }
     }
 
-    /// The whole size of the unfinished frame at `start`, as far as it is known.
+    /// Returns the full size of the unfinished frame at `start`; 0 if it isn't known yet.
     private func announced(_ start: UnsafeMutableRawPointer, _ count: Int) -> Int {
         guard count >= 8 else { return 0 }
         return 4 + Int(UInt32(bigEndian: start.loadUnaligned(as: UInt32.self)))
@@ -221,28 +223,26 @@ public struct FrameAssembler: ~Copyable {
     }
 }
 
-/// The one buffer that a loop's connections are read into, in turns. What is
-/// left of an unfinished frame moves to its peer after the turn, so that an
-/// idle connection costs no buffer.
+/// The buffer into which all connections of a loop are read, in turns. The rest of an unfinished
+/// frame moves to its peer after the turn, so an idle connection costs no buffer.
 public final class ReadBuffer {
-    /// What one turn reads at most.
+    /// The most bytes that one turn reads.
     public static let turn = 64 << 10
-    /// What a frame that fills a turn may lack to be read to its end at once:
-    /// so a body of a turn's size comes with its lengths and its header.
+    /// The most bytes that a frame may exceed a turn by and still be read in one go. So a body of a
+    /// turn's size arrives together with its lengths and its header.
     static let mostLacking = 4 << 10
-    /// Readable bytes behind whatever stands in the buffer, for loads of words.
+    /// The number of readable bytes after the buffer's contents, so that whole words can be loaded.
     public static let slack = 16
-    /// The rest of an unfinished frame that is put before the next turn's bytes.
+    /// The largest rest of an unfinished frame that is copied in front of the next turn's bytes.
     static let longestRest = 64 << 10
 
     let base: UnsafeMutableRawPointer
     static let capacity = longestRest + turn
 
     public init() {
-        // Pages that nothing was read into yet are no memory of the process's.
+        // calloc, since pages that were never written to take no memory.
         guard let memory = calloc(Self.capacity + Self.slack, 1) else {
-            // Because without it nothing can be read, as without any other
-            // memory that Swift asks for.
+            // Because nothing can be read without it; Swift, too, stops when an allocation fails.
             fatalError("there is no memory for a read buffer")
         }
         base = memory

@@ -1,23 +1,24 @@
 internal import Glibc
 
-/// Giving back the memory of removed frames: what waits is moved together, a few frames
-/// at each removal, so that no removal takes long where much waits.
+/// Reclaims the memory of removed frames. Each removal moves only a few of the waiting frames
+/// together, so no removal takes long, however much waits.
 extension Outbox {
-    /// So many bytes of removed frames, and more than wait, are given back.
+    /// Compaction starts when removed frames take more bytes than this, and more than the waiting
+    /// ones.
     private static let mostRemoved = 64 << 10
-    /// What one removal looks at and moves at most; one frame at least.
+    /// The most frames and bytes that one removal moves; at least one frame.
     private static let (mostFrames, mostMoved) = (16, 8 << 10)
 
     private var isDue: Bool { removedBytes > max(Self.mostRemoved, pending) }
 
-    /// Goes on where compaction is on its way, or begins where it is due.
+    /// Continues a compaction, or starts one if it is due.
     mutating func compactIfDue() {
         guard storage!.pointee.gap != nil || isDue else { return }
         skipRemoved()
         let storage = storage!
         if storage.pointee.gap == nil {
             guard isDue, storage.pointee.entryHead < storage.pointee.entryTail else { return }
-            // The first frame, of which some may be written, stays where it is.
+            // The first frame stays where it is, since a part of it may be written.
             let first = storage.pointee.entries[storage.pointee.entryHead]
             let isWritten = min(Int(written - min(written, first.start)), first.inlineCount)
             storage.pointee.gap = OutboxStorage.Gap(
@@ -50,27 +51,27 @@ extension Outbox {
 }
 
 extension OutboxStorage {
-    /// What lies between the frames that compaction has moved together and those that it
-    /// hasn't come to: nothing that waits.
+    /// The free space between the frames that compaction has moved and the ones that it has not
+    /// reached.
     struct Gap {
         private(set) var slots: Range<Int>
-        /// Its first byte.
+        /// The offset of its first byte.
         var start: Int
         private(set) var count = 0
 
-        /// - Parameter behind: the slot of the frame that ends at `start`.
+        /// - Parameter slot: the slot of the frame that ends at `start`.
         init(behind slot: Int, at start: Int) {
             slots = slot + 1..<slot + 1
             self.start = start
         }
 
-        /// It becomes larger by the frame behind it.
+        /// Extends the gap over the frame after it.
         mutating func takeIn(_ bytes: Int) {
             slots = slots.lowerBound..<slots.upperBound + 1
             count += bytes
         }
 
-        /// The frame behind it is before it now.
+        /// Moves the gap past the frame after it.
         mutating func pass(_ bytes: Int) {
             slots = slots.lowerBound + 1..<slots.upperBound + 1
             start += bytes
@@ -79,14 +80,13 @@ extension OutboxStorage {
         mutating func shift(slots by: Int) { slots = slots.lowerBound - by..<slots.upperBound - by }
     }
 
-    /// Where the next frame stands.
+    /// Returns the slot of the next frame.
     func slot(after slot: Int) -> Int { gap?.slots.lowerBound == slot + 1 ? gap!.slots.upperBound : slot + 1 }
 
-    /// What there is between a frame and the next, in bytes.
+    /// Returns the number of bytes between a frame and the next one.
     func bytes(after slot: Int) -> Int { gap?.slots.lowerBound == slot + 1 ? gap!.count : 0 }
 
-    /// All has been moved together: what was the gap is free, and memory is given back
-    /// where little of it is used.
+    /// Ends a finished compaction: frees the gap, and shrinks the memory if little of it is used.
     mutating func endGap(_ reclaimer: Reclaimer?) {
         guard let gap else { return }
         entryTail = gap.slots.lowerBound

@@ -1,16 +1,16 @@
-/// What waits in an outbox as plain values: for a broker that is replaced.
+/// The waiting frames of an outbox as plain values, for the broker that replaces this one.
 extension Outbox {
-    /// A frame that waits. Numbers alone, without a gap between them: it is written into a
-    /// file as it stands in memory.
+    /// A waiting frame. It has only numbers and no padding, since it is written into a file as it
+    /// is in memory.
     public struct Waiting: Sendable, Equatable, BitwiseCopyable {
-        /// The position behind its last byte.
+        /// The position after its last byte.
         public var end: UInt64
-        /// The bytes of the frame that stand in the contents' `bytes`, also where some are
-        /// written.
+        /// The number of the frame's bytes in the contents' `bytes`, counting those that are
+        /// already written.
         public var inlineCount: UInt32
-        /// Those that stand in a payload.
+        /// The number of its bytes in a payload.
         public var payloadCount: UInt32
-        /// The payload's place among those of the state; -1 for none.
+        /// The payload's index among those of the state; -1 for none.
         public var payload: Int32
         private var flags: UInt32
 
@@ -30,18 +30,18 @@ extension Outbox {
         public var count: UInt64 { UInt64(inlineCount) + UInt64(payloadCount) }
     }
 
-    /// The frames that wait, in order, and their bytes that are not written yet.
+    /// The waiting frames in order, and their bytes that are not written yet.
     public struct Contents {
         public var written: UInt64 = 0
         public var end: UInt64 = 0
         public var frames: [Waiting] = []
-        /// Of the frames' parts outside of payloads.
+        /// The frames' bytes outside payloads.
         public var bytes = WaitingBytes()
 
         public init() {}
 
-        /// Whether an outbox can have them: positions in order, as many bytes as they say,
-        /// and payloads that are there.
+        /// Whether an outbox can have these contents: the positions are in order, the number of
+        /// bytes matches, and the payloads exist.
         public func isSound(_ payloads: [Payload]) -> Bool {
             var (last, left) = (written, 0)
             for (index, frame) in frames.enumerated() {
@@ -64,7 +64,7 @@ extension Outbox {
         }
     }
 
-    /// What waits now; removed frames are left out. Its bytes stay the outbox's.
+    /// Returns what waits now, without removed frames. The bytes remain the outbox's.
     public func contents(_ payloads: inout PayloadList) -> Contents {
         var contents = Contents()
         contents.written = written
@@ -98,7 +98,7 @@ extension Outbox {
         return contents
     }
 
-    /// Frames stand one behind the other: most outboxes are one piece.
+    /// Adjacent frames become one buffer, so most outboxes have a single one.
     private static func append(_ piece: UnsafeRawBufferPointer, to pieces: inout [UnsafeRawBufferPointer]) {
         guard let start = piece.baseAddress, piece.count > 0 else { return }
         if let last = pieces.last, let lastStart = last.baseAddress, lastStart + last.count == start {
@@ -108,13 +108,14 @@ extension Outbox {
         }
     }
 
-    /// What waits takes so much to write down, payloads left out: frames, and bytes.
+    /// The number of waiting frames and of their bytes, without payloads, which is what a state
+    /// holds.
     public var waiting: (frames: Int, bytes: Int) {
         guard pending > 0, let storage else { return (0, 0) }
         return (storage.pointee.entryTail - storage.pointee.entryHead, storage.pointee.tail - storage.pointee.head)
     }
 
-    /// An outbox in which that waits. Payloads are shared with it, all other bytes are copied.
+    /// Makes an outbox with these contents. It shares the payloads and copies all other bytes.
     /// - Precondition: the contents are sound with these payloads.
     public init(pool: OutboxPool, _ contents: Contents, _ payloads: [Payload]) {
         precondition(contents.isSound(payloads), "frames that wait have their bytes")
@@ -124,12 +125,12 @@ extension Outbox {
         contents.bytes.withPieces { pieces in
             var place = reserve(contents.bytes.count)
             for piece in pieces where !piece.isEmpty {
-                place.copyMemory(from: piece.baseAddress!, byteCount: piece.count)  // because it has bytes
+                place.copyMemory(from: piece.baseAddress!, byteCount: piece.count)  // because it isn't empty
                 place += piece.count
             }
         }
         for frame in contents.frames { take(frame, frame.payload < 0 ? nil : payloads[Int(frame.payload)]) }
-        // Of the first frame some may be written: `append` has counted it whole.
+        // `append` counted the whole first frame, of which a part may already be written.
         let start = first.end - first.count
         let isWritten = Int(contents.written - min(contents.written, start))
         storage!.pointee.tail -= min(isWritten, Int(first.inlineCount))
@@ -138,7 +139,7 @@ extension Outbox {
         noteWaiting()
     }
 
-    /// Queues a frame whose bytes stand in what `reserve` gave.
+    /// Queues a frame whose bytes are already in the space from `reserve`.
     private mutating func take(_ frame: Waiting, _ payload: Payload?) {
         if let payload {
             irregular += 1

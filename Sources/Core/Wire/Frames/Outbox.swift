@@ -1,29 +1,28 @@
 internal import Glibc
 
-/// The frames queued to one connection, in order, until the kernel has taken
-/// their last byte.
+/// The frames queued for one connection, in order, until the kernel has taken their last byte.
 ///
-/// A *position* counts the bytes of the connection's whole outgoing stream, so
-/// whether a frame was delivered is one comparison with `written`. Frames that
-/// have not begun may be removed; positions stay what they were.
-/// Small bodies are copied behind their header; large ones are a `Payload`.
+/// A *position* counts the bytes of the connection's whole outgoing stream. So a frame is delivered
+/// once `written` has reached its end. Frames of which no byte is written may be removed; the
+/// positions of the other frames don't change. Small bodies are copied after their header; large
+/// ones are a `Payload`.
 public struct Outbox: ~Copyable {
-    /// Bodies of this size and more are not copied into the outbox.
+    /// From this size on, in bytes, a body is not copied into the outbox.
     public static let largeBody = 16 << 10
 
-    /// A frame that waits.
+    /// A waiting frame.
     @usableFromInline
     struct Entry {
-        /// The position behind its last byte.
+        /// The position after its last byte.
         @usableFromInline var end: UInt64
-        /// Bytes of it that stand in `bytes`.
+        /// The number of its bytes in `bytes`.
         @usableFromInline var inlineCount: Int
-        /// Owned; the rest of the frame. Given back where the frame is removed.
+        /// The rest of the frame, owned; released when the frame is removed.
         @usableFromInline var payload: Unmanaged<Payload>?
         @usableFromInline var payloadCount: Int
         @usableFromInline var isAnswer: Bool
         @usableFromInline var isRemoved: Bool
-        /// It found no room, and waits all the same.
+        /// Whether the frame waits although there was no room for it.
         @usableFromInline var isBeyond: Bool
 
         @inlinable @inline(__always)
@@ -44,13 +43,13 @@ public struct Outbox: ~Copyable {
 
     /// The position up to which the kernel has taken everything.
     public private(set) var written: UInt64 = 0
-    /// The position behind the last queued frame.
+    /// The position after the last queued frame.
     @inlinable public var end: UInt64 { counts.end }
-    /// Bytes that wait, removed frames not counted.
+    /// The number of waiting bytes, without removed frames.
     @inlinable public var pending: Int { counts.pending }
-    /// Those of them that are answers.
+    /// The waiting bytes that belong to answers.
     @inlinable public var pendingAnswers: Int { counts.pendingAnswers }
-    /// Those of them that found no room: `countBeyond`.
+    /// The waiting bytes for which there was no room; see `countBeyond`.
     @inlinable public var pendingBeyond: Int { counts.pendingBeyond }
 
     @usableFromInline
@@ -64,17 +63,17 @@ public struct Outbox: ~Copyable {
 
     @usableFromInline var storage: UnsafeMutablePointer<OutboxStorage>?
     let pool: OutboxPool
-    /// What removed frames still take of the memory.
+    /// The memory that removed frames still take, in bytes.
     private(set) var removedBytes = 0
-    /// What the pool's `waiting` has of this one.
+    /// This outbox's share of the pool's `waiting`.
     private var counted = 0
-    /// Entries that are removed or have a payload, and a gap: where there are none, all
-    /// that waits is one piece.
+    /// The number of entries that are removed or have a payload, plus one for a gap. If 0, all
+    /// waiting bytes are in one buffer.
     var irregular = 0
 
     public init(pool: OutboxPool) { self.pool = pool }
 
-    /// Goes on with a stream of which so much is written.
+    /// Continues a stream of which `written` bytes are written.
     mutating func begin(at written: UInt64, end: UInt64) {
         self.written = written
         counts.end = end
@@ -89,14 +88,14 @@ public struct Outbox: ~Copyable {
 
     @inlinable public var isEmpty: Bool { pending == 0 }
 
-    /// What its frames have for themselves, with room for more, in bytes.
+    /// The memory that this outbox has for its frames, including free space, in bytes.
     var memory: Int {
         guard let storage else { return 0 }
         return storage.pointee.capacity + storage.pointee.entryCapacity * MemoryLayout<Entry>.stride
     }
 
-    /// Room for a frame's lengths and header, and for a body that is copied.
-    /// Nothing else may happen to the outbox until `commit`.
+    /// Returns space for a frame's lengths, its header, and a body that is copied. The outbox must
+    /// not be used in any other way until `commit`.
     @inlinable @inline(__always)
     public mutating func reserve(_ count: Int) -> UnsafeMutableRawPointer {
         if storage == nil { takeStorage() }
@@ -106,11 +105,11 @@ public struct Outbox: ~Copyable {
     @usableFromInline
     mutating func takeStorage() { storage = pool.take() }
 
-    /// Queues the frame that was written into what `reserve` gave.
+    /// Queues the frame that was written into the space from `reserve`.
     /// - Parameters:
-    ///   - inlineCount: the bytes written.
-    ///   - isAnswer: counts as a reply or an error.
-    /// - Returns: the position behind the frame.
+    ///   - inlineCount: the number of bytes written.
+    ///   - isAnswer: whether the frame counts as a reply or an error.
+    /// - Returns: the position after the frame.
     @inlinable @inline(__always)
     @discardableResult
     public mutating func commit(inlineCount: Int, isAnswer: Bool) -> UInt64 {
@@ -120,8 +119,7 @@ public struct Outbox: ~Copyable {
                 isAnswer: isAnswer))
     }
 
-    /// Queues a frame whose body was not copied: `payload` follows the bytes
-    /// that were written.
+    /// Queues a frame whose body was not copied; `payload` follows the written bytes.
     @discardableResult
     public mutating func commit(inlineCount: Int, payload: Payload, isAnswer: Bool) -> UInt64 {
         irregular += 1
@@ -135,8 +133,8 @@ public struct Outbox: ~Copyable {
 
     @inlinable @inline(__always)
     mutating func append(_ entry: Entry) -> UInt64 {
-        // Nothing here overflows: all of it is memory that is there, or bytes
-        // that were written at some rate since the start.
+        // None of this overflows: these are sizes of existing memory, or bytes sent since the
+        // start.
         counts.pending &+= entry.inlineCount &+ entry.payloadCount
         if entry.isAnswer { counts.pendingAnswers &+= entry.inlineCount &+ entry.payloadCount }
         counts.end = entry.end
@@ -144,25 +142,25 @@ public struct Outbox: ~Copyable {
         return entry.end
     }
 
-    /// Lets the pool's `waiting` have what is there now. What is queued or removed without
-    /// being written needs it, at some time; writing does it itself.
+    /// Updates the pool's `waiting`. Call it some time after queueing or removing frames without
+    /// writing; writing updates it too.
     public mutating func noteWaiting() {
         let there = storage.map { $0.pointee.tail - $0.pointee.head } ?? 0
         pool.note(there, instead: counted)
         counted = there
     }
 
-    /// Counts the frame that was queued last, and that found no room, apart from the
-    /// others, until it is written or removed.
+    /// Counts the frame that was queued last separately, until it is written or removed, as there
+    /// was no room for it.
     public mutating func countBeyond() {
         let last = storage!.pointee.entryTail - 1
         storage!.pointee.entries[last].isBeyond = true
         counts.pendingBeyond += storage!.pointee.entries[last].count
     }
 
-    /// Takes a frame out that has not begun to be written; false where it has.
-    /// Cost: the logarithm of how many wait.
-    /// - Parameter ifBeyond: only where it found no room.
+    /// Removes a frame of which no byte is written; returns false if it has begun. The cost is
+    /// logarithmic in the number of waiting frames.
+    /// - Parameter ifBeyond: whether to remove it only if there was no room for it.
     @discardableResult
     public mutating func remove(endingAt position: UInt64, ifBeyond: Bool = false) -> Bool {
         guard let storage, position > written, let index = storage.pointee.index(endingAt: position) else {
@@ -175,14 +173,15 @@ public struct Outbox: ~Copyable {
         return true
     }
 
-    /// Whether a byte of a frame has been taken by the kernel.
+    /// Whether the kernel has taken a byte of the frame.
     public func hasBegun(endingAt position: UInt64) -> Bool {
         guard position > written else { return true }
         guard let storage, let index = storage.pointee.index(endingAt: position) else { return false }
         return storage.pointee.entries[index].start < written
     }
 
-    /// Takes out all that has not begun; what has begun goes on to its end.
+    /// Removes all frames of which no byte is written; one that has begun is still written to its
+    /// end.
     public mutating func removeNotBegun() {
         guard let storage else { return }
         skipRemoved()
@@ -223,8 +222,8 @@ public struct Outbox: ~Copyable {
         if entry.isBeyond { counts.pendingBeyond -= entry.count }
     }
 
-    /// The pieces to write next, at most `parts.count`; removed frames at the
-    /// front are passed over. Returns how many pieces there are; 0 is all done.
+    /// Fills in the buffers to write next, at most `parts.count`, without removed frames.
+    /// - Returns: the number of buffers; 0 if everything is written.
     public mutating func gather(_ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>) -> Int {
         guard storage != nil else { return 0 }
         skipRemoved()
@@ -240,7 +239,7 @@ public struct Outbox: ~Copyable {
         }
         var used = 0
         var offset = state.head
-        // How much of the first entry is written already.
+        // The number of bytes of the first entry that are already written.
         let first = state.entries[state.entryHead]
         written = max(written, first.start)
         var skip = Int(written - first.start)
@@ -267,7 +266,7 @@ public struct Outbox: ~Copyable {
         return used
     }
 
-    /// Says that the kernel took `count` bytes of what `gather` gave.
+    /// Records that the kernel took `count` bytes of the buffers from `gather`.
     public mutating func wrote(_ count: Int) {
         guard storage != nil else { return }
         counts.pending -= count
@@ -294,8 +293,8 @@ public struct Outbox: ~Copyable {
         if pending == 0 { finish() } else { noteWaiting() }
     }
 
-    /// Passes over removed frames at the front: their bytes count as written,
-    /// though nobody got them.
+    /// Skips removed frames at the front. Their bytes count as written, although nobody received
+    /// them.
     mutating func skipRemoved() {
         while storage!.pointee.entryHead < storage!.pointee.entryTail {
             let entry = storage!.pointee.entries[storage!.pointee.entryHead]
@@ -318,7 +317,7 @@ public struct Outbox: ~Copyable {
         removedBytes += sign * (entry.inlineCount + MemoryLayout<Entry>.stride)
     }
 
-    /// Everything is written: an idle connection holds no memory.
+    /// Releases all memory once everything is written, so that an idle connection holds none.
     private mutating func finish() {
         written = end
         counts.pendingAnswers = 0

@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// The memory of an outbox that is not empty. Handed out by a pool, since most
-/// connections have something to send for a moment only.
+/// The memory of an outbox that is not empty. A pool provides it, since most connections have
+/// something to send only briefly.
 @usableFromInline
 struct OutboxStorage {
     @usableFromInline var bytes: UnsafeMutableRawPointer
     @usableFromInline var capacity: Int
-    /// What waits stands in `bytes` from `head` to `tail`.
+    /// The waiting bytes are in `bytes` from `head` to `tail`.
     var head = 0
     @usableFromInline var tail = 0
 
@@ -15,11 +15,11 @@ struct OutboxStorage {
     var entryHead = 0
     @usableFromInline var entryTail = 0
     var holdsPayloads = false
-    /// Where compaction is on its way.
+    /// The position of a running compaction.
     var gap: Gap?
 
     init(capacity: Int, entryCapacity: Int) {
-        // What Swift allocates with this alignment is malloc's, and so may grow by realloc.
+        // With this alignment Swift allocates with malloc, so the memory may grow by realloc.
         bytes = .allocate(byteCount: capacity, alignment: 16)
         entries = .allocate(capacity: entryCapacity)
         self.capacity = capacity
@@ -46,7 +46,7 @@ struct OutboxStorage {
         return bytes + tail
     }
 
-    /// Moves what waits to the front, or to a larger place.
+    /// Moves the waiting bytes to the front, or into larger memory.
     @usableFromInline
     mutating func makeRoom(_ count: Int) {
         let used = tail - head
@@ -63,12 +63,11 @@ struct OutboxStorage {
         capacity = larger
     }
 
-    /// A larger place with the same bytes. The system moves the pages of a large one
-    /// (`LargeBlocks`), where copying it would keep everybody waiting.
+    /// Returns larger memory with the same bytes. For large memory the system moves the pages
+    /// (`LargeBlocks`); copying them would hold up every connection.
     private static func grown(_ memory: UnsafeMutableRawPointer, to count: Int) -> UnsafeMutableRawPointer {
         guard let grown = realloc(memory, count) else {
-            // Because without it nothing can be sent, as without any other memory
-            // that Swift asks for.
+            // Because nothing can be sent without it; Swift, too, stops when an allocation fails.
             fatalError("there is no memory for an outbox of \(count) bytes")
         }
         return grown
@@ -97,8 +96,8 @@ struct OutboxStorage {
         entries = Self.grown(entries, to: count).assumingMemoryBound(to: Outbox.Entry.self)
     }
 
-    /// Drops the first frame, of which so many bytes stand here.
-    /// - Returns: whether the gap that was behind it ended.
+    /// Drops the first frame, of which `inlineLeft` bytes are here.
+    /// - Returns: whether this removed the gap, which was right after it.
     mutating func dropFirst(_ inlineLeft: Int) -> Bool {
         let isBeforeGap = gap?.slots.lowerBound == entryHead + 1
         head += inlineLeft + bytes(after: entryHead)
@@ -107,12 +106,12 @@ struct OutboxStorage {
         return isBeforeGap
     }
 
-    /// The entry that ends at a position, by bisection.
+    /// Returns the index of the entry that ends at a position, by binary search.
     func index(endingAt position: UInt64) -> Int? {
         var low = entryHead
         var high = entryTail
         if let gap {
-            // What stands in its slots is in no order.
+            // The slots inside the gap are in no order, so the search skips them.
             if entries[gap.slots.lowerBound - 1].end < position {
                 low = gap.slots.upperBound
             } else {
@@ -127,21 +126,21 @@ struct OutboxStorage {
     }
 }
 
-/// The free outbox memory of one loop.
+/// The unused outbox memory of one loop.
 public final class OutboxPool {
     private static let capacity = 16 << 10
     private static let entryCapacity = 128
-    /// What is kept for the next round; more is given back to the system.
+    /// The most free storages that are kept for the next round; more are freed.
     private static let mostKept = 64
 
     private var free: [UnsafeMutablePointer<OutboxStorage>] = []
-    /// What all outboxes have in memory of their own, payloads left out, in bytes; of each
-    /// it is what was there at its last `noteWaiting`.
+    /// The bytes that all outboxes hold in their own memory, without payloads. Each one counts as
+    /// of its last `noteWaiting`.
     public private(set) var waiting = 0
-    /// Where large blocks go that are used no more.
+    /// Takes large blocks that are no longer used.
     public let reclaimer: Reclaimer?
 
-    /// - Parameter reclaimer: nil: large blocks are freed at once.
+    /// - Parameter reclaimer: if nil, large blocks are freed at once.
     public init(_ reclaimer: Reclaimer? = nil) {
         self.reclaimer = reclaimer
         free.reserveCapacity(Self.mostKept)
@@ -149,7 +148,7 @@ public final class OutboxPool {
 
     deinit { for storage in free { release(storage) } }
 
-    /// One outbox has so many bytes now, which had so many when it told the last time.
+    /// Updates the count of one outbox from `before` to `bytes`.
     func note(_ bytes: Int, instead before: Int) { waiting += bytes - before }
 
     func take() -> UnsafeMutablePointer<OutboxStorage> {
@@ -160,8 +159,8 @@ public final class OutboxPool {
     }
 
     func giveBack(_ storage: UnsafeMutablePointer<OutboxStorage>) {
-        // Grown ones are kept up to a turn's size: a busy peer grows anew in
-        // each round otherwise.
+        // Storages that have grown are kept up to this size; otherwise a busy peer would grow one
+        // anew in each round.
         guard free.count < Self.mostKept, storage.pointee.capacity <= 4 * ReadBuffer.turn else {
             release(storage)
             return

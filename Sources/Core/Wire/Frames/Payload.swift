@@ -1,35 +1,34 @@
 internal import Glibc
 
-/// Bytes that one outbox or several send, counted by references. At first they
-/// may stand in somebody else's buffer; what the kernel did not take at once is
-/// copied then.
+/// Reference-counted bytes that one or more outboxes send. They may first be in a borrowed buffer;
+/// what the kernel didn't take at once is then copied.
 ///
-/// Used on one loop's thread.
+/// Used on the thread of one loop.
 public final class Payload {
     public private(set) var bytes: UnsafeRawBufferPointer
-    /// What is given back at the end; nil where the bytes are somebody else's.
+    /// The memory to free at the end; nil if the payload doesn't own the bytes.
     private var memory: UnsafeMutableRawBufferPointer?
-    /// Where it goes then; nil: it is freed at once.
+    /// Takes the memory then; if nil, it is freed at once.
     private let reclaimer: Reclaimer?
-    /// Where the bytes stand in a file that another program has left.
+    /// The file that holds the bytes, if another program left them in one.
     private var file: MappedFile?
-    /// Its place in the list of payloads that are written down.
+    /// Its index in a `PayloadList`.
     var place: Int?
 
-    /// - Parameter reclaimer: gives and takes the memory; nil: it is nobody's but this one's.
+    /// - Parameter reclaimer: provides the memory and takes it back; if nil, malloc and free do.
     public init(copying source: UnsafeRawBufferPointer, _ reclaimer: Reclaimer? = nil) {
         bytes = source
         self.reclaimer = reclaimer
         copy()
     }
 
-    /// Refers to bytes that are valid until `own` is called.
+    /// Refers to bytes that stay valid until `own` is called.
     public init(borrowing source: UnsafeRawBufferPointer, _ reclaimer: Reclaimer? = nil) {
         bytes = source
         self.reclaimer = reclaimer
     }
 
-    /// Refers to bytes of a mapped file, and keeps that.
+    /// Refers to bytes in a mapped file, and keeps the file.
     public init(_ source: UnsafeRawBufferPointer, in file: MappedFile, _ reclaimer: Reclaimer) {
         bytes = source
         self.file = file
@@ -47,30 +46,30 @@ public final class Payload {
         reclaimer.deallocate(start, memory.count)
     }
 
-    /// Whether its bytes are somebody else's, who may take them back.
+    /// Whether the bytes belong to another owner, which may take them back.
     public var isBorrowed: Bool { memory == nil && file == nil }
 
-    /// The borrowed bytes go away: copies them where an outbox still needs
-    /// them. The caller's reference is the only one otherwise.
+    /// Copies borrowed bytes before they go away, if an outbox still needs them. Otherwise only the
+    /// caller refers to this payload.
     public func own() {
         guard isBorrowed else { return }
         if isWaiting { copy() } else { bytes = .none }
     }
 
-    /// Takes over the memory in which the borrowed bytes stand, instead of copying them:
-    /// what `FrameAssembler.giveAway` gave.
+    /// Takes over the memory that holds the borrowed bytes instead of copying them; the memory is
+    /// from `FrameAssembler.giveAway`.
     public func own(_ memory: UnsafeMutableRawBufferPointer) {
         self.memory = memory
         reclaimer?.payloadBytes += bytes.count
     }
 
-    /// So many bytes of the start are written, and nobody needs them again.
+    /// The number of bytes at the start that are written and already given back.
     private var discarded = 0
     private static let discardedAtOnce = 128 << 10
 
-    /// Says that the first bytes are written to the one who gets them. Those of a
-    /// payload that only one outbox has are given back piece by piece, where its memory
-    /// is too large to be kept for the next.
+    /// Records that the first `count` bytes are written. If only one outbox holds the payload,
+    /// those bytes are given back in steps. That applies only to memory that is too large to be
+    /// kept for reuse.
     func wrote(upTo count: Int) {
         guard holders == 1, memory != nil || file != nil, bytes.count > SpareBlocks.largest,
             count - discarded >= Self.discardedAtOnce
@@ -80,13 +79,13 @@ public final class Payload {
         discarded = count
     }
 
-    /// Keeps the bytes for later, beside the outboxes that hold it.
+    /// Keeps the bytes for later, in addition to the outboxes that hold them.
     public func hold() { holders += 1 }
 
     /// Ends a `hold`.
     public func letGo() { holders -= 1 }
 
-    /// How many outboxes hold it.
+    /// The number of outboxes that hold it, plus the number of `hold`s.
     var holders = 0
     public var isWaiting: Bool { holders > 0 }
 
@@ -99,8 +98,8 @@ public final class Payload {
     }
 }
 
-/// The payloads that a broker's state refers to: each stands in it once, however many
-/// connections it waits for.
+/// The payloads that a broker's state refers to. Each appears once, however many connections wait
+/// for it.
 public struct PayloadList: ~Copyable {
     public private(set) var payloads: [Payload] = []
 
@@ -108,7 +107,7 @@ public struct PayloadList: ~Copyable {
 
     deinit { for payload in payloads { payload.place = nil } }
 
-    /// A payload's place in the list; it is added where it has none.
+    /// Returns a payload's index in the list, after adding it if necessary.
     public mutating func place(of payload: Payload) -> Int {
         if let place = payload.place { return place }
         let place = payloads.count
@@ -118,23 +117,23 @@ public struct PayloadList: ~Copyable {
     }
 }
 
-/// Bytes that come piece by piece and become a payload without a copy: the system moves the
-/// pages of what has grown large (`LargeBlocks`).
+/// Collects bytes that come in chunks, and turns them into a payload without a copy. When the
+/// memory is large, the system moves its pages to make it grow (`LargeBlocks`).
 ///
-/// Used on one loop's thread.
+/// Used on the thread of one loop.
 public struct PayloadWriter: ~Copyable {
-    /// What is small has so many bytes at most.
+    /// The size of a small buffer, in bytes.
     private static let small = 16 << 10
-    /// What isn't has so much room at first: more than the C library keeps for small blocks,
-    /// so that it has pages of its own, and more than `SpareBlocks` have, which can't grow.
-    /// Pages that nothing was written to are no memory yet.
+    /// The first size of a large buffer, in bytes. It is more than the C library keeps for small
+    /// blocks, so the buffer has its own pages. It is also more than `SpareBlocks` hold, as those
+    /// can't grow. Untouched pages take no memory.
     private static let large = 8 << 20
 
     private let reclaimer: Reclaimer
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     public private(set) var count = 0
 
-    /// - Parameter reclaimer: takes the memory back, piece by piece.
+    /// - Parameter reclaimer: takes the memory back, in steps.
     public init(_ reclaimer: Reclaimer) { self.reclaimer = reclaimer }
 
     deinit { if let start = memory.baseAddress { reclaimer.deallocate(start, memory.count) } }
@@ -146,7 +145,7 @@ public struct PayloadWriter: ~Copyable {
         count += bytes.count
     }
 
-    /// What was written; the writer is empty after it.
+    /// Returns the written bytes and leaves the writer empty.
     public mutating func take() -> Payload {
         if memory.count > Self.small { resize(to: max(count, SpareBlocks.largest + 1)) }
         let payload = Payload(borrowing: UnsafeRawBufferPointer(rebasing: memory[..<count]), reclaimer)
@@ -164,8 +163,7 @@ public struct PayloadWriter: ~Copyable {
 
     private mutating func resize(to capacity: Int) {
         guard let resized = realloc(memory.baseAddress, capacity) else {
-            // Because without it no answer can be made, as without any other memory that
-            // Swift asks for.
+            // Because no answer can be made without it; Swift, too, stops when an allocation fails.
             fatalError("there is no memory for a body of \(capacity) bytes")
         }
         memory = .init(start: resized, count: capacity)

@@ -1,9 +1,9 @@
-/// Bytes that wait in a broker, on their way into a state's file or out of it. They are
-/// referred to where they stand, and not copied.
+/// Waiting bytes of a broker, on their way into a state's file or out of it. They are referred to
+/// in place, not copied.
 public enum WaitingBytes {
     case array([UInt8])
-    /// Pieces in their order, which belong to somebody else: to the broker that is written
-    /// down, or to the mapped file that is read.
+    /// Buffers in order. They belong to the broker whose state is being written, or to the mapped
+    /// file that is being read.
     case pieces([UnsafeRawBufferPointer])
 
     public init() { self = .array([]) }
@@ -15,7 +15,7 @@ public enum WaitingBytes {
         }
     }
 
-    /// Calls back once with all pieces, which are valid until it returns.
+    /// Calls `use` once with all buffers, which are valid until it returns.
     public func withPieces<Result>(_ use: ([UnsafeRawBufferPointer]) -> Result) -> Result {
         switch self {
         case .array(let bytes): bytes.withUnsafeBytes { use([$0]) }
@@ -23,7 +23,7 @@ public enum WaitingBytes {
         }
     }
 
-    /// An array of them all; made by a copy where they are no array yet.
+    /// All bytes as an array, copied if they aren't one yet.
     public var array: [UInt8] {
         switch self {
         case .array(let bytes): return bytes

@@ -1,9 +1,8 @@
-/// One process for good: its number, which another process may have later, and its
-/// start, which tells the two apart.
+/// The lasting identity of a process: its pid, which another process may get later, and its start
+/// time, which tells the two apart.
 public struct ProcessIdentity: Sendable, Equatable {
     public let pid: Int32
-    /// When it was started, in clock ticks since the machine's start: field 22 of
-    /// `/proc/PID/stat`.
+    /// The start time, in clock ticks since the machine's start: field 22 of `/proc/PID/stat`.
     public let startTicks: UInt64
 
     public init(pid: Int32, startTicks: UInt64) {
@@ -11,16 +10,16 @@ public struct ProcessIdentity: Sendable, Equatable {
         self.startTicks = startTicks
     }
 
-    /// What stands for a process that had this number, and of which nothing more is
-    /// known: it equals no process that there is.
+    /// Returns the identity of a process that had this pid and of which nothing else is known. It
+    /// equals no existing process.
     public static func ended(_ pid: Int32) -> ProcessIdentity { ProcessIdentity(pid: pid, startTicks: (1 << 53) - 1) }
 }
 
-/// What `/proc/PID/stat` says of a process.
+/// A process's state from `/proc/PID/stat`.
 package struct ProcessStatus: Equatable {
     package var parent: Int32
     package var startTicks: UInt64
-    /// It has ended and was not waited for.
+    /// Whether it has ended and was not waited for.
     package var hasEnded: Bool
 
     package init(parent: Int32, startTicks: UInt64, hasEnded: Bool = false) {
@@ -29,8 +28,8 @@ package struct ProcessStatus: Equatable {
         self.hasEnded = hasEnded
     }
 
-    /// Reads the line. The second field, the name in parentheses, may hold anything;
-    /// the state is the third.
+    /// Reads the line. The second field, the name in parentheses, may contain anything; the state
+    /// is the third.
     package init?(_ line: UnsafeRawBufferPointer) {
         guard let nameEnd = line.lastIndex(of: UInt8(ascii: ")")), nameEnd + 2 < line.count else { return nil }
         let state = line[nameEnd + 2]
@@ -55,19 +54,19 @@ package struct ProcessStatus: Equatable {
         guard let parent = numbers.parent.flatMap({ Int32(exactly: $0) }), let threads = numbers.threads,
             let start = numbers.start
         else { return nil }
-        // The first thread may have ended before the others.
+        // The first thread may end before the other threads, which looks like a zombie.
         self.init(
             parent: parent, startTicks: start,
             hasEnded: state == UInt8(ascii: "X") || state == UInt8(ascii: "Z") && threads <= 1)
     }
 }
 
-/// A peer's process and user, as they were when it connected.
+/// A peer's process and user, as of the moment when it connected.
 public struct PeerCredentials: Sendable, Equatable {
     public var pid: Int32
     public var uid: UInt32
     public var gid: UInt32
-    /// When they were asked for, in clock ticks since the machine's start.
+    /// The time when the credentials were read, in clock ticks since the machine's start.
     public var seenAt: UInt64
 
     public init(pid: Int32, uid: UInt32, gid: UInt32, seenAt: UInt64) {
@@ -78,23 +77,23 @@ public struct PeerCredentials: Sendable, Equatable {
     }
 }
 
-/// Whose child a process is, from the kernel's process table.
+/// Relations between processes, from the kernel's process table.
 public enum Ancestors {
-    /// How one process is related to another.
+    /// The relation of one process to another.
     public enum Descent: Sendable, Equatable {
         case itself, descends, unrelated
         /// The chain of parents could not be followed to its end.
         case unknown
     }
 
-    /// A chain is followed so far; what a longer one leads to isn't known.
+    /// The most parents that are followed; a longer chain gives `unknown`.
     private static let mostGenerations = 256
-    /// How often a walk begins in which a step vanished.
+    /// How often a walk is tried if a process on the way vanishes.
     private static let mostWalks = 3
 
-    /// How a process is related to an ancestor that lives. One that adopts what its
-    /// descendants leave behind is never missed: a process gets no parent beyond it.
-    /// - Parameter status: what the process table says of a number now.
+    /// Returns how a process is related to a living ancestor. An ancestor that is a subreaper is
+    /// never missed, since no orphan below it gets a parent above it.
+    /// - Parameter status: the current entry of the process table for a pid.
     package static func descent(
         of process: ProcessIdentity, from ancestor: ProcessIdentity, status: (Int32) -> ProcessStatus?
     ) -> Descent {
@@ -105,7 +104,7 @@ public enum Ancestors {
         return .unknown
     }
 
-    /// One walk up; nil where a step vanished.
+    /// Walks up the parents once; returns nil if a process on the way vanished.
     private static func walk(
         from process: ProcessIdentity, to ancestor: ProcessIdentity, _ status: (Int32) -> ProcessStatus?
     ) -> Descent? {
@@ -113,9 +112,8 @@ public enum Ancestors {
         guard var own = status(pid), own.startTicks == process.startTicks else { return nil }
         for _ in 0..<mostGenerations {
             guard own.parent > 0 else { return .unrelated }
-            // A process whose parent ends gets another parent, and never one of the same
-            // number: where the number is the same before and after, it was its parent
-            // that was read in between.
+            // When a parent ends, the process gets a parent with another pid. So if the pid is the
+            // same before and after, the entry read in between was the parent's.
             guard let parent = status(own.parent), status(pid) == own else { return nil }
             guard own.parent != ancestor.pid || parent.startTicks != ancestor.startTicks else { return .descends }
             (pid, own) = (own.parent, parent)
