@@ -1,6 +1,6 @@
-/// Counts of values by magnitude, each split in 16, so that a percentile is right
-/// within 7 % (after Gil Tene's HdrHistogram). Memory is taken for the magnitudes
-/// that come: 128 bytes for each, 8 KiB at most. For one thread.
+/// Counts of values by magnitude, each of which is split in 16, so a percentile is accurate to 7 %
+/// (after Gil Tene's HdrHistogram). Memory is allocated for the magnitudes that occur: 128 bytes
+/// for each, 8 KiB at most. Used on one thread.
 @frozen
 public struct Histogram: ~Copyable {
     @usableFromInline typealias Row = UnsafeMutablePointer<UInt64>
@@ -11,7 +11,7 @@ public struct Histogram: ~Copyable {
     @usableFromInline var total: UInt64 = 0
     @usableFromInline var most: UInt64 = 0
 
-    /// How many values there were.
+    /// The number of recorded values.
     public var count: UInt64 { total }
     public var largest: UInt64 { most }
 
@@ -20,7 +20,7 @@ public struct Histogram: ~Copyable {
         rows.initialize(repeating: nil, count: Self.rowCount)
     }
 
-    /// Goes on with the counts of another one, by slot; those of no slot are left out.
+    /// Continues from another histogram's counts by slot; counts of unknown slots are ignored.
     public init(_ counted: [(slot: Int, count: UInt64)], largest: UInt64) {
         self.init()
         for (slot, number) in counted where (0..<Self.rowCount * Self.split).contains(slot) {
@@ -34,7 +34,7 @@ public struct Histogram: ~Copyable {
         rows.deallocate()
     }
 
-    /// The slots that have counted something, in order.
+    /// The slots with a count over 0, in order.
     public var counted: [(slot: Int, count: UInt64)] {
         (0..<Self.rowCount * Self.split).compactMap { slot in
             guard let row = rows[slot / Self.split], row[slot % Self.split] > 0 else { return nil }
@@ -48,8 +48,8 @@ public struct Histogram: ~Copyable {
         if value > most { most = value }
     }
 
-    /// The value that a share of the recorded ones doesn't exceed, as the upper bound of
-    /// its slot; 0 where there is none.
+    /// Returns a value that the given share of the values doesn't exceed, as its slot's upper
+    /// bound; 0 if there are no values.
     public func percentile(_ share: Double) -> UInt64 {
         let wanted = UInt64((share * Double(count)).rounded(.up))
         var seen: UInt64 = 0
@@ -85,7 +85,7 @@ public struct Histogram: ~Copyable {
     private static func upperBound(_ slot: Int) -> UInt64 {
         guard slot >= split else { return UInt64(slot) }
         let magnitude = UInt64(slot / split + 3)
-        // Wraps to the largest value in the last slot.
+        // In the last slot this wraps around to the largest value.
         return ((UInt64(slot % split) + 16 + 1) << (magnitude - 4)) &- 1
     }
 }

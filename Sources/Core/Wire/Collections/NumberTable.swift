@@ -1,4 +1,4 @@
-/// Values by numbers of which no two are the same. An empty one has no memory. For one thread.
+/// A table of values by unique numbers. An empty one takes no memory. Used on one thread.
 @frozen
 public struct NumberTable<Value>: ~Copyable {
     @usableFromInline
@@ -21,17 +21,17 @@ public struct NumberTable<Value>: ~Copyable {
     @inlinable
     public init() {}
 
-    /// How many there are.
+    /// The number of values.
     @inlinable public var count: Int { table.count }
 
-    /// All of them, in the order of their numbers.
+    /// All values, ordered by their numbers.
     public var values: [Value] {
         var slots: [Slot] = []
         table.forEach { slots.append($0) }
         return slots.sorted { $0.number < $1.number }.compactMap(\.value)
     }
 
-    /// Nil takes it out.
+    /// Setting nil removes the value.
     @inlinable
     public subscript(number: UInt64) -> Value? {
         get { place(number).flatMap { table[$0].value } }
@@ -44,17 +44,17 @@ public struct NumberTable<Value>: ~Copyable {
         }
     }
 
-    /// Enters a value under a number that isn't there.
+    /// Adds a value under a number that isn't in the table.
     @inlinable
     public mutating func add(_ value: Value, _ number: UInt64) { table.add(Slot(number: number, value: value)) }
 
-    /// Takes one out that may be there.
+    /// Removes a value, if it is there.
     @inlinable @inline(__always)
     public mutating func remove(_ number: UInt64) {
         if let place = place(number) { table.remove(at: place) }
     }
 
-    /// Takes a value out.
+    /// Removes and returns a value.
     @inlinable
     public mutating func take(_ number: UInt64) -> Value? {
         guard let place = place(number) else { return nil }
@@ -71,7 +71,7 @@ public struct NumberTable<Value>: ~Copyable {
 
     @inlinable @inline(__always)
     static func hash(_ number: UInt64) -> UInt64 {
-        // The golden ratio's bits spread numbers that follow one another.
+        // The bits of the golden ratio spread consecutive numbers.
         (number &* 0x9E37_79B9_7F4A_7C15) >> 32
     }
 }

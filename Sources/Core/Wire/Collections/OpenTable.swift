@@ -1,20 +1,21 @@
-/// A place in an `OpenTable`: an entry, or free.
+/// A slot of an `OpenTable`: an entry, or free.
 public protocol OpenTableSlot {
-    /// A free one.
+    /// Makes a free slot.
     init()
     var isFree: Bool { get }
-    /// Its entry's, always the same. Its low bits say where the entry would stand best.
+    /// The entry's hash, which never changes. Its low bits are the index of the entry's preferred
+    /// slot.
     var hash: UInt64 { get }
 }
 
-/// Entries found by hash, by open addressing: an entry stands in the first free place from its
-/// own on, and one that goes lets those behind it move up (Knuth's algorithm R). At most half of
-/// the places are taken, so that searches are short.
+/// A hash table with open addressing. An entry is in the first free slot from its preferred one on;
+/// a removal moves the following entries up (Knuth's algorithm R). At most half of the slots are
+/// used, so searches are short.
 ///
-/// What a key is, and what an entry owns, is its user's affair. For one thread.
+/// The table's user decides what a key is and what an entry owns. Used on one thread.
 @frozen
 public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
-    /// Nil until something is added.
+    /// The slots; nil until an entry is added.
     @usableFromInline var slots: UnsafeMutablePointer<Slot>?
     @usableFromInline var mask = -1
     @usableFromInline var taken = 0
@@ -28,10 +29,11 @@ public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
         slots?.deallocate()
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     @inlinable public var count: Int { taken }
 
-    /// The place of the entry that `isIt` knows; nil where there is none. Valid until the table changes.
+    /// Returns the index of the entry for which `isIt` is true; nil if there is none. Valid until
+    /// the table changes.
     @inlinable @inline(__always)
     public func find(_ hash: UInt64, _ isIt: (Slot) -> Bool) -> Int? {
         guard taken > 0, let slots else { return nil }
@@ -43,14 +45,14 @@ public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
         return nil
     }
 
-    /// What stands in a place that `find` gave; what is set there has the same hash.
+    /// The entry at an index from `find`; a new value must have the same hash.
     @inlinable
     public subscript(place: Int) -> Slot {
-        @inline(__always) unsafeAddress { UnsafePointer(slots! + place) }  // because `find` gave the place
+        @inline(__always) unsafeAddress { UnsafePointer(slots! + place) }  // because `find` returned the index
         @inline(__always) unsafeMutableAddress { slots! + place }
     }
 
-    /// Enters what isn't there yet.
+    /// Adds an entry that isn't in the table.
     @inlinable
     public mutating func add(_ slot: Slot) {
         if taken * 2 > mask { grow() }
@@ -60,21 +62,21 @@ public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
 
     @inlinable @inline(__always)
     func put(_ slot: Slot) {
-        let slots = slots!  // because the table has grown
+        let slots = slots!  // because `grow` has allocated them
         var index = Int(truncatingIfNeeded: slot.hash) & mask
         while !slots[index].isFree { index = (index + 1) & mask }
         slots[index] = slot
     }
 
-    /// Takes out what stands in a place that `find` gave.
+    /// Removes the entry at an index from `find`.
     @inlinable
     public mutating func remove(at place: Int) {
-        let slots = slots!  // because `find` gave the place
+        let slots = slots!  // because `find` returned the index
         var hole = place
         var next = (hole + 1) & mask
         while !slots[next].isFree {
             let home = Int(truncatingIfNeeded: slots[next].hash) & mask
-            // One whose own place lies behind the hole stays.
+            // An entry whose preferred slot is after the hole stays.
             if (next - home) & mask >= (next - hole) & mask {
                 slots[hole] = slots[next]
                 hole = next
@@ -85,7 +87,7 @@ public struct OpenTable<Slot: OpenTableSlot>: ~Copyable {
         taken -= 1
     }
 
-    /// Visits all entries, in no order.
+    /// Visits all entries, in no particular order.
     @inlinable
     public func forEach(_ use: (Slot) -> Void) {
         guard let slots else { return }

@@ -1,11 +1,10 @@
-/// What stands in a frame's header, as far as the protocol knows it. Its bytes
-/// are in the frame's buffer, or in the scanner's where they had escapes: both
-/// until the next frame is scanned.
+/// The members of a frame's header that the protocol knows. Texts point into the frame's buffer,
+/// or, if they had escapes, into the scanner's. Both are valid until the next frame is scanned.
 public struct Header: ~Copyable {
-    /// Which members were there.
+    /// The members that the header had.
     public var members: Members = []
     public var kind = Kind.unknown
-    /// 0 where it was missing or out of range.
+    /// The id; 0 if it was missing or out of range.
     public var id: UInt64 = 0
     public var deadline: Int64 = 0
     public var parent: Int64 = 0
@@ -22,22 +21,22 @@ public struct Header: ~Copyable {
     public var level = Text.none
     public var code = Text.none
     public var message = Text.none
-    /// The kind as it was written, where it is none of the known ones.
+    /// The kind as it was written, if it isn't a known one.
     public var unknownKind = Text.none
-    /// Still in JSON's form, with its quotes; forwarded as the same bytes.
+    /// Still in JSON form, with its quotes; forwarded unchanged.
     public var trace = Text.none
-    /// Still in JSON's form; forwarded as the same bytes.
+    /// Still in JSON form; forwarded unchanged.
     public var meta = Text.none
 
-    /// The header's bytes as they came.
+    /// The length of the received header, in bytes.
     public var count = 0
 
-    /// Nothing is set but what a plain header sets (`HeaderScanner.scanPlain`).
+    /// Whether only members of a plain header are set (`HeaderScanner.scanPlain`).
     var isPlain = true
 
     public init() {}
 
-    /// Empties one that is plain.
+    /// Resets a plain header.
     @inline(__always)
     mutating func clearPlain() {
         members = []
@@ -48,7 +47,7 @@ public struct Header: ~Copyable {
         name = .none
     }
 
-    /// A string's bytes: UTF-8, without JSON's escapes unless said otherwise.
+    /// The bytes of a string: UTF-8, without JSON's escapes unless stated otherwise.
     public typealias Text = UnsafeRawBufferPointer
 
     public struct Members: OptionSet, Sendable {
@@ -77,14 +76,14 @@ public struct Header: ~Copyable {
         @inlinable public static var meta: Members { Members(rawValue: 1 << 20) }
     }
 
-    /// What a frame is.
+    /// The kind of a frame.
     public enum Kind: UInt8, Sendable, CaseIterable {
         case unknown, call, open, reply, error, cancel, credit, broadcast, report, notice
     }
 }
 
 extension Header.Kind {
-    /// Its name on the wire.
+    /// The kind's name on the wire.
     public var name: StaticString {
         switch self {
         case .unknown: "unknown"
@@ -102,14 +101,14 @@ extension Header.Kind {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The bytes as a string; what isn't UTF-8 is replaced.
+    /// The bytes as a string; invalid UTF-8 is replaced.
     public var text: String { String(decoding: self, as: UTF8.self) }
 
     /// No bytes.
     @inlinable
     public static var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    /// Whether these are the string's bytes.
+    /// Whether these bytes equal the string's.
     @inlinable
     public func equals(_ string: StaticString) -> Bool {
         count == string.utf8CodeUnitCount
@@ -117,11 +116,11 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// A header that is no header: `bad-header`.
+/// The error for bytes that aren't a header: `bad-header`.
 public struct HeaderError: Error, Sendable, Equatable {
     /// What is wrong, as the end of a sentence about the header.
     public var reason: String
-    /// Where, in bytes from the header's start.
+    /// The position, in bytes from the header's start.
     public var offset: Int
 
     public init(_ reason: String, at offset: Int) {

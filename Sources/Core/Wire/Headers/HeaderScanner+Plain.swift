@@ -1,13 +1,13 @@
-/// The headers of nearly all frames, as clients write them: no white space,
-/// these members in this order, nothing to unescape. Every byte is judged, as
-/// in the full scan; a header that differs in anything is left to that.
+/// A fast path for the headers of nearly all frames, as clients write them: no white space, these
+/// members in this order, no escapes. Every byte is checked, as in the full scan. A header that
+/// differs in any way goes to the full scan.
 ///
 ///     {"kind":"call","id":7,"to":"Test/act"}   also with deadline, credit, or both
 ///     {"kind":"reply","id":7}
 ///     {"kind":"broadcast","name":"feed.full"}
 extension HeaderScanner {
-    /// Reads a plain header into an empty one; false where it isn't one, and
-    /// then what was written into `header` says nothing.
+    /// Reads a plain header into an empty one. Returns false if it isn't plain; the contents of
+    /// `header` are then meaningless.
     @inline(__always)
     func scanPlain(_ bytes: UnsafeRawBufferPointer, into header: inout Header) -> Bool {
         guard bytes.count >= 23 else { return false }
@@ -48,7 +48,7 @@ extension HeaderScanner {
     }
 }
 
-/// Pieces of headers as they nearly always are, up to eight bytes each, as words.
+/// Parts of typical headers, of up to eight bytes each, as words.
 enum Plain {
     /// `{"kind":`
     static let kind = 0x3a22_646e_696b_227b as UInt64
@@ -82,11 +82,10 @@ enum Plain {
     static let nameEnd = 0x223a_2265 as UInt64
 }
 
-/// The steps by which headers are read that are as they nearly always are.
+/// The steps that read typical headers.
 extension JSONCursor {
-    /// Passes a word's first `count` bytes, where they come next. Bytes behind
-    /// the end may be read, and then the end is not where the cursor stands at
-    /// last.
+    /// Passes the first `count` bytes of a word if they come next. It may read past the end; then
+    /// the final position of the cursor isn't the end.
     @inline(__always)
     mutating func pass(_ word: UInt64, _ count: Int = 8) -> Bool {
         guard pointer < end else { return false }
@@ -102,7 +101,7 @@ extension JSONCursor {
     mutating func passPlainNumber() -> UInt64? {
         guard pointer < end else { return nil }
         let digits = UnsafeRawPointer(pointer).loadUnaligned(as: UInt64.self).littleEndian ^ 0x3030_3030_3030_3030
-        // The high bit of each byte that is no digit.
+        // The high bit of each byte that isn't a digit.
         let others = ((digits &+ 0x7676_7676_7676_7676) | digits) & 0x8080_8080_8080_8080
         let startsWithZero = digits & 0xFF == 0
         guard others != 0 else { return startsWithZero ? nil : passLongNumber(digits) }
@@ -112,7 +111,7 @@ extension JSONCursor {
         return Self.value(digits << (64 - bits))
     }
 
-    /// A number of 8 to 15 digits, of which the first eight are known.
+    /// Passes a number of 8 to 15 digits, of which the first eight are known.
     @inline(__always)
     private mutating func passLongNumber(_ digits: UInt64) -> UInt64? {
         var value = Self.value(digits)
@@ -127,9 +126,8 @@ extension JSONCursor {
         return value
     }
 
-    /// The value of eight digits, one a byte, the first in the lowest: pairs,
-    /// fours and eights are put together at once (after Johnny Lee and Daniel
-    /// Lemire).
+    /// Returns the value of eight digits, one per byte, with the first in the lowest byte. It
+    /// combines them into pairs, fours and eights in parallel (after Johnny Lee and Daniel Lemire).
     @inline(__always)
     private static func value(_ digits: UInt64) -> UInt64 {
         let pairs = (digits &* 10) &+ (digits >> 8)
@@ -138,8 +136,8 @@ extension JSONCursor {
         return (low &+ high) >> 32
     }
 
-    /// Passes a string without anything to unescape or to check, from behind its
-    /// first quote to behind its last.
+    /// Passes a string without escapes and without bytes to check, from after its first quote to
+    /// after its last.
     @inline(__always)
     mutating func passText() -> Header.Text? {
         guard pointer < end else { return nil }
@@ -152,22 +150,21 @@ extension JSONCursor {
     }
 }
 
-/// The headers of calls, as the broker writes them: no white space, these
-/// members in this order, nothing to unescape. Every byte is judged, as in the
-/// full scan; a header that differs in anything is left to that.
+/// A fast path for the headers of calls, as the broker writes them: no white space, these members
+/// in this order, no escapes. Every byte is checked, as in the full scan. A header that differs in
+/// any way goes to the full scan.
 ///
 ///     {"kind":"call","id":7,"to":"Test/act","from":"Menu","deadline":2000,"credit":16}
 extension HeaderScanner {
-    /// Scans a header that a client got. `ReadBuffer.slack` bytes behind it must
-    /// be readable.
+    /// Scans a header that a client received. `ReadBuffer.slack` bytes after it must be readable.
     @inline(__always)
     package func scanFromBroker(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         if scanCall(bytes, into: &header) { return }
         try scan(bytes, into: &header)
     }
 
-    /// False where it is no such header, and then what was written into `header`
-    /// says nothing.
+    /// Reads such a header of a call. Returns false if it is different; the contents of `header`
+    /// are then meaningless.
     @inline(__always)
     func scanCall(_ bytes: UnsafeRawBufferPointer, into header: inout Header) -> Bool {
         guard bytes.count >= 16 else { return false }

@@ -1,11 +1,11 @@
 extension HeaderScanner {
-    /// A string member's value.
+    /// Reads the value of a string member.
     @inline(__always)
     func string(_ cursor: inout JSONCursor, _ name: StaticString) throws(JSONError) -> Header.Text {
         try string(&cursor, orElse: "\"\(name)\" is no string")
     }
 
-    /// A string, from its quote on.
+    /// Reads a string, starting at its quote.
     @inline(__always)
     func string(_ cursor: inout JSONCursor, orElse message: @autoclosure () -> String) throws(JSONError) -> Header.Text
     {
@@ -24,12 +24,12 @@ extension HeaderScanner {
         return Header.Text(start: start, count: count)
     }
 
-    /// An integer without fraction or exponent, within ±(2^53 - 1).
-    /// - Parameter tooLarge: what one beyond is taken as; nil refuses it.
+    /// Reads an integer without fraction or exponent, within ±(2^53 - 1).
+    /// - Parameter tooLarge: the result for an integer outside that range; nil makes it an error.
     @inline(__always)
     func integer(_ cursor: inout JSONCursor, _ name: StaticString, tooLarge: Int64? = nil) throws(JSONError) -> Int64 {
         let start = cursor.pointer
-        // As nearly all are.
+        // The common case: a short number that is not negative.
         if let value = cursor.passPlainNumber(),
             cursor.peek() == UInt8(ascii: ",") || cursor.peek() == UInt8(ascii: "}")
         {

@@ -1,26 +1,26 @@
-/// Reads a frame's header in one pass over its bytes: one JSON object, strict
-/// as the protocol's sections 2 and 3 say, without making a value of it.
+/// Reads a frame's header in one pass over its bytes, without making a `JSON` value of it. The
+/// header is one JSON object, as strict as the protocol's sections 2 and 3 say.
 ///
-/// One scanner serves a loop; what it gives points into the frame, or into the
-/// scanner's own memory, and holds until the next scan.
+/// One scanner serves a loop. Its results point into the frame or into the scanner's own memory,
+/// and are valid until the next scan.
 public final class HeaderScanner {
     static let maximumDepth = 32
-    /// A tape that grew beyond so many values is given back.
+    /// The most entries for which an emptied tape keeps its memory.
     static let keptValues: UInt32 = 512
     /// The largest integer on the wire, 2^53 - 1.
     public static let largestInteger: Int64 = 9_007_199_254_740_991
-    /// A `meta` may have so many bytes.
+    /// The longest `meta`, in bytes.
     public static let longestMeta = 4096
     static let longestName = 256
 
-    /// Where strings with escapes are written without them.
-    @exclusivity(unchecked)  // because each header passes it, on one thread
+    /// The memory into which strings with escapes are decoded.
+    @exclusivity(unchecked)  // because every header uses it, on one thread
     var scratch: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked)  // the same
     var scratchCapacity: Int
     @exclusivity(unchecked)  // the same
     var scratchUsed = 0
-    /// The members that are kept or passed in JSON's form.
+    /// The members whose values are kept or skipped in JSON form.
     @exclusivity(unchecked)  // the same
     var tape = JSONTape()
 
@@ -31,7 +31,7 @@ public final class HeaderScanner {
 
     deinit { scratch.deallocate() }
 
-    /// Scans a header. `ReadBuffer.slack` bytes behind it must be readable.
+    /// Scans a header. `ReadBuffer.slack` bytes after it must be readable.
     @inline(__always)
     public func scan(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         if header.isPlain { header.clearPlain() } else { header = Header() }
@@ -47,7 +47,7 @@ public final class HeaderScanner {
     package func scanFully(_ bytes: UnsafeRawBufferPointer, into header: inout Header) throws(HeaderError) {
         scratchUsed = 0
         if tape.count > 0 { tape.clear(keeping: Self.keptValues) }
-        // Unescaped, a string is never longer than it was.
+        // Decoding never makes a string longer.
         if scratchCapacity < bytes.count {
             scratch.deallocate()
             scratchCapacity = bytes.count
@@ -77,13 +77,14 @@ public final class HeaderScanner {
         guard header.members.contains(.kind) else { throw JSONError(offset: 0, message: "\"kind\" is missing") }
     }
 
-    /// Reads a known member's value; false where the key is none of them.
-    /// - Parameter quoted: the key in JSON's form.
+    /// Reads the value of a known member; returns false if the key is unknown.
+    /// - Parameter quoted: the key in JSON form.
     @inline(__always)
     private func member(
         _ key: Header.Text, _ quoted: Header.Text, _ cursor: inout JSONCursor, _ header: inout Header
     ) throws(JSONError) -> Bool {
-        // The scratch and the frame both have readable bytes behind a key.
+        // The scratch and the frame both have readable bytes after a key, so `pack` may load a
+        // whole word.
         guard key.count <= 8 else {
             guard key.equals("subscription") else { return false }
             try once(.subscription, &header, key, quoted, cursor)
@@ -193,14 +194,14 @@ public final class HeaderScanner {
         _ cursor: JSONCursor
     ) throws(JSONError) {
         guard !header.members.contains(member) else {
-            // Because a key in JSON's form has its quotes.
+            // because a key in JSON form has at least its quotes
             let start = quoted.baseAddress.unsafelyUnwrapped - UnsafeRawPointer(cursor.base)
             throw .repeated(key.text, at: start)
         }
         header.members.insert(member)
     }
 
-    /// A member's value in JSON's form.
+    /// Returns a member's value in JSON form.
     private func value(
         of key: Header.Text, _ quoted: Header.Text, _ cursor: inout JSONCursor
     ) throws(JSONError) -> Header.Text {
@@ -211,7 +212,7 @@ public final class HeaderScanner {
     }
 }
 
-/// A key of up to eight bytes as one word, to be compared at once.
+/// A key of up to eight bytes as one word, so that one comparison suffices.
 private enum PackedKey {
     @inline(__always)
     static func pack(_ key: Header.Text) -> UInt64 {

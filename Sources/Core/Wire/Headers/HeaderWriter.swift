@@ -1,19 +1,19 @@
-/// Writes a frame's lengths, header and body into memory that has room for it.
+/// Writes a frame's lengths, header and body into memory with enough space.
 ///
-/// The order of calls is the order on the wire: `kind` first, `id` second.
+/// The order of the calls is the order on the wire: `kind` first, `id` second.
 public struct HeaderWriter {
     @usableFromInline let start: UnsafeMutablePointer<UInt8>
     @usableFromInline var cursor: UnsafeMutablePointer<UInt8>
 
-    /// Room for what isn't a text: lengths, names of members, numbers.
+    /// The space for everything that isn't a text, in bytes: lengths, member names, numbers.
     public static let overhead = 512
 
-    /// The room that a text may take once it is escaped.
+    /// Returns the space that a text may take once it is escaped, in bytes.
     @inlinable
     public static func room(_ text: UnsafeRawBufferPointer) -> Int { text.count * 6 + 32 }
 
-    /// Begins a frame. The memory has `overhead` bytes, `room` for each text,
-    /// and the body's length where it is copied.
+    /// Begins a frame. The memory needs `overhead` bytes, `room` for each text, and the body's
+    /// length if it is copied.
     @inlinable @inline(__always)
     public init(_ memory: UnsafeMutableRawPointer, _ kind: Header.Kind) {
         self.init(memory, opening: kind.opening)
@@ -26,7 +26,7 @@ public struct HeaderWriter {
         literal(opening)
     }
 
-    /// Goes on with a frame that begins as another did.
+    /// Continues a frame that begins with the same bytes as an earlier one.
     @inlinable @inline(__always)
     public init(_ memory: UnsafeMutableRawPointer, copying begun: UnsafeRawBufferPointer) {
         start = memory.assumingMemoryBound(to: UInt8.self)
@@ -34,11 +34,11 @@ public struct HeaderWriter {
         bytes(begun)
     }
 
-    /// How many bytes are written, the place of the lengths counted.
+    /// The number of bytes written, including the space for the lengths.
     @inlinable
     public var count: Int { cursor - start }
 
-    /// Bytes that are written as they are.
+    /// Writes bytes unchanged.
     @inlinable @inline(__always)
     public mutating func literal(_ text: StaticString) {
         UnsafeMutableRawPointer(cursor).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
@@ -56,7 +56,7 @@ public struct HeaderWriter {
         }
     }
 
-    /// A string; what JSON must escape is escaped, and nothing else.
+    /// Writes a string member, and escapes only what JSON requires.
     public mutating func string(_ name: StaticString, _ text: UnsafeRawBufferPointer) {
         key(name)
         cursor.pointee = UInt8(ascii: "\"")
@@ -66,7 +66,7 @@ public struct HeaderWriter {
         cursor += 1
     }
 
-    /// A string without anything to escape: a name, or `Interface/action`.
+    /// Writes a string member with nothing to escape: a name, or `Interface/action`.
     @inlinable @inline(__always)
     public mutating func name(_ name: StaticString, _ text: UnsafeRawBufferPointer) {
         key(name)
@@ -77,7 +77,7 @@ public struct HeaderWriter {
         cursor += 1
     }
 
-    /// A string without anything to escape.
+    /// Writes a string member with nothing to escape.
     @inlinable @inline(__always)
     public mutating func string(_ name: StaticString, _ text: StaticString) {
         key(name)
@@ -99,7 +99,7 @@ public struct HeaderWriter {
         literal(value ? "true" : "false")
     }
 
-    /// A value that is JSON already.
+    /// Writes a member whose value is already JSON.
     @inlinable @inline(__always)
     public mutating func raw(_ name: StaticString, _ json: UnsafeRawBufferPointer) {
         key(name)
@@ -107,7 +107,7 @@ public struct HeaderWriter {
     }
 
     /// Ends the header, copies the body and writes the lengths.
-    /// - Returns: how many bytes of the memory the frame takes.
+    /// - Returns: the number of bytes that the frame takes in the memory.
     @inlinable @inline(__always)
     public mutating func end(body: UnsafeRawBufferPointer) -> Int {
         cursor.pointee = UInt8(ascii: "}")
@@ -116,7 +116,7 @@ public struct HeaderWriter {
         return finish(copiedBody: body.count, restOfBody: 0)
     }
 
-    /// Ends the header of a frame whose body follows from elsewhere.
+    /// Ends the header of a frame whose body is sent from other memory.
     @inlinable @inline(__always)
     public mutating func endHeader(bodyCount: Int) -> Int {
         cursor.pointee = UInt8(ascii: "}")
@@ -124,9 +124,9 @@ public struct HeaderWriter {
         return finish(copiedBody: 0, restOfBody: bodyCount)
     }
 
-    /// Writes the lengths of a frame whose header, and what is copied of its
-    /// body, are written already.
-    /// - Returns: how many bytes of the memory the frame takes.
+    /// Writes the lengths of a frame whose header, and the copied part of its body, are already
+    /// written.
+    /// - Returns: the number of bytes that the frame takes in the memory.
     @inlinable @inline(__always)
     public func finish(copiedBody copied: Int, restOfBody rest: Int) -> Int {
         let written = count
@@ -148,7 +148,7 @@ public struct HeaderWriter {
         cursor += 2
     }
 
-    /// Bytes that are written as they are.
+    /// Writes bytes unchanged.
     @inlinable @inline(__always)
     public mutating func bytes(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return }
@@ -156,13 +156,13 @@ public struct HeaderWriter {
         cursor += bytes.count
     }
 
-    /// Eight digits at once.
+    /// Writes a number, eight digits at once.
     @inlinable @inline(__always)
     mutating func digits(_ value: UInt64) {
         if value < 100_000_000 { shortDigits(value) } else { longDigits(value) }
     }
 
-    /// Of a number from 1 to 99,999,999.
+    /// Writes a number from 1 to 99,999,999.
     @inlinable @inline(__always)
     mutating func shortDigits(_ value: UInt64) {
         let digits = Self.eightDigits(value)
@@ -179,14 +179,14 @@ public struct HeaderWriter {
         cursor += 8
     }
 
-    /// Eight bytes, of which what is too many is written over.
+    /// Stores eight bytes; later writes overwrite the surplus ones.
     @inlinable @inline(__always)
     func store(_ word: UInt64) {
         UnsafeMutableRawPointer(cursor).storeBytes(of: word.littleEndian, as: UInt64.self)
     }
 
-    /// The eight digits of a number below 10^8, one a byte, the first in the
-    /// lowest (Paul Khuong, "How to print integers really fast", 2017).
+    /// Returns the eight digits of a number below 10^8, one per byte, with the first in the lowest
+    /// byte (Paul Khuong, "How to print integers really fast", 2017).
     @inlinable @inline(__always)
     static func eightDigits(_ value: UInt64) -> UInt64 {
         let fours = (value / 10_000) | ((value % 10_000) << 32)

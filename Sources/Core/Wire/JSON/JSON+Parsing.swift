@@ -1,13 +1,12 @@
 extension JSON {
-    /// Reads one JSON value as RFC 8259 has it, from valid UTF-8, with nothing
-    /// but white space around it. A byte order mark, a lone surrogate and a name
-    /// given twice in one object (compared after unescaping, byte by byte) are
-    /// errors.
+    /// Reads one JSON value as RFC 8259 defines it, from valid UTF-8, with only white space around
+    /// it. These are errors: a byte order mark, a lone surrogate, and a name that occurs twice in
+    /// one object. Names are compared byte by byte after decoding.
     ///
-    /// Takes time in proportion to the bytes. The tree is built recursively, so
-    /// `maximumDepth` (the outermost array or object being 1) is what keeps the
-    /// stack small: it is no place for a peer's number. Reading stops at the first
-    /// value beyond `maximumValues`, each array, object and element counted.
+    /// The time is proportional to the number of bytes. The tree is built recursively, so
+    /// `maximumDepth` (the outermost array or object has depth 1) limits the use of the stack.
+    /// Don't let a peer choose it. Reading stops at the first value over `maximumValues`; each
+    /// array, object and element counts.
     public init(
         parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64, maximumValues: Int = .max
     ) throws(JSONError) {
@@ -33,8 +32,8 @@ extension JSON {
         }.get()
     }
 
-    /// Whether bytes are one JSON value of at most so many values, itself counted, and
-    /// how many of them were read to know it.
+    /// Returns whether bytes are one JSON value with at most `maximumValues` values, including
+    /// itself, and how many of them were read to find out.
     package static func check(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int, maximumValues: Int
     ) -> (isJSON: Bool, values: Int) {
@@ -48,8 +47,8 @@ extension JSON {
         }
     }
 
-    /// The value of an entry.
-    /// - Throws: where a number is out of range.
+    /// Makes the value of an entry.
+    /// - Throws: if a number is out of range.
     package init(_ tape: borrowing JSONTape, _ index: UInt32) throws(JSONError) {
         let entry = tape.entry(index).pointee
         switch entry.kind {
@@ -79,7 +78,7 @@ extension JSON {
         }
     }
 
-    /// An integer where it is written as one and fits, else a double.
+    /// Returns an integer if it is written as one and fits, else a double.
     private static func number(_ tape: borrowing JSONTape, _ index: UInt32) throws(JSONError) -> JSON {
         let text = String(decoding: tape.text(index), as: UTF8.self)
         let entry = tape.entry(index).pointee
@@ -91,13 +90,13 @@ extension JSON {
     }
 }
 
-/// Why bytes are not a JSON value, and where.
+/// The reason why bytes are not a JSON value, and the position.
 public struct JSONError: Error, Equatable, CustomStringConvertible {
-    /// The offset in bytes of what could not be read.
+    /// The offset in bytes of the part that couldn't be read.
     public var offset: Int
     /// What was expected or found there.
     public var message: String
-    /// Whether it has more values than its reader takes; what follows was not read.
+    /// Whether there are more values than the reader accepts; the rest was not read.
     public var hasTooManyValues: Bool
 
     public init(offset: Int, message: String, hasTooManyValues: Bool = false) {

@@ -1,7 +1,7 @@
 extension JSON: CustomStringConvertible {
-    /// Appends the value as compact JSON: no white space, and no escapes but for
-    /// quotes, backslashes and control characters. A number that is not finite,
-    /// which JSON has no word for, becomes null.
+    /// Appends the value as compact JSON: no white space, and escapes only for quotes, backslashes
+    /// and control characters. A number that is not finite becomes null, since JSON can't express
+    /// it.
     public func write(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(contentsOf: "null".utf8)
@@ -29,7 +29,7 @@ extension JSON: CustomStringConvertible {
         }
     }
 
-    /// The value as compact JSON.
+    /// Returns the value as compact JSON.
     public func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes)
@@ -39,7 +39,7 @@ extension JSON: CustomStringConvertible {
     /// The value as compact JSON.
     public var description: String { String(decoding: encoded(), as: UTF8.self) }
 
-    /// Appends a string in its quotes, escaped where it must be.
+    /// Appends a string in quotes, with the necessary escapes.
     public static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         var string = string
@@ -53,7 +53,7 @@ extension JSON: CustomStringConvertible {
                     continue
                 }
                 bytes += [UInt8](unsafeUninitializedCapacity: JSONString.longestEscape) { escape, count in
-                    // Because there is room for an escape.
+                    // because there is space for an escape
                     count = JSONString.escape(byte, into: escape.baseAddress!)
                 }
             }

@@ -1,14 +1,14 @@
-/// A JSON value, for control traffic: hello, the broker's own actions, the
-/// table. Bodies that pass through the broker are never made into one.
+/// A JSON value, for control traffic: hello, the broker's own actions, the table. The broker never
+/// turns the bodies that it forwards into values.
 public enum JSON: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// A number written without fraction or exponent that fits.
+    /// A number that is written without fraction or exponent, and fits.
     case integer(Int64)
     case number(Double)
     case string(String)
     case array([JSON])
-    /// In the order written; keys are unique.
+    /// The members in the order written; names are unique.
     case object([Member])
 
     public struct Member: Sendable, Equatable {
@@ -22,8 +22,8 @@ public enum JSON: Sendable, Equatable {
 }
 
 extension JSON {
-    /// An object's member of that name, byte for byte; nil where there is none,
-    /// and on what is no object. Looks through the members one after another.
+    /// The member of an object with that name, byte for byte. Nil if there is none, or if this
+    /// isn't an object. It searches the members one by one.
     public subscript(_ name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.isNamed(name) }?.value
@@ -35,8 +35,8 @@ extension JSON {
         return string
     }
 
-    /// The integer, also of a number that was written with a fraction or an
-    /// exponent and has an integer's value; nil for anything else.
+    /// The integer; nil for anything else. A number that was written with a fraction or an exponent
+    /// counts if its value is an integer.
     public var integer: Int64? {
         switch self {
         case .integer(let integer): integer
@@ -63,7 +63,7 @@ extension JSON {
         return members
     }
 
-    /// Without `Int64(exactly:)`, which would need the C library's mathematics.
+    /// Avoids `Int64(exactly:)`, which would need the C library's math functions.
     private static func integer(of number: Double) -> Int64? {
         guard number >= -0x1p63, number < 0x1p63 else { return nil }
         let integer = Int64(number)
@@ -72,7 +72,7 @@ extension JSON {
 }
 
 extension JSON.Member {
-    /// Whether this is the member's name, byte for byte.
+    /// Whether the member has this name, byte for byte.
     func isNamed(_ other: String) -> Bool {
         name == other && name.utf8.elementsEqual(other.utf8)
     }
@@ -89,7 +89,7 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     public init(stringLiteral value: String) { self = .string(value) }
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
 
-    /// Keeps the order written; that no key is there twice is the writer's part.
+    /// Keeps the order written; the caller ensures that no key occurs twice.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(elements.map { Member($0.0, $0.1) })
     }

@@ -1,5 +1,5 @@
 extension JSONCursor {
-    /// Passes a string, from behind its first quote to behind its last.
+    /// Passes a string, from after its first quote to after its last.
     /// - Returns: whether it has escapes.
     @inline(__always)
     mutating func passString() throws(JSONError) -> Bool {
@@ -14,8 +14,8 @@ extension JSONCursor {
         return rest.isEscaped
     }
 
-    /// Passes the bytes of a string that need no look: up to a quote, a
-    /// backslash, a control character, a byte over 0x7F, or the end.
+    /// Passes the bytes of a string that need no check: up to a quote, a backslash, a control
+    /// character, a byte over 0x7F, or the end.
     @inline(__always)
     mutating func passPlain() {
         while pointer < wordsEnd {
@@ -33,9 +33,8 @@ extension JSONCursor {
         while pointer < end, pointer.pointee < 0x80, !JSONString.isSpecial(pointer.pointee) { pointer += 1 }
     }
 
-    /// The end of a string in which something needs a look: an escape, or UTF-8
-    /// of more than one byte. It changes no cursor, so that its caller's can
-    /// stay in registers.
+    /// Returns the end of a string that has an escape or UTF-8 of more than one byte. It changes no
+    /// cursor, so the caller's cursor can stay in registers.
     @inline(never)
     private func special(
         from start: UnsafePointer<UInt8>
@@ -89,10 +88,10 @@ extension JSONCursor {
     }
 }
 
-/// Judges UTF-8 byte by byte, as the Unicode standard's table 3-7 does.
+/// Validates UTF-8 byte by byte, by the Unicode standard's table 3-7.
 enum UTF8Sequence {
-    /// The length of the well-formed sequence of two bytes or more at a place;
-    /// nil where there is none.
+    /// Returns the length of the well-formed sequence of two or more bytes at a position; nil if
+    /// there is none.
     static func length(at pointer: UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>) -> Int? {
         let left = end - pointer
         func continues(_ index: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {

@@ -1,13 +1,13 @@
-/// A place in JSON's bytes, and the steps over what stands there. What JSON is,
-/// is known here: headers, `JSON` and `Codable` are read by these steps.
+/// A position in JSON's bytes, and the steps that move it. The grammar of JSON is here alone:
+/// headers, `JSON` and `Codable` are all read by these steps.
 struct JSONCursor {
     let base: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
-    /// Before it, a word can be loaded.
+    /// A whole word can be loaded at any position before this.
     let wordsEnd: UnsafePointer<UInt8>
     var pointer: UnsafePointer<UInt8>
 
-    /// - Parameter hasSlack: whether a word behind the bytes can be loaded.
+    /// - Parameter hasSlack: whether a whole word can be loaded past the end of the bytes.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer, hasSlack: Bool) {
         // A buffer without an address has no bytes.
@@ -20,7 +20,7 @@ struct JSONCursor {
     @inline(__always) var position: Int { pointer - base }
     @inline(__always) var isAtEnd: Bool { pointer == end }
 
-    /// The next byte; 0, which stands nowhere in JSON, at the end.
+    /// Returns the next byte; at the end 0, which never occurs in JSON.
     @inline(__always)
     func peek() -> UInt8 { pointer < end ? pointer.pointee : 0 }
 
@@ -46,7 +46,7 @@ struct JSONCursor {
         JSONError(offset: (place ?? pointer) - base, message: message)
     }
 
-    // MARK: Pieces
+    // MARK: Tokens
 
     /// Passes `true`, `false` or `null`.
     @inline(__always)
@@ -58,7 +58,7 @@ struct JSONCursor {
         pointer += count
     }
 
-    /// Passes the colon behind a name.
+    /// Passes the colon after a name.
     @inline(__always)
     mutating func passColon() throws(JSONError) {
         skipSpace()
@@ -66,7 +66,7 @@ struct JSONCursor {
         skipSpace()
     }
 
-    /// Passes what stands behind an element or a member; whether another one
+    /// Passes the comma or bracket after an element or a member; returns whether another one
     /// follows.
     @inline(__always)
     mutating func passComma(inObject isObject: Bool) throws(JSONError) -> Bool {
@@ -81,7 +81,7 @@ struct JSONCursor {
         return false
     }
 
-    /// Passes the white space that alone may stand behind the value.
+    /// Passes the white space after the value, and throws if anything else follows.
     @inline(__always)
     mutating func passEnd() throws(JSONError) {
         skipSpace()
@@ -123,10 +123,10 @@ struct JSONCursor {
 
 /// Reads the bytes of valid numbers.
 public enum JSONNumber {
-    /// A longer one may not fit.
+    /// The most bytes of an integer that fits for certain.
     @inlinable public static var longestShort: Int { 18 }
 
-    /// An integer that isn't longer than that, without fraction or exponent.
+    /// Returns the value of an integer of at most that length, without fraction or exponent.
     @inlinable @inline(__always)
     public static func short(_ text: UnsafeRawBufferPointer) -> Int64 {
         var value: Int64 = 0

@@ -1,10 +1,11 @@
-/// What is known of JSON's strings, to read and to write them.
+/// Helpers for reading and writing JSON's strings.
 public enum JSONString {
-    /// The first byte from a position on that can't stand in a string as it is:
-    /// a quote, a backslash, a control character. The end where there is none.
+    /// Returns the offset, from `start` on, of the first byte that a string can't contain
+    /// unescaped: a quote, a backslash or a control character. If there is none, it returns the
+    /// end.
     @inlinable @inline(__always)
     public static func plainPrefix(of bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-        // Because a buffer without an address has no bytes.
+        // because a buffer without an address has no bytes
         guard let base = bytes.baseAddress else { return 0 }
         var position = start
         while position + 8 <= bytes.count {
@@ -16,9 +17,9 @@ public enum JSONString {
         return position
     }
 
-    /// The high bit of each byte that is special, or, where that is asked for,
-    /// not ASCII; above the lowest one it may also be set for others. (Lamport's
-    /// and Mycroft's word tricks.)
+    /// Returns a word with the high bit set in each byte that is special or, if requested, not
+    /// ASCII. Above the lowest such byte, other bytes may have it set too. (Lamport's and Mycroft's
+    /// word tricks.)
     @inlinable @inline(__always)
     public static func special(_ word: UInt64, orBeyondASCII: Bool = false) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -29,17 +30,17 @@ public enum JSONString {
         return (orBeyondASCII ? found | word : found) & (ones &* 0x80)
     }
 
-    /// Whether a byte can't stand in a string as it is.
+    /// Whether a string can't contain the byte unescaped.
     @inlinable @inline(__always)
     public static func isSpecial(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// A bit of 64 for a name, so that most objects' names have one each: by its
-    /// length, its first bytes and its last ones.
+    /// Returns one of 64 bits for a name, chosen so that the names of most objects have distinct
+    /// bits. It depends on the name's length, its first bytes and its last ones.
     @inlinable @inline(__always)
     public static func nameBit(_ name: UnsafeRawBufferPointer) -> UInt64 {
-        // Because a buffer without an address has no bytes.
+        // because a buffer without an address has no bytes
         guard let base = name.baseAddress, name.count > 0 else { return 1 }
         var hash = UInt64(truncatingIfNeeded: name.count)
         if name.count >= 8 {
@@ -55,11 +56,10 @@ public enum JSONString {
         return 1 << ((hash &* 0x9E37_79B9_7F4A_7C15) >> 58)
     }
 
-    /// Whether two texts of the same length are the same. The last words may
-    /// overlap those before.
+    /// Whether two texts of the same length are equal. The last word may overlap the one before it.
     @inlinable @inline(__always)
     public static func equal(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
-        // Because a buffer without an address has no bytes.
+        // because a buffer without an address has no bytes
         guard let first = one.baseAddress, let second = other.baseAddress else { return true }
         let count = one.count
         func differ<Word: FixedWidthInteger>(_ word: Word.Type, at position: Int) -> Bool {
@@ -79,43 +79,44 @@ public enum JSONString {
         return count == 0 || !differ(UInt8.self, at: 0)
     }
 
-    /// A string's text, from the valid bytes between its quotes.
+    /// Returns a string's text from the valid bytes between its quotes.
     @inlinable @inline(__always)
     public static func string(_ bytes: UnsafeRawBufferPointer, isEscaped: Bool) -> String {
         isEscaped ? unescaped(bytes) : String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text that a valid string with escapes means.
+    /// Returns the decoded text of a valid string with escapes.
     @inline(never)
     public static func unescaped(_ bytes: UnsafeRawBufferPointer) -> String {
         withUnescaped(bytes) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a valid string with escapes means these bytes.
+    /// Whether a valid string with escapes decodes to these bytes.
     @inline(never)
     public static func isEqual(escaped bytes: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
         withUnescaped(bytes) { $0.elementsEqual(other) }
     }
 
-    /// Hands over the bytes that a valid string with escapes means, for the call.
+    /// Calls `use` with the decoded bytes of a valid string with escapes; they are valid during the
+    /// call.
     static func withUnescaped<Result>(
         _ bytes: UnsafeRawBufferPointer, _ use: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { room in
-            // Because there is room for one byte at least.
+            // because there is space for at least one byte
             let result = room.baseAddress!.assumingMemoryBound(to: UInt8.self)
             return use(UnsafeRawBufferPointer(start: result, count: unescape(bytes, into: result)))
         }
     }
 
-    /// Writes the bytes that a valid string with escapes means, which are fewer
-    /// than its own.
+    /// Writes the decoded bytes of a valid string with escapes; there are fewer of them than
+    /// encoded ones.
     /// - Returns: their number.
     static func unescape(_ bytes: UnsafeRawBufferPointer, into result: UnsafeMutablePointer<UInt8>) -> Int {
         var end = result
         var position = 0
         while position < bytes.count {
-            // Because there is a byte.
+            // because there is a byte
             let source = bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
             var byte = source[position]
             position += 1
@@ -123,7 +124,7 @@ public enum JSONString {
                 byte = source[position]
                 position += 1
                 if byte == UInt8(ascii: "u") {
-                    // An escape of six bytes, or two of them, means four bytes at most.
+                    // One or two escapes of six bytes each decode to at most four bytes.
                     let scalar = scalar(in: bytes, at: &position)
                     for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
                         end.pointee = byte
@@ -139,11 +140,11 @@ public enum JSONString {
         return end - result
     }
 
-    /// The bytes of the longest escape that is written.
+    /// The length of the longest escape that is written, in bytes.
     @inlinable public static var longestEscape: Int { 6 }
 
-    /// Writes the escape of a byte that can't stand in a string as it is.
-    /// - Returns: the number of its bytes.
+    /// Writes the escape of a byte that a string can't contain unescaped.
+    /// - Returns: the number of bytes written.
     @inline(never)
     public static func escape(_ byte: UInt8, into result: UnsafeMutablePointer<UInt8>) -> Int {
         result[0] = UInt8(ascii: "\\")
@@ -176,7 +177,7 @@ public enum JSONString {
         }
     }
 
-    /// The scalar behind `\u`, and behind a second one where it takes two.
+    /// Returns the scalar after `\u`, which may need a second escape.
     private static func scalar(in bytes: UnsafeRawBufferPointer, at position: inout Int) -> Unicode.Scalar {
         let first = fourDigits(bytes, at: position) ?? 0
         position += 4
@@ -186,13 +187,13 @@ public enum JSONString {
         return pair(first, second) ?? "\u{FFFD}"
     }
 
-    /// The scalar that two surrogates mean; nil where they aren't a pair.
+    /// Returns the scalar of a surrogate pair; nil if the two aren't a pair.
     static func pair(_ first: UInt32, _ second: UInt32) -> Unicode.Scalar? {
         guard (0xD800..<0xDC00).contains(first), (0xDC00..<0xE000).contains(second) else { return nil }
         return Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
     }
 
-    /// The number that four hexadecimal digits mean; nil where they aren't there.
+    /// Returns the value of four hexadecimal digits; nil if there aren't four.
     static func fourDigits(_ bytes: UnsafeRawBufferPointer, at position: Int) -> UInt32? {
         guard position + 4 <= bytes.count else { return nil }
         var result: UInt32 = 0

@@ -1,10 +1,10 @@
-/// A large object's members by their names.
+/// An index of a large object's members by their names.
 final class NameTable {
     fileprivate var places = OpenTable<Place>()
 
     /// Half of a hash is enough, and keeps the table as small as the tape.
     fileprivate struct Place: OpenTableSlot {
-        /// The name's; 0, the outermost value's, is none.
+        /// The entry of the name. 0 means free, since entry 0 is the outermost value.
         var entry: UInt32 = 0
         var half: UInt32 = 0
 
@@ -14,11 +14,11 @@ final class NameTable {
 }
 
 extension JSONTape {
-    /// Objects of more members have a table.
+    /// Objects with more members than this get a table.
     private static let few: UInt32 = 32
 
-    /// Refuses two members of one name: another reader of the same bytes might take the other one,
-    /// and an authorizer would allow what the module doesn't do.
+    /// Refuses two members of the same name. Another reader of the same bytes might take the other
+    /// one, so the authorizer might allow something other than what the module does.
     mutating func refuseRepeatedNames(of object: UInt32) throws(JSONError) {
         let (members, end) = (entry(object).pointee.end, entry(object).pointee.next)
         guard members > 1 else { return }
@@ -26,7 +26,7 @@ extension JSONTape {
         var seen: UInt64 = 0
         var index = object + 1
         while index < end {
-            // One that is written with escapes may be any.
+            // A name that is written with escapes may equal any other one.
             if entry(index).pointee.isEscaped { return try makeTable(of: object) }
             let bit = JSONString.nameBit(text(index))
             if seen & bit != 0, isRepeated(index, in: object) { throw repeated(index) }
@@ -65,7 +65,7 @@ extension JSONTape {
         tables[object] = table
     }
 
-    /// The value of a member of an object that has a table; 0 where there is none.
+    /// Returns the entry of a member's value, for an object that has a table; 0 if there is none.
     package func findInTable(_ name: UnsafeRawBufferPointer, of object: UInt32) -> UInt32 {
         guard let table = tables[object], let place = find(name, Self.half(of: name), in: table) else { return 0 }
         return table.places[place].entry + 1
@@ -75,14 +75,15 @@ extension JSONTape {
         table.places.find(UInt64(half)) { $0.half == half && isName($0.entry, name) }
     }
 
-    /// Half of a name's hash, by the process's secret: so nobody can choose names that all have one place.
+    /// Returns half of a name's hash. It depends on a secret of the process, so that no peer can
+    /// choose names which all collide.
     private static func half(of name: UnsafeRawBufferPointer) -> UInt32 {
         var hasher = Hasher()
         hasher.combine(bytes: name)
         return UInt32(truncatingIfNeeded: hasher.finalize())
     }
 
-    /// Whether an entry is that name.
+    /// Whether an entry is this name.
     @inlinable @inline(__always)
     public func isName(_ index: UInt32, _ name: UnsafeRawBufferPointer) -> Bool {
         let entry = entry(index).pointee
@@ -96,7 +97,7 @@ extension JSONTape {
 }
 
 extension JSONError {
-    /// A name that comes twice in one object.
+    /// The error for a name that occurs twice in one object.
     static func repeated(_ name: String, at offset: Int) -> JSONError {
         JSONError(offset: offset, message: "the name \(JSON.string(String(name.prefix(64)))) is there twice")
     }

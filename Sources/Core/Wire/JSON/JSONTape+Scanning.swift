@@ -1,12 +1,12 @@
-/// Checks JSON in one pass and writes down where each value is. It doesn't call
-/// itself, so that what is nested deep takes no stack.
+/// Checks JSON in one pass and records the position of each value. It isn't recursive, so deep
+/// nesting takes no stack.
 extension JSONTape {
     private static let none = UInt32.max
 
-    /// Reads one value, with nothing but white space around it, onto an empty tape.
+    /// Reads one value, with only white space around it, onto an empty tape.
     /// - Parameters:
-    ///   - maximumDepth: of arrays and objects, the outermost being 1.
-    ///   - maximumValues: reading stops at the first one beyond.
+    ///   - maximumDepth: the limit on nested arrays and objects; the outermost has depth 1.
+    ///   - maximumValues: the most values; reading stops at the first one beyond.
     package mutating func scan(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int, maximumValues: Int = .max
     ) throws(JSONError) {
@@ -17,9 +17,9 @@ extension JSONTape {
         try cursor.passEnd()
     }
 
-    /// Reads the value at a place as a member of the object that the tape has,
-    /// which is made by the first. Whether a name of it comes twice is asked apart.
-    /// - Parameter name: the bytes of its name, in quotes.
+    /// Reads the value at the cursor as a member of the tape's object, which the first call makes.
+    /// Repeated names are checked elsewhere.
+    /// - Parameter name: the bytes of its name, with the quotes.
     mutating func scanMember(
         named name: UnsafeRawBufferPointer, isEscaped: Bool, _ cursor: inout JSONCursor, maximumDepth: Int
     ) throws(JSONError) {
@@ -40,9 +40,9 @@ extension JSONTape {
         guard bytes.count < UInt32.max else { throw JSONError(offset: 0, message: "over 4 GiB can't be read") }
     }
 
-    /// Reads the value at a place.
-    /// - Parameter outerDepth: that of what it stands in.
-    /// - Returns: its end.
+    /// Reads the value at the cursor.
+    /// - Parameter outerDepth: the depth of the value's container.
+    /// - Returns: the end of the value.
     private mutating func scanValue(
         from start: JSONCursor, depth outerDepth: Int, _ maximumDepth: Int, _ maximumValues: Int
     ) throws(JSONError) -> UnsafePointer<UInt8> {
@@ -82,7 +82,7 @@ extension JSONTape {
             case 0xEF where cursor.position == 0: throw cursor.error("a byte order mark is not allowed")
             default: throw cursor.error(cursor.isAtEnd ? "a value is missing" : "no value begins so")
             }
-            // A value is complete, and with it perhaps what is around it.
+            // A value is complete, and perhaps its containers are too.
             while container != Self.none {
                 let entry = entry(container)
                 entry.pointee.end += 1

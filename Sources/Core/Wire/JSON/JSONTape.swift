@@ -1,40 +1,41 @@
-/// JSON's bytes and where each value in them is, in memory that is kept for the
-/// next. Entries are in the order of the bytes: an object is followed by its
-/// members' names and values in turn, an array by its elements.
+/// JSON's bytes and the position of each value in them, in memory that is reused.
+///
+/// Entries are in the order of the bytes. An object is followed by its members' names and values in
+/// turn, an array by its elements.
 public struct JSONTape: ~Copyable {
-    /// Those of whom it was scanned for, which must outlive its use.
+    /// The scanned bytes. They belong to the caller, and must outlive any use of the tape.
     public var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// One for each value and each member's name.
+    /// The entries: one for each value and each member's name.
     public private(set) var entries: UnsafeMutablePointer<Entry>
     /// The number of entries.
     public private(set) var count: UInt32 = 0
     private var capacity: UInt32
-    /// The values that were begun: each array and object, and what stands in
-    /// them. Names are none.
+    /// The number of values whose reading began: each array and object, and each value in them.
+    /// Names don't count.
     var values = 0
-    /// The names of large objects, by the object's index.
+    /// The name tables of large objects, by the object's index.
     var tables: [UInt32: NameTable] = [:]
 
-    /// One value or member's name in the bytes.
+    /// A value or a member's name in the bytes.
     public struct Entry {
-        /// What a value is; a name is a string.
+        /// The kind of a value; a name is a string.
         public enum Kind { case null, no, yes, number, string, array, object }
 
-        /// Of a text, between its quotes, and of a number the first byte. Of an
-        /// object the name that is probably asked for next; of an array the first
-        /// element. While the container is being scanned, the one around it.
+        /// For a text, the offset after its first quote; for a number, its first byte. For an
+        /// object, the entry of the name that is likely to be requested next; for an array, the
+        /// first element. For a container that is being scanned, the entry of the outer one.
         public var start: UInt32
-        /// Behind the last byte; of a container the number of elements or members.
+        /// The offset after the last byte; for a container, the number of its elements or members.
         public var end: UInt32
-        /// The entry behind this value and all in it.
+        /// The index of the entry after this value and everything in it.
         public var next: UInt32
-        /// What it is.
+        /// The value's kind.
         public var kind: Kind
-        /// Of a string: there are escapes in it.
+        /// Whether a string has escapes.
         public var isEscaped = false
-        /// Of a number: there is a fraction or an exponent.
+        /// Whether a number has a fraction or an exponent.
         public var isFraction = false
-        /// Of an object: a table of its names was made.
+        /// Whether an object has a table of its names.
         public var isTabled = false
     }
 
@@ -45,7 +46,7 @@ public struct JSONTape: ~Copyable {
 
     deinit { entries.deallocate() }
 
-    /// Adds an entry, and gives its index.
+    /// Adds an entry, and returns its index.
     @inline(__always)
     @discardableResult
     mutating func append(_ entry: Entry) -> UInt32 {
@@ -64,10 +65,10 @@ public struct JSONTape: ~Copyable {
         entries = larger
     }
 
-    /// Adds a null that stands nowhere in the bytes.
+    /// Adds a null that isn't in the bytes.
     package mutating func appendNull() -> UInt32 { append(Entry(start: 0, end: 0, next: count + 1, kind: .null)) }
 
-    /// Forgets all, and gives back memory beyond so many entries.
+    /// Discards all entries, and frees memory for more than `kept` of them.
     package mutating func clear(keeping kept: UInt32) {
         bytes = UnsafeRawBufferPointer(start: nil, count: 0)
         count = 0
@@ -81,11 +82,11 @@ public struct JSONTape: ~Copyable {
 
     // MARK: Entries
 
-    /// An entry, to be read and changed.
+    /// Returns a pointer to an entry, for reading and writing.
     @inlinable @inline(__always)
     public func entry(_ index: UInt32) -> UnsafeMutablePointer<Entry> { entries + Int(index) }
 
-    /// The names of an object's members; the value of each is the entry behind it.
+    /// Returns the entries of an object's member names; the entry after each is its value.
     package func members(of object: UInt32) -> [UInt32] {
         var members: [UInt32] = []
         var index = object + 1
@@ -96,16 +97,16 @@ public struct JSONTape: ~Copyable {
         return members
     }
 
-    /// The bytes of a text between its quotes, of a number or a word.
+    /// Returns the bytes of a text between its quotes, of a number, or of a word.
     @inlinable @inline(__always)
     public func text(_ index: UInt32) -> UnsafeRawBufferPointer {
         let entry = entry(index).pointee
         return UnsafeRawBufferPointer(
-            // Because where there is an entry, there are bytes.
+            // because where there is an entry, there are bytes
             start: bytes.baseAddress.unsafelyUnwrapped + Int(entry.start), count: Int(entry.end - entry.start))
     }
 
-    /// A string's text, without escapes.
+    /// Returns a string's decoded text.
     @inlinable @inline(__always)
     public func string(_ index: UInt32) -> String {
         JSONString.string(text(index), isEscaped: entry(index).pointee.isEscaped)

@@ -1,28 +1,28 @@
 internal import CUV
 internal import Glibc
 
-/// A file in memory whose size nobody can change any more, mapped into this process. What
-/// refers to its bytes keeps it, and parts that nobody needs are given back one by one.
+/// A memory-mapped file in memory whose size can't change any more. Whatever refers to its bytes
+/// keeps it alive; pages that are no longer needed are given back one part after another.
 public final class MappedFile {
     public let bytes: UnsafeRawBufferPointer
     private let start: UnsafeMutableRawPointer
 
-    /// Maps all of the file; the descriptor stays the caller's.
-    /// - Throws: also where the file could shrink below what is mapped.
+    /// Maps the whole file; the caller keeps the descriptor.
+    /// - Throws: also if the file could shrink below what is mapped.
     public init(_ descriptor: Int32) throws(SystemError) {
         guard Self.keepsItsSize(descriptor) else {
             throw SystemError(EINVAL, "map descriptor \(descriptor), which is no sealed file in memory")
         }
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size > 0,
-            // Writable, because only of such a mapping the system takes pages back.
+            // Writable, because the system takes pages back only from such a mapping.
             let start = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), start != MAP_FAILED
         else { throw SystemError(size > 0 ? errno : EINVAL, "map a file of \(size) bytes") }
         self.start = start
         bytes = UnsafeRawBufferPointer(start: start, count: size)
     }
 
-    /// Whether it is a file in memory whose size nobody can change.
+    /// Whether the file is in memory and its size is sealed.
     private static func keepsItsSize(_ descriptor: Int32) -> Bool {
         let seals = strata_seals(descriptor)
         return seals >= 0 && seals & 0x6 == 0x6
@@ -30,7 +30,7 @@ public final class MappedFile {
 
     deinit { munmap(start, bytes.count) }
 
-    /// The whole pages of a part: only those can be given back.
+    /// Returns the whole pages inside a part, since only those can be given back.
     func pages(of part: UnsafeRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         guard let base = part.baseAddress else { return .init(start: nil, count: 0) }
         let from = base.alignedUp(toMultipleOf: 4096)
@@ -38,7 +38,7 @@ public final class MappedFile {
         return .init(start: UnsafeMutableRawPointer(mutating: from), count: max(0, end - from))
     }
 
-    /// Gives pages back, in the file too; their bytes are lost.
+    /// Gives pages back, in the file as well; their bytes are lost.
     func discard(_ pages: UnsafeMutableRawBufferPointer) {
         if let start = pages.baseAddress, pages.count > 0 { strata_remove_pages(start, pages.count) }
     }

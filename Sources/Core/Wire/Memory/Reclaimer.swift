@@ -1,28 +1,28 @@
-/// Gives large frames their memory, and takes memory back that nobody uses any more.
-/// Blocks of a frame's size are kept for the next frames (`SpareBlocks`); the others,
-/// and what stays unused, are on their way back to the system: to free some MiB at
-/// once keeps a loop busy for up to a millisecond, so they go a batch at a time.
+/// Provides the memory of large frames, and takes back memory that is no longer used.
 ///
-/// Used on one loop's thread.
+/// Blocks of a frame's size are kept for the next frames (`SpareBlocks`). Other blocks, and kept
+/// ones that stay unused, are returned to the system in batches. Freeing a few MiB at once would
+/// block a loop for up to a millisecond.
+///
+/// Used on the thread of one loop.
 public final class Reclaimer {
-    /// What is given back at once where nobody waits, in bytes.
+    /// The size of a batch when no work is waiting, in bytes.
     public static let batch = 128 << 10
-    /// The same where somebody does: ten to twenty microseconds' work, 128 KiB being up
-    /// to seventy.
+    /// The size of a batch when work is waiting, in bytes. It takes 10 to 20 µs; 128 KiB take up to
+    /// 70 µs.
     public static let smallBatch = 32 << 10
-    /// So many bytes may wait; what is more is given back at once.
+    /// The most bytes that may wait to be returned; more are freed at once.
     public static let mostWaiting = 256 << 20
-    /// A block that is kept for the next frames and that nobody wants for so long is on
-    /// its way back, in milliseconds: see `settle`.
+    /// How long a spare block may stay unused before it is returned, in milliseconds: see `settle`.
     public static let sparePeriod: UInt64 = 1_000
 
     private struct Block {
         let start: UnsafeMutableRawPointer
-        /// The bytes at its start that are still to be given back.
+        /// The number of bytes at its start that are not yet given back.
         var left: Int
-        /// Its whole size where it is one of `SpareBlocks`; 0: it was allocated.
+        /// The block's whole size if it is one of `SpareBlocks`; 0 if it was allocated.
         var mapped = 0
-        /// Where it is a part of one: its pages go, and its addresses stay.
+        /// The file of which the block is a part: its pages are given back, its addresses stay.
         var file: MappedFile?
 
         func free() {
@@ -35,7 +35,7 @@ public final class Reclaimer {
             }
         }
 
-        /// Gives the last of the bytes that are left back.
+        /// Gives back the last `count` of the remaining bytes.
         mutating func discardLast(_ count: Int) {
             left -= count
             let part = UnsafeMutableRawBufferPointer(start: start + left, count: count)
@@ -43,29 +43,29 @@ public final class Reclaimer {
         }
     }
     private var blocks: [Block] = []
-    /// The bytes that wait.
+    /// The number of bytes that wait to be returned.
     public private(set) var waiting = 0
     private var spare = SpareBlocks()
-    /// The bytes of all payloads that have memory of their own, each counted once.
+    /// The bytes of all payloads with memory of their own, each counted once.
     public internal(set) var payloadBytes = 0
 
     public init() {}
 
     deinit { for block in blocks { block.free() } }
 
-    /// Whether nothing waits to be given back.
+    /// Whether nothing waits to be returned.
     public var isEmpty: Bool { blocks.isEmpty }
 
-    /// The bytes that are kept for the next frames.
+    /// The number of bytes that are kept for the next frames.
     public var spareCount: Int { spare.count }
 
-    /// Memory of so many bytes, aligned to 16; `deallocate` takes it back.
+    /// Returns memory of `count` bytes, aligned to 16; `deallocate` takes it back.
     public func allocate(_ count: Int) -> UnsafeMutableRawPointer {
         guard let size = SpareBlocks.size(for: count) else { return .allocate(byteCount: count, alignment: 16) }
         return spare.take(size)
     }
 
-    /// Takes back what `allocate` gave for so many bytes.
+    /// Takes back memory that `allocate` returned for `count` bytes.
     public func deallocate(_ start: UnsafeMutableRawPointer, _ count: Int) {
         guard let size = SpareBlocks.size(for: count) else { return take(start, count) }
         if !spare.keep(start, size) { sendBack(Block(start: start, left: size, mapped: size)) }
@@ -77,7 +77,7 @@ public final class Reclaimer {
         sendBack(Block(start: start, left: count))
     }
 
-    /// Takes over a part of a mapped file that nobody needs any more.
+    /// Takes over a part of a mapped file that is no longer needed.
     func take(_ part: UnsafeRawBufferPointer, of file: MappedFile) {
         let pages = file.pages(of: part)
         if let start = pages.baseAddress, pages.count > 0 {
@@ -85,8 +85,8 @@ public final class Reclaimer {
         }
     }
 
-    /// Sends those kept blocks on their way that nobody wanted since the last call:
-    /// the caller sees to it that this is called each `sparePeriod` while some are kept.
+    /// Returns the kept blocks that were unused since the last call. The caller calls this every
+    /// `sparePeriod` while any are kept.
     public func settle() { spare.unused { sendBack(Block(start: $0, left: $1, mapped: $1)) } }
 
     private func sendBack(_ block: Block) {
@@ -99,8 +99,8 @@ public final class Reclaimer {
         waiting += block.left
     }
 
-    /// Gives one batch back: the caller sees to it that this is called until all is.
-    /// - Parameter most: how large the batch is at most, in bytes.
+    /// Gives one batch back. The caller calls this until nothing waits.
+    /// - Parameter most: the largest size of the batch, in bytes.
     public func giveBack(_ most: Int = Reclaimer.batch) {
         var batch = most
         while batch > 0, var block = blocks.popLast() {
@@ -118,7 +118,7 @@ public final class Reclaimer {
 }
 
 extension Reclaimer? {
-    /// Memory of so many bytes, which `deallocate` takes back.
+    /// Returns memory of `count` bytes, which `deallocate` takes back.
     func allocate(_ count: Int) -> UnsafeMutableRawPointer {
         if let self { self.allocate(count) } else { .allocate(byteCount: count, alignment: 16) }
     }
@@ -127,7 +127,7 @@ extension Reclaimer? {
         if let self { self.deallocate(start, count) } else { start.deallocate() }
     }
 
-    /// Takes over a block; where there is no reclaimer it is freed at once.
+    /// Takes over a block; without a reclaimer it is freed at once.
     func take(_ start: UnsafeMutableRawPointer, _ count: Int) {
         if let self { self.take(start, count) } else { start.deallocate() }
     }

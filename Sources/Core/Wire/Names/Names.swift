@@ -1,9 +1,9 @@
 /// The protocol's rules for names, over raw bytes and over strings.
 ///
-/// Names are case-sensitive ASCII. Nothing here allocates but the string
-/// version of `withoutRouterSuffix`.
+/// Names are case-sensitive ASCII. Nothing here allocates, except for the functions that return a
+/// string.
 public enum Name {
-    /// The most bytes that a module, an interface or an action may have.
+    /// The longest name of a module, an interface or an action, in bytes.
     public static let longest = 64
 
     /// Whether this is a module's name: `[A-Za-z][A-Za-z0-9._-]{0,63}`.
@@ -14,8 +14,7 @@ public enum Name {
 
     /// Whether this is an interface's name, by the same rule as a module's.
     ///
-    /// To be asked of a name whose suffix `Router` is already taken off: all
-    /// rules hold for what is left.
+    /// Take the suffix `Router` off first: all rules apply to the rest.
     public static func isInterface(_ bytes: UnsafeRawBufferPointer) -> Bool {
         isModule(bytes)
     }
@@ -28,8 +27,8 @@ public enum Name {
         return isTail(bytes)
     }
 
-    /// Whether this is one of `bus`, `module`, `launcher` and `operator`, which
-    /// no module and no interface (its suffix taken off) may be called.
+    /// Whether this is `bus`, `module`, `launcher` or `operator`. No module, and no interface
+    /// without its suffix, may have such a name.
     public static func isReserved(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch bytes.count {
         case 3: bytes.elementsEqual("bus".utf8)
@@ -39,24 +38,24 @@ public enum Name {
         }
     }
 
-    /// The interface's name without one suffix `Router` in any case, or as it
-    /// was where nothing would be left: `TestRouter` and `Test` are one name.
+    /// Returns the interface's name without one suffix `Router` in any case: `TestRouter` and
+    /// `Test` are the same name. If nothing would be left, it returns the whole name.
     public static func withoutRouterSuffix(
         _ bytes: UnsafeRawBufferPointer
     ) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[..<lengthWithoutRouterSuffix(bytes)])
     }
 
-    /// How an interface's name is said to the bus, which takes one suffix `Router` off: a
-    /// name that ends in one still gets another.
+    /// Returns the name under which an interface is sent to the bus, which removes one suffix
+    /// `Router`. A name that ends in one therefore gets another.
     public static func said(_ interface: String) -> String {
         withoutRouterSuffix(interface) == interface ? interface : interface + "Router"
     }
 
-    /// How many bytes `withoutRouterSuffix` leaves.
+    /// Returns the number of bytes that `withoutRouterSuffix` leaves.
     public static func lengthWithoutRouterSuffix(_ bytes: UnsafeRawBufferPointer) -> Int {
         let kept = bytes.count - 6
-        // Names that end otherwise are most, and end in something else than r.
+        // Most names have no such suffix, and don't end in r.
         guard kept > 0, bytes[kept + 5] | 0x20 == UInt8(ascii: "r"),
             bytes[kept] | 0x20 == UInt8(ascii: "r"),
             bytes[kept + 1] | 0x20 == UInt8(ascii: "o"),
@@ -67,8 +66,8 @@ public enum Name {
         return kept
     }
 
-    /// The number of an instance as the broker writes it: digits without a
-    /// leading zero, up to 2^53-1. Nil for what no instance can be called.
+    /// Returns the number of an instance as the broker writes it: digits without a leading zero, up
+    /// to 2^53-1. Nil if no instance can have it.
     public static func instanceNumber(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
         guard let first = bytes.first, first != UInt8(ascii: "0"), bytes.count <= 16 else {
             return nil
@@ -91,7 +90,7 @@ public enum Name {
         byte &- UInt8(ascii: "0") < 10
     }
 
-    /// Whether the length is right, and every byte one that may follow the first.
+    /// Whether the length is valid, and every byte may follow the first.
     private static func isTail(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= longest else { return false }
         for byte in bytes {
@@ -105,22 +104,22 @@ public enum Name {
 }
 
 extension Name {
-    /// As `isModule`, of a string's UTF-8.
+    /// Like `isModule`, for a string's UTF-8.
     public static func isModule(_ name: String) -> Bool { inBytes(name, isModule) }
 
-    /// As `isInterface`, of a string's UTF-8.
+    /// Like `isInterface`, for a string's UTF-8.
     public static func isInterface(_ name: String) -> Bool { inBytes(name, isInterface) }
 
-    /// As `isAction`, of a string's UTF-8.
+    /// Like `isAction`, for a string's UTF-8.
     public static func isAction(_ name: String) -> Bool { inBytes(name, isAction) }
 
-    /// As `isReserved`, of a string's UTF-8.
+    /// Like `isReserved`, for a string's UTF-8.
     public static func isReserved(_ name: String) -> Bool { inBytes(name, isReserved) }
 
-    /// As `withoutRouterSuffix` of bytes, as a string of its own.
+    /// Like `withoutRouterSuffix` for bytes, as a new string.
     public static func withoutRouterSuffix(_ name: String) -> String {
         let length = inBytes(name, lengthWithoutRouterSuffix)
-        // The suffix is ASCII, so what stands before it is whole characters.
+        // The suffix is ASCII, so the rest is whole characters.
         return length == name.utf8.count ? name : String(name.utf8.prefix(length)) ?? name
     }
 
@@ -132,8 +131,8 @@ extension Name {
     }
 }
 
-/// The events that the bus and the launcher emit themselves (the protocol's
-/// section 11). Any other name is the app's to choose.
+/// The events that the bus and the launcher emit themselves (the protocol's section 11). An app may
+/// choose any other name.
 public enum OwnEvents {
     public static let all = [
         "app.memoryPressure", "app.moduleLost", "app.reload", "app.resume", "app.suspend", "app.terminate",
@@ -142,24 +141,24 @@ public enum OwnEvents {
 
 /// A call's `to`, split: `Interface/action` or `Interface#INSTANCE/action`.
 ///
-/// Holds ranges into the bytes it was parsed from, counted from their start;
-/// the caller keeps those bytes (unescaped, where JSON had escapes in them).
+/// It holds ranges of offsets in the parsed bytes. The caller keeps those bytes, without JSON's
+/// escapes.
 public struct Destination: Sendable, Equatable {
-    /// The interface's name, its suffix `Router` taken off.
+    /// The interface's name, without the suffix `Router`.
     public let interface: Range<Int>
-    /// The instance's digits, without the `#`, where one is named.
+    /// The instance's digits without the `#`, if an instance is named.
     ///
-    /// They may be no instance's: `Name.instanceNumber` tells.
+    /// `Name.instanceNumber` tells whether an instance can have that number.
     public let instance: Range<Int>?
     /// The action's name.
     public let action: Range<Int>
 
-    /// Splits a `to`. Nil where it is malformed: no slash, an interface or an
-    /// action that breaks the rules for names, an instance that isn't digits.
+    /// Splits a `to`. Nil if it is malformed: no slash, an interface or an action that breaks the
+    /// rules for names, or an instance that isn't digits.
     ///
-    /// A reserved interface is no fault here: `bus/hello` is a destination.
+    /// A reserved interface is not an error here: `bus/hello` is a valid destination.
     public init?(_ to: UnsafeRawBufferPointer) {
-        // Names hold neither mark, so the first ones are the only ones.
+        // Names contain neither mark, so the first ones are the only ones.
         guard let slash = to.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         var end = slash
         var instance: Range<Int>?

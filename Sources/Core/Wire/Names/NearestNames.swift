@@ -1,15 +1,13 @@
-/// The names that someone who wrote `name` may have meant, nearest first, for
-/// an error's message.
+/// Returns the known names that were probably meant by `name`, nearest first, for an error message.
 ///
-/// Compares without regard to the case of ASCII letters, counting a letter
-/// added, left out, replaced, or swapped with its neighbour as one edit. A name
-/// may be a third of its length away, three edits at most.
+/// The comparison ignores the case of ASCII letters. A letter that is added, left out, replaced, or
+/// swapped with its neighbour counts as one edit. A name may be a third of its length away, and
+/// three edits at most.
 ///
-/// - Parameter known: Looked at for its first 1,024 names only, and compared as
-///   far as `NameComparison.mostCells` reach, so that a mistake costs the broker
-///   little, whatever names others have chosen.
-/// - Returns: At most three names, each once; equally near ones in the order
-///   of the alphabet.
+/// - Parameter known: only the first 1,024 names are considered, and only until
+///   `NameComparison.mostCells` is reached. So a mistake costs the broker little, whatever names
+///   exist.
+/// - Returns: at most three names, each once; equally near ones in alphabetical order.
 @inlinable
 public func nearestNames(to name: String, in known: some Sequence<String>) -> [String] {
     var comparison = NameComparison(name)
@@ -19,22 +17,22 @@ public func nearestNames(to name: String, in known: some Sequence<String>) -> [S
     return comparison.nearest
 }
 
-/// Compares names with one that was written, at a cost that has a bound.
+/// A comparison of names with a given one, at a bounded cost.
 public struct NameComparison {
-    /// So many cells are filled in for all names together: some 50 µs. A name that is
-    /// nothing like the other costs some 25, one of 64 bytes that is very like it 450.
+    /// The most cells filled in for all names together, which takes some 50 µs. A very different
+    /// name takes some 25 cells, a very similar one of 64 bytes takes 450.
     public static let mostCells = 16_384
-    /// No name is as long; a peer may have sent one of any length.
+    /// No known name is as long, but a peer may send a name of any length.
     private static let longest = 256
 
     private let wanted: [UInt8]
-    /// How many edits a name may be away.
+    /// The most edits that a name may be away.
     private let farthest: Int
-    /// Three rows of the table of distances: the last but one, the last, the present one.
+    /// Three rows of the table of distances: the last but one, the last, and the current one.
     private var rows: [Int]
     private let width: Int
     private var near: [(name: String, distance: Int)] = []
-    /// Cells of that table that were filled in.
+    /// The number of cells of that table that were filled in.
     public private(set) var cells = 0
 
     public init(_ name: String) {
@@ -44,11 +42,11 @@ public struct NameComparison {
         rows = Array(repeating: 0, count: 3 * width)
     }
 
-    /// The nearest of the names that were compared.
+    /// The nearest of the compared names.
     public var nearest: [String] { near.map(\.name) }
 
     /// Compares a name.
-    /// - Returns: false where no further one is to be looked at.
+    /// - Returns: false if no further names should be compared.
     public mutating func look(at candidate: String) -> Bool {
         guard !wanted.isEmpty, cells < Self.mostCells else { return false }
         guard abs(candidate.utf8.count - wanted.count) <= farthest, !candidate.isEmpty else { return true }
@@ -61,8 +59,8 @@ public struct NameComparison {
         return true
     }
 
-    /// The optimal string alignment distance, in bytes; nil where it is over `farthest`.
-    /// Only the cells around the diagonal can lie within that.
+    /// Returns the optimal string alignment distance, in bytes; nil if it is over `farthest`. Only
+    /// the cells around the diagonal can be within that.
     private mutating func distance(to other: UnsafeBufferPointer<UInt8>) -> Int? {
         let (wanted, farthest, width, far) = (wanted, farthest, width, farthest + 1)
         var filled = 0
@@ -79,7 +77,8 @@ public struct NameComparison {
                 rows[row + first] = first == 0 ? i + 1 : far
                 for j in first..<max(first, end) {
                     let byte = Self.lowercase(other[j])
-                    // What lies to the right of the last row's cells is farther away.
+                    // The cell to the right of the last row's cells is farther away than
+                    // `farthest`.
                     let above = j == i + farthest ? far : rows[last + j + 1]
                     var best = min(rows[last + j] + (wanted[i] == byte ? 0 : 1), above + 1, rows[row + j] + 1)
                     if i > 0, j > 0, wanted[i] == Self.lowercase(other[j - 1]), wanted[i - 1] == byte {

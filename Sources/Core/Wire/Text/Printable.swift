@@ -1,9 +1,10 @@
-/// Text that somebody else wrote, made fit for a terminal: characters that
-/// would steer it, or turn its text around, are shown as escapes. What commands
-/// and the launcher say passes here, also where it goes to a file: files are read
-/// on terminals.
+/// Makes text from other programs safe for a terminal. Characters that control the terminal or
+/// reverse the text become escapes.
+///
+/// All output of the commands and of the launcher passes through here. That includes output to
+/// files, since people read files in terminals.
 public enum Printable {
-    /// Line ends stay.
+    /// Returns safe text; line ends stay.
     public static func text(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0 != "\n" && $0.steersTerminal }) else { return text }
         var shown = ""
@@ -17,24 +18,24 @@ public enum Printable {
         return shown
     }
 
-    /// In one line.
+    /// Returns safe text as one line.
     public static func line(_ text: String) -> String {
         self.text(text).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
     }
 
-    /// What a program wrote for a terminal, in one line: without its colours, and with
-    /// spaces for tabs.
+    /// Returns a program's terminal output as one line, without colours and with spaces in place of
+    /// tabs.
     public static func output(_ text: String) -> String {
         line(text.withoutColours.split(separator: "\t", omittingEmptySubsequences: false).joined(separator: "    "))
     }
 
-    /// Several lines, of which each but the first is indented: none can be taken for
-    /// a line that somebody else said.
+    /// Returns several lines, with all but the first indented. So no line looks like one from
+    /// another source.
     public static func indented(_ text: String) -> String {
         self.text(text).split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n    ")
     }
 
-    /// Whatever goes to a terminal, the last look: line ends and the colours that
+    /// The last check of everything that goes to a terminal. Line ends and the colours that
     /// commands use stay.
     public static func terminal(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 < 0x20 && $0 != 0x0A || $0 >= 0x7F }) else { return text }
@@ -54,8 +55,8 @@ public enum Printable {
         return shown
     }
 
-    /// Where a sequence of ECMA-48 ends that is one of the colours in use: `[0m`, `[1m`,
-    /// `[2m`, `[31m` to `[36m`, `[92m` to `[96m`.
+    /// Returns the end of an ECMA-48 sequence for one of the colours in use: `[0m`, `[1m`, `[2m`,
+    /// `[31m` to `[36m`, `[92m` to `[96m`.
     private static func colourEnd(_ rest: Substring.UnicodeScalarView) -> Substring.UnicodeScalarView.Index? {
         guard rest.first == "[", let end = rest.prefix(4).firstIndex(of: "m") else { return nil }
         guard let code = UInt8(String(rest[rest.index(after: rest.startIndex)..<end])) else { return nil }
@@ -65,7 +66,7 @@ public enum Printable {
         }
     }
 
-    /// As JSON would escape it: `\u001b`.
+    /// Returns the scalar as JSON would escape it: `\u001b`.
     public static func escape(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16)
         return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
@@ -73,7 +74,7 @@ public enum Printable {
 }
 
 extension StringProtocol {
-    /// The text without what only colours it (ECMA-48's SGR).
+    /// The text without its colour sequences (ECMA-48's SGR).
     public var withoutColours: String {
         guard utf8.contains(0x1B) else { return String(self) }
         var shown = String.UnicodeScalarView()
@@ -93,8 +94,8 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// Whether a terminal would do something else than show it: C0, delete and C1,
-    /// and what turns the direction of text.
+    /// Whether a terminal would act on it instead of showing it: C0, delete, C1, and the characters
+    /// that change the direction of text.
     public var steersTerminal: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true
