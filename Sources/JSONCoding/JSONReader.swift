@@ -1,32 +1,30 @@
-/// Reads `Decodable` values from JSON: one pass over the bytes checks them and
-/// finds where each value is; what is asked for is then read at its place.
+/// Reads `Decodable` values from JSON. One pass over the bytes checks them and finds the position
+/// of each value. Requested values are then read from there.
 ///
-/// All bytes must be as RFC 8259 says, in UTF-8 and without a byte order mark,
-/// whether they are asked for or not. No object may have a name twice; names are
-/// the same where their characters' codes are. An integer may be written with a
-/// fraction or an exponent if it is one.
+/// All bytes must follow RFC 8259, in UTF-8 without a byte order mark, even those that are never
+/// requested. No object may have the same name twice; names are equal if their code points are. An
+/// integer may be written with a fraction or an exponent if its value is an integer.
 ///
-/// Errors are those of Foundation's decoder, with the place where it tells none.
-/// The keys of their coding paths are made of the JSON, so that their types
-/// aren't those of the keys decoded with: a member's has a name, an element's
-/// an index.
+/// Errors are those of Foundation's decoder, and also give the position where that one gives none.
+/// The keys of their coding paths come from the JSON. So a member's key has a name and an element's
+/// key an index, but neither has the type of the key that was used for decoding.
 ///
-/// It is for one thread at a time.
+/// Use it on one thread at a time.
 public final class JSONReader {
-    /// How deep arrays and objects may be nested, the outermost being 1.
+    /// The limit on nested arrays and objects; the outermost has depth 1.
     public static let maximumDepth = 128
-    /// A tape that grew beyond so many values is given back.
+    /// The most entries for which an emptied tape keeps its memory.
     static let keptValues = 4096
 
-    /// Nil while it is in use: a value may read another while it is read.
-    /// Unchecked for exclusivity because each access is one load or store.
+    /// The state for the next value; nil while it is in use, since reading a value may read another
+    /// one. Unchecked for exclusivity because each access is one load or store.
     @exclusivity(unchecked) private var idle: ReaderState?
 
     public init() {}
 
-    /// Reads one value, which must be all of the bytes; they must outlive the
-    /// call, and no longer.
-    /// - Throws: `DecodingError`, or what the type's own decoding throws.
+    /// Reads one value, which must span all of the bytes. The bytes need to stay valid only during
+    /// the call.
+    /// - Throws: `DecodingError`, or an error from the type's own decoding.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
         var state = idle ?? ReaderState()
         idle = nil
@@ -35,7 +33,7 @@ public final class JSONReader {
                 state.reset()
                 idle = state
             } else {
-                // A decoder or container is left over, and may yet be read from.
+                // A decoder or container is still referenced, and may be read from later.
                 state.keepBytes()
             }
         }
@@ -43,13 +41,13 @@ public final class JSONReader {
         return try state.value(type, at: 0)
     }
 
-    /// - Throws: what the other does.
+    /// - Throws: the same errors as for a buffer.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         try bytes.withUnsafeBytes { try decode(type, from: $0) }
     }
 }
 
-/// A decoder of one value, and what reads that value where it is a single one.
+/// A decoder of one value, which is also the container for a single value.
 struct ValueReader: Decoder, SingleValueDecodingContainer {
     let state: ReaderState
     let index: UInt32

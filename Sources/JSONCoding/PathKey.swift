@@ -1,5 +1,4 @@
-/// A coding path's key, made of what is in the JSON: a member's name, or an
-/// element's index.
+/// A key of a coding path that comes from the JSON: a member's name, or an element's index.
 struct PathKey: CodingKey, Equatable {
     let stringValue: String
     let intValue: Int?
@@ -17,12 +16,11 @@ struct PathKey: CodingKey, Equatable {
     init(stringValue: String) { self.init(stringValue) }
     init(intValue: Int) { self.init(intValue) }
 
-    /// What `superEncoder()` and `superDecoder()` use.
+    /// The key that `superEncoder()` and `superDecoder()` use.
     static let ofSuper = PathKey("super")
 }
 
-/// The key type that the standard library's dictionaries use, which has no
-/// public name.
+/// The key type of the standard library's dictionaries, which has no public name.
 enum DictionaryKey {
     static let type: ObjectIdentifier? = {
         let probe = KeyTypeProbe()
@@ -31,7 +29,7 @@ enum DictionaryKey {
     }()
 }
 
-/// Takes nothing but the type of keys that it is asked for a container of.
+/// An encoder that only records the key type of the requested container.
 private final class KeyTypeProbe: Encoder {
     private(set) var found: ObjectIdentifier?
     private let state = WriterState()

@@ -1,8 +1,8 @@
 internal import StrataCore
 
-/// A floating-point type with what is needed to read one.
+/// A floating-point type that can be read from JSON.
 protocol JSONFloat: BinaryFloatingPoint, LosslessStringConvertible {
-    /// Ten to these exponents is exact.
+    /// The powers of ten that the type represents exactly, from 10^0 on.
     static var exactPowers: [Self] { get }
 }
 
@@ -14,13 +14,13 @@ extension Float: JSONFloat {
     static let exactPowers: [Float] = (0...10).map { exponent in (0..<exponent).reduce(1) { power, _ in power * 10 } }
 }
 
-/// Reads the bytes of valid numbers.
+/// Parsing of valid numbers.
 extension JSONNumber {
-    /// Any integer; nil where it isn't one, or doesn't fit.
+    /// Returns the number as an integer; nil if it isn't one, or doesn't fit.
     static func integer<Integer: FixedWidthInteger>(_ text: UnsafeRawBufferPointer) -> Integer? {
         var value: Integer = 0
         var parts = NumberParts(text)
-        /// Zeros that count only if a digit or the exponent comes behind them.
+        /// The number of zeros that count only if another digit or the exponent follows.
         var zeros = 0
         while let digit = parts.nextDigit() {
             if digit == 0 {
@@ -52,9 +52,9 @@ extension JSONNumber {
         return value
     }
 
-    /// The nearest number; nil where that is infinite, or zero for something else.
+    /// Returns the nearest number; nil if that is infinite, or is zero although the text isn't.
     static func number<Number: JSONFloat>(_ text: UnsafeRawBufferPointer) -> Number? {
-        // One operation on two exact numbers rounds right (Clinger, 1990).
+        // One operation on two exact numbers rounds correctly (Clinger, 1990).
         var mantissa: UInt64 = 0
         var parts = NumberParts(text)
         if text.count < 20 {
@@ -78,7 +78,7 @@ extension JSONNumber {
     }
 }
 
-/// A number's digits one after another, and then its exponent.
+/// Splits a number into its digits and its exponent.
 private struct NumberParts {
     private let text: UnsafeRawBufferPointer
     private var position: Int
@@ -92,7 +92,7 @@ private struct NumberParts {
         position = isNegative ? 1 : 0
     }
 
-    /// The next digit before the exponent.
+    /// Returns the next digit before the exponent.
     mutating func nextDigit() -> UInt8? {
         if position < text.count, text[position] == UInt8(ascii: ".") {
             isFraction = true
@@ -106,8 +106,8 @@ private struct NumberParts {
         return digit
     }
 
-    /// What ten is raised to for the digits as an integer, once all are read.
-    /// It stays within what can be added to without overflow.
+    /// Returns the power of ten by which to multiply the digits as an integer, after all digits are
+    /// read. It is limited so that additions to it can't overflow.
     func exponent() -> Int {
         var position = position + 1
         guard position < text.count else { return -fraction }

@@ -111,7 +111,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() -> any Decoder { superDecoder(named: PathKey.ofSuper) }
     func superDecoder(forKey key: Key) -> any Decoder { superDecoder(named: PathKey(key.stringValue)) }
 
-    /// A member that isn't there is null.
+    /// A missing member reads as null.
     private func superDecoder(named key: PathKey) -> any Decoder {
         let found = state.find(key.stringValue, in: index)
         return ValueReader(state: state, index: found != 0 ? found : state.absentValue(key, of: index))
@@ -124,7 +124,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return found
     }
 
-    /// The value, unless it is missing or null.
+    /// Returns the value, unless it is missing or null.
     @inline(__always)
     private func present(_ key: Key) -> UInt32? {
         let found = state.find(key.stringValue, in: index)

@@ -5,7 +5,7 @@ extension ReaderState {
     /// Reads any value.
     @inline(__always)
     func value<Value: Decodable>(_ type: Value.Type, at index: UInt32) throws -> Value {
-        // Because the types are the same one in each of these.
+        // because the types are the same in each of these
         if Value.self == String.self { return unsafeBitCast(try text(at: index), to: Value.self) }
         if Value.self == Int.self { return unsafeBitCast(try integer(at: index) as Int, to: Value.self) }
         if Value.self == Double.self { return unsafeBitCast(try number(at: index) as Double, to: Value.self) }
@@ -52,7 +52,7 @@ extension ReaderState {
 
     // MARK: Errors
 
-    /// The value is of another type, or null.
+    /// Returns the error for a value of another type, or for null.
     @inline(never)
     func mismatch(_ type: any Any.Type, at index: UInt32) -> DecodingError {
         guard !isNull(index) else {
@@ -69,7 +69,7 @@ extension ReaderState {
                 debugDescription: "Expected to decode \(type) but found \(kindName(index)) instead."))
     }
 
-    /// The value is no object or array, which a container is wanted of.
+    /// Returns the error for a value that isn't the wanted object or array.
     @inline(never)
     func noContainer(_ type: any Any.Type, _ name: String, at index: UInt32) -> DecodingError {
         guard isNull(index) else { return mismatch(type, at: index) }
@@ -105,11 +105,11 @@ extension ReaderState {
 }
 
 extension ReaderState {
-    /// Reads a value of one of those types of Foundation that don't look in JSON
-    /// as they decode themselves, or of any other.
+    /// Reads a value of a Foundation type whose JSON form differs from its own encoding, or of any
+    /// other type.
     @inline(__always)
     func foundationValue<Value: Decodable>(_ type: Value.Type, at index: UInt32) throws -> Value {
-        // Because the types are the same one in each of these.
+        // because the types are the same in each of these
         if Value.self == Date.self { return unsafeBitCast(try date(at: index), to: Value.self) }
         if Value.self == Data.self { return unsafeBitCast(try data(at: index), to: Value.self) }
         if Value.self == URL.self { return unsafeBitCast(try url(at: index), to: Value.self) }
@@ -150,7 +150,7 @@ extension ReaderState {
         return decimal
     }
 
-    /// A text that means a value of another type.
+    /// Returns a text that represents a value of another type.
     private func text(at index: UInt32, for type: any Any.Type) throws -> String {
         if isNull(index) { throw mismatch(type, at: index) }
         return try text(at: index)

@@ -1,22 +1,22 @@
 internal import StrataCore
 
-/// What the decoders and containers of one text share: its bytes and its tape.
+/// The state that all decoders and containers of one text share: its bytes and its tape.
 ///
-/// The properties are unchecked for exclusivity because each access is one load
-/// or store, or in a method that calls nothing that could come back here.
+/// The properties are unchecked for exclusivity. Each access is a single load or store, or is in a
+/// method that makes no calls which could return here.
 final class ReaderState {
     @exclusivity(unchecked) var tape = JSONTape()
-    /// Whether the tape's bytes are its own, and not those of whom it reads for.
+    /// Whether the state owns the tape's bytes, instead of borrowing the caller's.
     @exclusivity(unchecked) private var ownsBytes = false
-    /// Where each value is, once a path was asked for.
+    /// The place of each value; filled in when a path is first requested.
     @exclusivity(unchecked) var places: [Place] = []
-    /// Values that aren't there, but have a decoder.
+    /// The missing values for which a decoder was requested.
     @exclusivity(unchecked) var absent: [UInt32: (parent: UInt32, key: PathKey)] = [:]
 
-    /// What a value is a part of, and which part.
+    /// The container of a value, and the value's place in it.
     struct Place {
         let parent: UInt32
-        /// In an array the element's number; in an object the name's entry.
+        /// In an array, the element's index; in an object, the entry of the name.
         let part: UInt32
     }
 
@@ -24,7 +24,7 @@ final class ReaderState {
         if ownsBytes { tape.bytes.deallocate() }
     }
 
-    /// - Throws: `DecodingError` where the bytes are no JSON.
+    /// - Throws: `DecodingError` if the bytes aren't JSON.
     func scan(_ bytes: UnsafeRawBufferPointer) throws {
         do throws(JSONError) { try tape.scan(bytes, maximumDepth: JSONReader.maximumDepth) } catch {
             throw DecodingError.dataCorrupted(
@@ -32,14 +32,14 @@ final class ReaderState {
         }
     }
 
-    /// Makes it ready for another text.
+    /// Prepares the state for another text.
     func reset() {
         tape.clear(keeping: UInt32(JSONReader.keptValues))
         if !places.isEmpty { places = [] }
         if !absent.isEmpty { absent = [:] }
     }
 
-    /// Makes it independent of whom it read for.
+    /// Copies the caller's bytes, so that the state stays valid without them.
     func keepBytes() {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: tape.bytes.count, alignment: 1)
         copy.copyMemory(from: tape.bytes)
@@ -52,14 +52,14 @@ final class ReaderState {
     @inline(__always)
     func entry(_ index: UInt32) -> UnsafeMutablePointer<JSONTape.Entry> { tape.entry(index) }
 
-    /// The bytes of a text between its quotes, or of a number.
+    /// Returns the bytes of a text between its quotes, or of a number.
     @inline(__always)
     func text(_ index: UInt32) -> UnsafeRawBufferPointer { tape.text(index) }
 
     @inline(__always)
     func string(_ index: UInt32) -> String { tape.string(index) }
 
-    /// A value that isn't there, as null.
+    /// Adds a missing value as null.
     func absentValue(_ key: PathKey, of parent: UInt32) -> UInt32 {
         let index = tape.appendNull()
         absent[index] = (parent, key)
@@ -68,7 +68,7 @@ final class ReaderState {
 
     // MARK: Paths
 
-    /// The keys that lead to a value.
+    /// Returns the keys that lead to a value.
     func path(of index: UInt32) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var index = index
@@ -90,7 +90,7 @@ final class ReaderState {
         return path.reversed()
     }
 
-    /// For all values at once: one by one, each would take as long as the text.
+    /// Finds the places of all values at once. Finding a single one would take as long.
     private func findPlaces() {
         places = Array(repeating: Place(parent: 0, part: 0), count: Int(tape.count))
         var containers: [UInt32] = [0]
@@ -113,8 +113,8 @@ final class ReaderState {
 }
 
 extension ReaderState {
-    /// The value of an object's member; 0 where there is none. What is asked
-    /// for in the order of the members is found at once.
+    /// Returns the value of an object's member; 0 if there is none. Requests in the order of the
+    /// members need no search.
     @inline(__always)
     func find(_ name: String, in object: UInt32) -> UInt32 {
         var name = name
@@ -154,7 +154,7 @@ extension ReaderState {
         return 0
     }
 
-    /// The object's names in their order.
+    /// Returns the object's names in order.
     func names(of object: UInt32) -> [String] {
         var names: [String] = []
         names.reserveCapacity(Int(entry(object).pointee.end))

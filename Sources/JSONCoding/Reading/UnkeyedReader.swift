@@ -2,7 +2,7 @@
 struct UnkeyedReader: UnkeyedDecodingContainer {
     let state: ReaderState
     private let array: UInt32
-    /// The next element's entry.
+    /// The entry of the next element.
     private var next: UInt32
     private(set) var currentIndex = 0
 
@@ -92,7 +92,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
         return value
     }
 
-    /// The next element, which stays the next one if it can't be read.
+    /// Returns the next element without advancing, so a failed read can be repeated.
     @inline(__always)
     private func element(_ type: any Any.Type) throws -> UInt32 {
         guard !isAtEnd else { throw atEnd(type) }

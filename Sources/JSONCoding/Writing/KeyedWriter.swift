@@ -61,7 +61,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
         return ValueWriter(state: state, id: member(name))
     }
 
-    /// A new member's place, for a value that comes later.
+    /// Begins a member whose value is written later.
     private func member(_ name: String) -> ScopeID {
         guard let mark = try? state.beginMember(id, name) else { return .none }
         return state.push(start: mark.start)

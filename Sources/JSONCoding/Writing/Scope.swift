@@ -1,5 +1,5 @@
-/// A place for one value while it is written: an encoder's, or one of a
-/// container that it has become. It knows where its bytes are, not what they say.
+/// The space for one value that is being written, by an encoder or by a container made from it. It
+/// knows the positions of its bytes, not their meaning.
 struct Scope {
     enum Kind: UInt8 {
         case empty, scalar, array, object
@@ -7,33 +7,32 @@ struct Scope {
         case dictionary
     }
 
-    /// Tells it from others at the same index, before and after it.
+    /// A number that no other scope has, at this index or any other.
     let serial: UInt32
-    /// The index of the scope that it is a member of; -1 for the outermost.
+    /// The index of the scope that this one is a member of; -1 for the outermost.
     let parent: Int32
-    /// Which member it is there.
+    /// The index of this member in its parent.
     let ordinal: Int32
-    /// Where its member begins: in an object at the name's quote.
+    /// The start of its member; in an object, the name's opening quote.
     var start: Int
     let startStream: Int32
-    /// The stream that it is written to now.
+    /// The stream to which the scope is currently written.
     var stream: Int32
     var kind = Kind.empty
-    /// Whether what is written to its stream may be its own yet, without an end
-    /// of its own having been written.
+    /// Whether new bytes in its stream may still belong to it, since its end is not written yet.
     var isOpen = true
-    /// Whether two of its members may have one name.
+    /// Whether two of its members may have the same name.
     var mayRepeat = false
-    /// Arrays and objects around it, and itself if it is one.
+    /// The number of arrays and objects around it, including itself if it is one.
     var depth: UInt8
-    /// Members so far.
+    /// The number of members so far.
     var count: Int32 = 0
-    /// Where its value begins.
+    /// The position where its value begins.
     let slot: Int
-    /// Where a container's members begin and, once it is closed, end.
+    /// The positions where a container's members begin and, once it is closed, end.
     var contents = 0
     var end = 0
-    /// A bit for each name so far, by a hash.
+    /// One bit, from a hash, for each name so far.
     var names: UInt64 = 0
 
     init(serial: UInt32, parent: Int32, ordinal: Int32, start: Int, slot: Int, stream: Int32, depth: UInt8) {
@@ -47,7 +46,7 @@ struct Scope {
         self.depth = depth
     }
 
-    /// Makes it what it was before a value was written.
+    /// Resets it to the state before a value was written.
     mutating func becomeEmpty() {
         if kind != .empty, kind != .scalar { depth -= 1 }
         kind = .empty
@@ -57,30 +56,30 @@ struct Scope {
     }
 }
 
-/// Which scope an encoder or container writes to. It may be left over when the
-/// scope is gone: then the serial tells.
+/// The scope that an encoder or container writes to. The scope may be gone by then, which the
+/// serial number reveals.
 struct ScopeID {
     let index: Int32
     let serial: UInt32
 
-    /// One that never was.
+    /// The id of no scope.
     static let none = ScopeID(index: -1, serial: 0)
 }
 
-/// Bytes that belong into the middle of others: what was written to a container
-/// after its parent had gone on.
+/// Bytes that belong into the middle of another stream. They were written to a container after its
+/// parent had continued.
 struct Stream {
     var base: UnsafeMutablePointer<UInt8>?
     var count = 0
     var capacity = 0
-    /// The scope on top, when another stream became the current one.
+    /// The innermost open scope when another stream became the current one.
     var top: Int32
-    /// The scope that it continues, the stream that its bytes belong into, and
-    /// where there. The position is negative where that has been left out.
+    /// `root` is the scope that the stream continues, and `parent` the stream that its bytes belong
+    /// into. `position` is the place in the parent; it is negative if the stream is discarded.
     let root: Int32
     let rootSerial: UInt32
     let parent: Int32
     var position: Int
-    /// Whether all of its root is in it, and not only what was added.
+    /// Whether it contains all of its root's bytes, and not only an addition.
     var isWhole = false
 }

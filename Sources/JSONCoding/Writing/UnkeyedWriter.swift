@@ -57,7 +57,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
         return ValueWriter(state: state, id: element())
     }
 
-    /// A new element's place, for a value that comes later.
+    /// Begins an element whose value is written later.
     private func element() -> ScopeID {
         guard let mark = try? state.beginElement(id) else { return .none }
         return state.push(start: mark.start)

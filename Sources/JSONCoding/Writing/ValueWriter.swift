@@ -1,4 +1,4 @@
-/// An encoder of one value, and what writes that value where it is a single one.
+/// An encoder of one value, which is also the container for a single value.
 struct ValueWriter: Encoder, SingleValueEncodingContainer {
     let state: WriterState
     let id: ScopeID
@@ -76,10 +76,10 @@ struct ValueWriter: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// The value as a type, where that is its type: without a cast, which would
-/// look for conformances.
+/// Returns the value as `type` if that is exactly its type. This avoids a cast, which would search
+/// for conformances.
 @inline(__always)
 func known<Value, Known>(_ value: Value, as type: Known.Type) -> Known? {
-    // Because the types are the same one.
+    // because the two types are the same
     Value.self == Known.self ? unsafeBitCast(value, to: Known.self) : nil
 }

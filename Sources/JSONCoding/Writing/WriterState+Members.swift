@@ -1,16 +1,16 @@
 internal import StrataCore
 
-/// The members of an object that was written, found in its bytes.
+/// A search for the members of a written object in its bytes.
 enum WrittenMembers {
     struct Member {
         let start: Int
-        /// Behind the name's closing quote.
+        /// The position after the name's closing quote.
         let nameEnd: Int
-        /// Behind the value.
+        /// The position after the value.
         let end: Int
     }
 
-    /// The members from the first one's name on, up to the object's end.
+    /// Returns the members, from the first one's name up to the object's end.
     static func find(_ bytes: UnsafeRawBufferPointer, from start: Int) -> [Member] {
         var members: [Member] = []
         var position = start
@@ -24,7 +24,7 @@ enum WrittenMembers {
         return members
     }
 
-    /// Behind the closing quote of the string that begins at a position.
+    /// Returns the position after the closing quote of the string that begins at `start`.
     static func stringEnd(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start + 1
         while true {
@@ -59,15 +59,15 @@ enum WrittenMembers {
 extension WriterState {
     private var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-    /// Sorts the members of a dictionary on top; of members with one name, only
-    /// the last is kept.
+    /// Sorts the members of a dictionary, which must be the top scope. Of members with the same
+    /// name, only the last is kept.
     func arrangeMembers(ofScopeAt index: Int32) {
         let scope = scopes[Int(index)]
         let members = WrittenMembers.find(written, from: scope.contents)
         guard let arranged = arrange(members, sorted: scope.kind == .dictionary) else { return }
         let starts = replace(members, by: arranged)
         guard scopeCount > index + 1 || !streams.isEmpty else { return }
-        // What else knows of a place among them.
+        // Other scopes and streams that refer to a position among the members are adjusted.
         let moved = Dictionary(uniqueKeysWithValues: zip(arranged.map(\.start), starts))
         func place(_ position: Int) -> Int {
             guard position >= scope.contents,
@@ -84,7 +84,7 @@ extension WriterState {
         }
     }
 
-    /// The members in their new order; nil where it is the old one.
+    /// Returns the members in their new order; nil if that is the current one.
     private func arrange(_ members: [WrittenMembers.Member], sorted: Bool) -> [WrittenMembers.Member]? {
         let bytes = written
         func name(_ index: Int) -> Slice<UnsafeRawBufferPointer> {
@@ -113,8 +113,8 @@ extension WriterState {
         return kept.map { members[$0] }
     }
 
-    /// Writes the members in their new order over the old ones, with what comes
-    /// behind them, and gives the place of each.
+    /// Overwrites the members in their new order, moves up the bytes after them, and returns the
+    /// start of each member.
     @discardableResult
     private func replace(_ members: [WrittenMembers.Member], by arranged: [WrittenMembers.Member]) -> [Int] {
         let (first, end) = (members[0].start, members[members.count - 1].end)
@@ -126,14 +126,14 @@ extension WriterState {
             starts.append(first + bytes.count)
             bytes.append(contentsOf: written[member.start..<member.end])
         }
-        // Because there is a member, so there are bytes.
+        // because there is a member, so there are bytes
         bytes.withUnsafeBufferPointer { (base + first).update(from: $0.baseAddress!, count: $0.count) }
         (base + first + bytes.count).update(from: base + end, count: count - end)
         count -= end - first - bytes.count
         return starts
     }
 
-    /// Keeps only the last of the members of one name, in all objects.
+    /// Keeps only the last of several members with the same name, in all objects.
     func dropRepeatedMembers() {
         var starts: [Int] = []
         var position = 0
@@ -145,7 +145,7 @@ extension WriterState {
             if base[position] == UInt8(ascii: "{") { starts.append(position + 1) }
             position += 1
         }
-        // The inner ones come first so, and no place before them changes.
+        // This order handles inner objects first, and moves nothing before them.
         for start in starts.reversed() {
             let members = WrittenMembers.find(written, from: start)
             if let arranged = arrange(members, sorted: false) { replace(members, by: arranged) }

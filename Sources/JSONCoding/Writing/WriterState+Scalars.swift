@@ -50,7 +50,7 @@ extension WriterState {
         count += digits
     }
 
-    /// A finite number, in the fewest digits that mean the same one.
+    /// Appends a finite number with the fewest digits that represent it.
     @inline(__always)
     func write<Number: BinaryFloatingPoint & LosslessStringConvertible>(finite value: Number) {
         if value.magnitude < 16_777_216, value != 0 {
@@ -69,7 +69,7 @@ extension WriterState {
     func write(plain text: String) {
         var text = text
         text.withUTF8 { bytes in
-            // Because a string's buffer has an address, or no bytes.
+            // because a string's buffer has an address unless it is empty
             if let start = bytes.baseAddress {
                 room(bytes.count).update(from: start, count: bytes.count)
                 count += bytes.count
@@ -79,7 +79,7 @@ extension WriterState {
 
     // MARK: Texts
 
-    /// Appends a text in its quotes, with nothing escaped but what must be.
+    /// Appends a text in quotes, and escapes only what must be escaped.
     @inline(__always)
     func write(_ text: String) {
         var text = text
@@ -107,7 +107,7 @@ extension WriterState {
     @inline(never)
     private func writeEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
         var position = 0
-        // Because it is called for what has a byte to escape.
+        // because there is at least one byte to escape
         let start = bytes.baseAddress!
         while position < bytes.count {
             let plain = JSONString.plainPrefix(of: UnsafeRawBufferPointer(bytes), from: position) - position
@@ -124,12 +124,12 @@ extension WriterState {
 }
 
 extension WriterState {
-    /// Writes a value of those types of Foundation that don't look in JSON as
-    /// they encode themselves; false where it is none of them.
+    /// Writes a value of a Foundation type whose JSON form differs from its own encoding. Returns
+    /// false if the type is another one.
     @inline(__always)
     func writeFoundationValue<Value>(_ value: Value, in id: ScopeID) throws -> Bool {
         if Value.self == Date.self {
-            // Because the types are the same one; here and below.
+            // because the types are the same, here and below
             write(unsafeBitCast(value, to: Date.self))
         } else if Value.self == Data.self {
             write(unsafeBitCast(value, to: Data.self))

@@ -1,7 +1,7 @@
-// What happens when a container is written to after its parent was: rarely, and
-// never where encoding is left to the compiler.
+// Handles writes to a container after its parent has continued. They are rare, and never happen
+// with encoding that the compiler generates.
 extension WriterState {
-    /// Makes a scope the one on top of the current stream.
+    /// Makes a scope the top of the current stream.
     func bringToTop(_ index: Int32) {
         let scope = scopes + Int(index)
         guard scope.pointee.isOpen else {
@@ -20,7 +20,7 @@ extension WriterState {
                 base: .allocate(capacity: 256), capacity: 256, top: index, root: index,
                 rootSerial: scope.pointee.serial, parent: scope.pointee.stream, position: scope.pointee.end,
                 isWhole: scope.pointee.kind == .empty))
-        // Its first members are where they are: they can't be sorted any more.
+        // Its first members are in the other stream, so they can't be sorted any more.
         if scope.pointee.kind == .dictionary { scope.pointee.kind = .object }
         scope.pointee.stream = Int32(streams.count - 1)
         scope.pointee.isOpen = true
@@ -35,15 +35,15 @@ extension WriterState {
         streams[Int(stream)].capacity = capacity
         streams[Int(stream)].top = top
         stream = number
-        // Because a stream that isn't current has its bytes.
+        // because a stream that isn't current has stored its bytes
         base = streams[Int(number)].base!
         count = streams[Int(number)].count
         capacity = streams[Int(number)].capacity
         setTop(streams[Int(number)].top)
     }
 
-    /// Closes all scopes from an index on. A stream's root has its end where the
-    /// stream belongs, unless it was empty then.
+    /// Closes all scopes from an index on. If a stream's root was empty before, its end is in that
+    /// stream; otherwise it is where the stream's bytes belong.
     func closeInAllStreams(from first: Int32) {
         let current = stream
         for number in streams.indices {
@@ -52,14 +52,14 @@ extension WriterState {
             while top >= first, top != root { closeTop() }
             if top >= first, top == root, streams[number].isWhole {
                 closeTop()
-                // What is around it is in another stream.
+                // The scopes around it are in another stream.
                 setTop(-1)
             }
         }
         activate(current)
     }
 
-    /// Puts each stream's bytes into their place, and leaves one stream.
+    /// Inserts each stream's bytes where they belong, which leaves a single stream.
     func joinStreams() {
         activate(0)
         streams[0].base = base
@@ -72,7 +72,7 @@ extension WriterState {
         append(streamAt: 0, to: &joined, children)
         count = 0
         joined.withUnsafeBufferPointer { bytes in
-            // Because the main stream isn't empty.
+            // because the main stream isn't empty
             room(bytes.count).update(from: bytes.baseAddress!, count: bytes.count)
         }
         count = joined.count
@@ -80,7 +80,7 @@ extension WriterState {
     }
 
     private func append(streamAt number: Int, to joined: inout [UInt8], _ children: [Int32: [Int]]) {
-        // Where two belong to one place, the inner scope's come first.
+        // If two belong to the same position, the inner scope's bytes come first.
         let parts = children[Int32(number), default: []].sorted {
             (streams[$0].position, streams[$1].rootSerial) < (streams[$1].position, streams[$0].rootSerial)
         }

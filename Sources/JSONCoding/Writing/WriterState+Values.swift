@@ -1,10 +1,11 @@
 internal import StrataCore
 
-/// Where a member begins.
+/// The start of a member.
 struct MemberMark {
-    /// Before the comma, if there is one: what is cut off if it can't be written.
+    /// The position before the comma, if there is one. If the member can't be written, the bytes
+    /// from here on are removed.
     let position: Int
-    /// At the name's quote, or in an array at the value.
+    /// The position of the name's opening quote; in an array, of the value.
     let start: Int
 }
 
@@ -23,7 +24,7 @@ extension WriterState {
         if let failure { throw failure }
     }
 
-    /// Begins a member of an object: all that stands before its value.
+    /// Begins a member of an object, up to its value.
     func beginMember(_ id: ScopeID, _ name: String) throws -> MemberMark {
         try select(id)
         let position = count
@@ -52,7 +53,7 @@ extension WriterState {
         return MemberMark(position: position, start: count)
     }
 
-    /// Begins the value of an encoder that is a single one.
+    /// Begins a single value of an encoder.
     func beginScalar(_ id: ScopeID) throws {
         try select(id)
         precondition(
@@ -61,8 +62,8 @@ extension WriterState {
         scopes[Int(id.index)].kind = .scalar
     }
 
-    /// Writes the value of the member that was just begun. If it can't be
-    /// written, no trace of the member is left.
+    /// Writes the value of the member that was just begun. If that fails, the whole member is
+    /// removed.
     func encode<Value: Encodable>(_ value: Value, at mark: MemberMark) throws {
         let parent = ScopeID(index: top, serial: topSerial)
         let loose = looseSlots
@@ -77,8 +78,8 @@ extension WriterState {
         end(id, loose: loose)
     }
 
-    /// Ends a value and all that it is made of. Nothing at all is `{}`.
-    /// - Parameter loose: as many slots as there were before it.
+    /// Ends a value and everything inside it. If nothing was written, the value is `{}`.
+    /// - Parameter loose: the number of loose slots before the value.
     private func end(_ id: ScopeID, loose: Int) {
         if looseSlots != loose || scopes[Int(id.index)].kind == .empty { fillSlots(from: id.index) }
         looseSlots = loose
@@ -98,11 +99,11 @@ extension WriterState {
         }
     }
 
-    /// Leaves the output as it was before a member.
+    /// Restores the output to its state before a member.
     private func takeBack(_ mark: MemberMark, _ parent: ScopeID, _ id: ScopeID, _ error: any Error) {
         let scope = scopes + Int(parent.index)
         guard scope.pointee.isOpen else {
-            // The value has written around its own container, too.
+            // The value has also written outside its own container.
             if failure == nil { failure = error }
             return
         }
@@ -114,12 +115,12 @@ extension WriterState {
         count = mark.position
     }
 
-    /// Takes back what was written to a scope, so that another value can be.
+    /// Removes what was written to a scope, so that another value can be written to it.
     func empty(_ id: ScopeID, after error: any Error) {
         guard isAlive(id) else { return }
         let scope = scopes + Int(id.index)
         guard scope.pointee.isOpen, scope.pointee.stream == scope.pointee.startStream else {
-            // Something has been written around it.
+            // Something was written around it.
             if failure == nil { failure = error }
             return
         }
@@ -133,7 +134,7 @@ extension WriterState {
 
     // MARK: Errors
 
-    /// The keys that lead to a scope, read from what was written.
+    /// Returns the keys that lead to a scope, from the written bytes.
     func path(of index: Int32) -> [any CodingKey] {
         var path: [any CodingKey] = []
         var index = index
@@ -153,7 +154,7 @@ extension WriterState {
 
     private func name(at start: Int, in number: Int32) -> String {
         let isCurrent = number == stream
-        // Because a stream with a scope in it has bytes.
+        // because a stream that has a scope has bytes
         let bytes = isCurrent ? UnsafePointer(base) : UnsafePointer(streams[Int(number)].base!)
         let written = UnsafeRawBufferPointer(
             start: bytes, count: isCurrent ? count : streams[Int(number)].count)

@@ -1,19 +1,19 @@
-/// What the encoders and containers of one value share: the bytes so far, and
-/// the scopes that are being written.
+/// The state that all encoders and containers of one value share: the bytes so far, and the scopes
+/// that are being written.
 ///
-/// Bytes are written in a stream. A container stays open until something is
-/// written around it; if it is written to again after that, the new bytes go
-/// into a stream of their own, which is put in its place at the end.
+/// Bytes are written to a stream. A container stays open until something is written around it. If
+/// it is written to after that, the new bytes go into a separate stream. At the end, each stream is
+/// inserted where it belongs.
 ///
-/// The properties are unchecked for exclusivity because each access is one load
-/// or store, or in a method that calls nothing that could come back here.
+/// The properties are unchecked for exclusivity. Each access is a single load or store, or is in a
+/// method that makes no calls which could return here.
 final class WriterState {
     // The current stream.
     @exclusivity(unchecked) var base: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) var count = 0
     @exclusivity(unchecked) var capacity: Int
     @exclusivity(unchecked) var stream: Int32 = 0
-    /// The innermost open scope of it.
+    /// The current stream's innermost open scope.
     @exclusivity(unchecked) var top: Int32 = -1
     @exclusivity(unchecked) var topSerial: UInt32 = 0
 
@@ -22,13 +22,13 @@ final class WriterState {
     @exclusivity(unchecked) private var scopeCapacity: Int32 = 16
     @exclusivity(unchecked) private var lastSerial: UInt32 = 0
 
-    /// Empty as long as one stream is enough; else its first is the main one.
+    /// The streams; empty while one is enough. The first is the main one.
     @exclusivity(unchecked) var streams: [Stream] = []
-    /// Whether a name may have been written twice in an object of several streams.
+    /// Whether a name may have been written twice in an object that spans several streams.
     @exclusivity(unchecked) var repeatsAcrossStreams = false
-    /// Scopes that `superEncoder` gave, in the value being written.
+    /// The number of scopes from `superEncoder` in the value that is being written.
     @exclusivity(unchecked) var looseSlots = 0
-    /// What goes wrong where nothing can be thrown is thrown at the end.
+    /// An error from a place that can't throw; it is thrown at the end.
     @exclusivity(unchecked) var failure: (any Error)?
 
     private static let firstCapacity = 512
@@ -45,7 +45,7 @@ final class WriterState {
         scopes.deallocate()
     }
 
-    /// Makes it ready for another value.
+    /// Prepares the state for another value.
     func reset() {
         forgetStreams()
         if capacity > JSONWriter.keptCapacity {
@@ -67,7 +67,7 @@ final class WriterState {
         failure = nil
     }
 
-    /// Leaves only the current stream's bytes.
+    /// Keeps only the current stream's bytes.
     private func forgetStreams() {
         guard !streams.isEmpty else { return }
         for (index, other) in streams.enumerated() where index != stream { other.base?.deallocate() }
@@ -77,7 +77,7 @@ final class WriterState {
 
     // MARK: Bytes
 
-    /// Where the next bytes go, with room for so many.
+    /// Returns the position for the next bytes, with space for `bytes` of them.
     @inline(__always)
     func room(_ bytes: Int) -> UnsafeMutablePointer<UInt8> {
         if capacity - count < bytes { grow(by: bytes) }
@@ -108,8 +108,7 @@ final class WriterState {
 
     // MARK: Scopes
 
-    /// Adds a scope for the member that was begun at `start` in the scope on
-    /// top, and puts it on top of that.
+    /// Adds a scope for the member that begins at `start` in the top scope, and makes it the top.
     func push(start: Int) -> ScopeID {
         if scopeCount == scopeCapacity {
             let larger = UnsafeMutablePointer<Scope>.allocate(capacity: Int(scopeCapacity) * 2)
@@ -135,13 +134,13 @@ final class WriterState {
         return ScopeID(index: top, serial: lastSerial)
     }
 
-    /// Whether the scope is still one that may be written.
+    /// Whether the scope may still be written to.
     func isAlive(_ id: ScopeID) -> Bool {
         id.index >= 0 && id.index < scopeCount && scopes[Int(id.index)].serial == id.serial
     }
 
     /// Makes a scope the one that is written to.
-    /// - Throws: where the value that it belonged to is finished.
+    /// - Throws: if the value that it belongs to is finished.
     @inline(__always)
     func select(_ id: ScopeID) throws {
         if id.serial != topSerial { try selectAnother(id) }
@@ -153,7 +152,7 @@ final class WriterState {
         bringToTop(id.index)
     }
 
-    /// Makes an array or an object of the scope, if it isn't that yet.
+    /// Opens the scope as an array or an object, if it isn't open yet.
     func open(_ id: ScopeID, as kind: Scope.Kind) {
         guard isAlive(id) else { return }
         let index = Int(id.index)
@@ -173,7 +172,7 @@ final class WriterState {
         scopes[index].depth += 1
     }
 
-    /// Ends the scope on top, which isn't the root of its stream.
+    /// Ends the top scope, which isn't the root of its stream.
     func closeTop() {
         let scope = scopes + Int(top)
         if scope.pointee.kind == .dictionary || scope.pointee.mayRepeat {
