@@ -1,15 +1,15 @@
 public import StrataCore
 public import StrataLoop
 
-// What of Core a tool's author meets, so that `import StrataOperator` is enough.
+// The types of Core that the author of a tool needs, so that `import StrataOperator` is enough.
 
-/// An event loop: all of a client is on its thread.
+/// An event loop; a client is used only on its thread.
 public typealias Loop = StrataLoop.Loop
-/// Calls back after a time, on a loop.
+/// A timer on a loop.
 public typealias LoopTimer = StrataLoop.LoopTimer
 /// A JSON value.
 public typealias JSON = StrataCore.JSON
-/// An error that the bus or a callee answers.
+/// An error that the bus or a callee answers with.
 public typealias BusError = StrataCore.BusError
 /// The code of such an error.
 public typealias ErrorCode = StrataCore.ErrorCode

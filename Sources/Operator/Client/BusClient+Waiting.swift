@@ -1,8 +1,8 @@
 public import StrataCore
 import StrataLoop
 
-/// For a program that does one thing after another: the loop runs until an answer is there.
-/// None of it is called from within a callback of the loop.
+/// Blocking requests, for a program that does one thing after another. They run the loop until the
+/// answer arrives. Don't call them from a callback of the loop.
 extension BusClient {
     struct Waiting {
         var timer: LoopTimer?
@@ -12,9 +12,9 @@ extension BusClient {
     /// How long a bus may take to answer hello, in milliseconds.
     public static let patience: UInt64 = 10_000
 
-    /// Connects, anew where there is a connection, and waits until hello is answered.
-    /// - Parameter patience: how long the bus may take for it, in milliseconds.
-    /// - Returns: hello's answer.
+    /// Connects, or reconnects, and waits for the answer to hello.
+    /// - Parameter patience: how long the bus may take to answer, in milliseconds.
+    /// - Returns: the answer to hello.
     @discardableResult
     public func open(within patience: UInt64 = patience) throws(ClientError) -> Welcome {
         try wait(patience) { (onDone: @escaping (Result<Welcome, ClientError>) -> Void) throws(ClientError) in
@@ -22,9 +22,9 @@ extension BusClient {
         }
     }
 
-    /// Sends a request and waits for its final answer, for as long as its `patience` says.
-    /// - Throws: `unusable` for params that no frame of this bus holds; `quiet` for an endless
-    ///   stream, which is given up then.
+    /// Sends a request and waits for its final answer, for as long as its `patience` allows.
+    /// - Throws: `unusable` if the params don't fit into a frame of this bus; `quiet` for an
+    ///   endless stream that sends nothing for that long, which is then cancelled.
     public func send(_ request: Request) throws(ClientError) -> [UInt8] {
         let size = request.body.count + request.meta.count + 1024
         guard size <= Int(limits.frame) else {
@@ -34,14 +34,14 @@ extension BusClient {
         }
         var heard = request
         heard.onPartial = { [unowned self] body in
-            // An answer that nobody waits for any more gives no time.
+            // A late partial reply, which no call waits for, must not restart the timer.
             if let time = request.patience, let timer = waiting.timer, timer.isActive { timer.start(after: time) }
             request.onPartial(body)
         }
         do throws(ClientError) {
             return try wait(request.patience) { onDone in send(heard) { [unowned self] in onDone(result($0)) } }
         } catch {
-            // While it is connected, no answer has come in time.
+            // While the client is connected, `noBus` means that no answer came in time.
             guard case .noBus = error, isConnected, request.isEndless, let patience = request.patience else {
                 throw error
             }
@@ -50,27 +50,28 @@ extension BusClient {
         }
     }
 
-    /// Calls an action of the bus's own, or of its launcher's, and waits for its answer.
+    /// Calls an action of the bus or of its launcher, and waits for the answer.
     /// - Parameters:
-    ///   - to: `bus/modules`.
+    ///   - to: the action, such as `bus/modules`.
     ///   - params: nil for none.
-    ///   - patience: how long it may take, in milliseconds; nil is the bus's own time, and some more.
+    ///   - patience: how long to wait, in milliseconds; nil is a little longer than the bus's
+    ///     default.
     public func ask(_ to: String, _ params: JSON? = nil, within patience: UInt64? = nil) throws(ClientError) -> JSON {
         var request = Request(to: to, params)
         if let patience { request.patience = patience }
         return try json(try send(request), of: to).get()
     }
 
-    /// Asks how the bus and its modules are, and waits until all have answered.
+    /// Requests the state of the bus and its modules, and waits until all have answered.
     public func look(measuring: Bool = false) throws(ClientError) -> BusSnapshot {
         try wait(Request().patience) { look(measuring: measuring, onDone: $0) }
     }
 
-    /// Runs the loop until something is so.
+    /// Runs the loop until a condition is true.
     /// - Parameters:
-    ///   - time: at most so many milliseconds; nil for any time.
-    ///   - isSo: asked before the first of the loop's rounds, and after each.
-    /// - Returns: whether it is so.
+    ///   - time: the time limit in milliseconds; nil for none.
+    ///   - isSo: the condition, which is checked before the first round of the loop and after each.
+    /// - Returns: whether the condition is true.
     @discardableResult
     public func run(_ time: UInt64?, until isSo: () -> Bool) -> Bool {
         let timer = waiting.timer ?? LoopTimer(loop) { [unowned self] in waiting.isOverdue = true }
@@ -85,7 +86,7 @@ extension BusClient {
         return true
     }
 
-    /// Begins something, and runs the loop until it has a result.
+    /// Begins an operation, and runs the loop until it has a result.
     func wait<Value>(
         _ time: UInt64?, for begin: (@escaping (Result<Value, ClientError>) -> Void) throws(ClientError) -> Void
     ) throws(ClientError) -> Value {
@@ -99,11 +100,11 @@ extension BusClient {
     }
 }
 
-/// Whether the bus is there, and for how long it has not been.
+/// Whether the bus is connected, and for how long it has not been.
 ///
-/// A value without I/O; `now` in milliseconds.
+/// A value without I/O; `now` is in milliseconds.
 struct BusPresence {
-    /// Since when there has been no connection; nil while there is one.
+    /// When the connection was lost; nil while there is one.
     private var missing: UInt64?
     private(set) var wasUp = false
 
@@ -111,25 +112,25 @@ struct BusPresence {
 
     var isUp: Bool { missing == nil }
 
-    /// How long there has been none, 0 where it stands.
+    /// Returns how long there has been no connection; 0 if there is one.
     func absence(at now: UInt64) -> UInt64 { missing.map { now - min($0, now) } ?? 0 }
 
-    /// hello was answered.
-    /// - Returns: how long it was away; nil the first time.
+    /// Records the answer to hello.
+    /// - Returns: how long the bus was away; nil the first time.
     mutating func came(at now: UInt64) -> UInt64? {
         defer { (missing, wasUp) = (nil, true) }
         return wasUp ? absence(at: now) : nil
     }
 
-    /// The connection is gone, or could not be made.
-    /// - Returns: whether it stood.
+    /// Records that the connection ended or could not be made.
+    /// - Returns: whether there was a connection.
     mutating func went(at now: UInt64) -> Bool {
         guard isUp else { return false }
         missing = now
         return true
     }
 
-    /// A broker that doesn't answer was replaced: the next one gets as much time.
+    /// Restarts the time of absence, because a new broker replaced one that didn't answer.
     mutating func waitAnew(at now: UInt64) {
         if !isUp { missing = now }
     }

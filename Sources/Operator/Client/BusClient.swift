@@ -1,59 +1,60 @@
 public import StrataCore
 public import StrataLoop
 
-/// A connection of an operator or a launcher to a bus: requests, each matched to its
-/// answer, and the calls that the bus makes of a launcher.
+/// A connection of an operator or a launcher to a bus. It matches each request to its answer, and
+/// receives the calls that the bus makes to a launcher.
 ///
-/// It lives on a loop: what is sent goes out at the end of the loop's round, and answers
-/// come as callbacks. A program that does one thing after another lets the client run
-/// the loop until an answer is there (``open(within:)``, ``send(_:)``). All of it is on the
-/// loop's thread. It may be connected again after its end.
+/// A client lives on a loop and is used only on the loop's thread. Requests are written at the end
+/// of the loop's round, and answers come as callbacks. A program that does one thing after another
+/// lets the client run the loop until an answer arrives (``open(within:)``, ``send(_:)``). After
+/// its connection ends, it can connect again.
 public final class BusClient {
-    /// What the client is to the bus.
+    /// The client's role on the bus.
     public enum Role: String, Sendable { case `operator`, launcher }
 
-    /// A final answer, or why there is none.
+    /// A final answer, or the error in its place.
     public typealias Answer = Result<[UInt8], BusError>
 
-    /// A request of somebody else's that this side must answer.
+    /// A request that the client must answer.
     public struct Incoming {
-        /// What it is answered with.
+        /// The id to answer with.
         public var id: UInt64
-        /// `Interface/action`.
+        /// The action, `Interface/action`.
         public var to: String
-        /// A module's name, `operator` or `bus`.
+        /// The sender: a module's name, `operator` or `bus`.
         public var from: String
-        /// JSON; empty for null.
+        /// The params as JSON; empty for null.
         public var body: [UInt8]
-        /// So many partial replies may be sent, until `onCredit` tells of more.
+        /// The number of partial replies that may be sent, until `onCredit` adds more.
         public var credit: UInt64
     }
 
-    /// Gets each call; it must be answered with `reply` or `fail`, now or later.
-    /// Without it calls are refused.
+    /// Called with each call, which must be answered with `reply` or `fail`, now or later. Without
+    /// it, calls are refused.
     public var onCall: ((Incoming) -> Void)?
-    /// The caller gave up on a call: its id.
+    /// Called when the caller cancels a call, with the call's id.
     public var onCancel: (UInt64) -> Void = { _ in }
-    /// The caller takes more partial replies of a call: its id, and how many.
+    /// Called when the caller accepts more partial replies of a call, with the call's id and their
+    /// number.
     public var onCredit: (UInt64, UInt64) -> Void = { _, _ in }
-    /// Called once for each connection that ends, after every open request was answered;
-    /// not after `close`. Gets what the bus said last, or how it ended.
+    /// Called once for each connection that ends, after every open request was answered; not called
+    /// after `close`. Gets the bus's last message, or the reason for the end.
     public var onEnd: (String) -> Void = { _ in }
 
-    /// All of the client is on its thread.
+    /// The loop; the client is used only on its thread.
     public let loop: Loop
     /// The socket's path.
     public let path: String
-    /// What hello was answered with last; nil until the first time.
+    /// The last answer to hello; nil until the first one.
     public private(set) var welcome: Welcome?
-    /// Why the last connection ended; nil while there is one.
+    /// The reason why the last connection ended; nil while there is one.
     public private(set) var ending: String?
 
     private struct Pending {
         var onPartial: ([UInt8]) -> Void
-        /// How many partial replies are taken before credit for them goes back.
+        /// The number of partial replies after which credit for them is returned.
         var batch: UInt64
-        /// Those that were taken since.
+        /// The number of partial replies received since the last credit.
         var owed: UInt64 = 0
         var onAnswer: (Answer) -> Void
     }
@@ -65,11 +66,11 @@ public final class BusClient {
     private var farewell: BusError?
     var waiting = Waiting()
 
-    /// Connects to nothing yet.
+    /// Makes a client without connecting it.
     /// - Parameters:
-    ///   - loop: all of the client is on its thread.
-    ///   - path: the bus's socket.
-    ///   - role: what it is to the bus, which has one launcher at the most.
+    ///   - loop: the loop on whose thread the client is used.
+    ///   - path: the path of the bus's socket.
+    ///   - role: the client's role; a bus has at most one launcher.
     ///   - runtime: the program's name and version, which the bus shows; nil for none.
     public init(_ loop: Loop, path: String, as role: Role = .operator, runtime: String? = nil) {
         (self.loop, self.path) = (loop, path)
@@ -84,17 +85,17 @@ public final class BusClient {
 
     // MARK: The connection
 
-    /// Whether there is a connection; hello may still wait for its answer.
+    /// Whether there is a connection; hello may not be answered yet.
     public var isConnected: Bool { channel != nil }
-    /// The longest frame and header that the bus takes.
+    /// The longest frame and header that the bus accepts.
     public var limits: FrameLimits { welcome?.limits ?? .beforeHello }
-    /// Bytes that were sent and that the kernel has not taken yet.
+    /// The number of queued bytes that the kernel has not taken yet.
     public var unsent: Int { channel?.unsent ?? 0 }
 
-    /// Connects, anew where there is a connection, and says hello. What is sent before its
-    /// answer stands behind it.
-    /// - Parameter onWelcome: called once, with hello's answer.
-    /// - Throws: why nobody took the connection; `onWelcome` isn't called then.
+    /// Connects, or reconnects, and sends hello. Requests that are sent before its answer are
+    /// queued after it.
+    /// - Parameter onWelcome: called once, with the answer to hello.
+    /// - Throws: the reason why the connection failed; `onWelcome` isn't called then.
     public func connect(_ onWelcome: @escaping (Result<Welcome, ClientError>) -> Void = { _ in }) throws(SystemError) {
         close()
         let channel = try FrameChannel(loop, path: path, limits: .beforeHello)
@@ -115,15 +116,15 @@ public final class BusClient {
         }
     }
 
-    /// Ends the connection; `onEnd` is not called. Open requests are answered with `died`.
+    /// Closes the connection; `onEnd` is not called. Open requests are answered with `died`.
     public func close() {
         channel?.close()
         channel = nil
         failPending("this side closed the connection")
     }
 
-    /// Writes what was sent, as far as the kernel takes it; else that is done at the end of the
-    /// loop's round.
+    /// Writes queued bytes until the kernel takes no more. The end of the loop's round does this
+    /// too.
     public func flush() { channel?.flush() }
 
     private func ended(_ reason: FrameChannel.Ending) {
@@ -133,23 +134,23 @@ public final class BusClient {
         onEnd(farewell?.message ?? "\(reason)")
     }
 
-    /// Why there is no connection.
+    /// The error for a missing connection.
     var loss: ClientError {
         .noBus("the connection to the bus at \(path) ended: \(Printable.indented(ending ?? "it was closed here"))")
     }
 
-    /// An answer as an error of this side's.
+    /// Returns an answer with its error as a `ClientError`.
     func result(_ answer: Answer) -> Result<[UInt8], ClientError> {
         answer.mapError { isConnected ? .refused($0) : loss }
     }
 
     // MARK: Requests
 
-    /// Sends a request. Without a connection it is answered with `died` at once. The client
-    /// sets no bound to what is sent and not taken; see `unsent`.
+    /// Sends a request. Without a connection, it is answered with `died` at once. The client
+    /// doesn't limit the bytes that the bus has not taken; see `unsent`.
     /// - Parameters:
-    ///   - request: what is sent.
-    ///   - onAnswer: gets the final answer, once.
+    ///   - request: the request to send.
+    ///   - onAnswer: called once, with the final answer.
     /// - Returns: the request's id, for `cancel`.
     @discardableResult
     public func send(_ request: Request, onAnswer: @escaping (Answer) -> Void) -> UInt64 {
@@ -181,10 +182,10 @@ public final class BusClient {
 
     /// Calls an action whose answer is JSON.
     /// - Parameters:
-    ///   - to: `Interface/action`.
+    ///   - to: the action, `Interface/action`.
     ///   - params: nil for none.
     ///   - deadline: milliseconds; nil is the bus's default.
-    ///   - onAnswer: gets the answer, once.
+    ///   - onAnswer: called once, with the answer.
     public func ask(
         _ to: String, _ params: JSON? = nil, deadline: UInt64? = nil,
         onAnswer: @escaping (Result<JSON, ClientError>) -> Void
@@ -201,10 +202,10 @@ public final class BusClient {
         return .success(json)
     }
 
-    /// Gives up on a request; its answer, `cancelled`, still comes.
+    /// Cancels a request; its answer, `cancelled`, still comes.
     public func cancel(_ id: UInt64) { channel?.send(.cancel, room: 0) { $0.integer("id", id) } }
 
-    /// Gives up on every open request.
+    /// Cancels every open request.
     public func cancelAll() {
         for id in pending.keys.sorted() { cancel(id) }
     }
@@ -218,7 +219,7 @@ public final class BusClient {
         }
     }
 
-    /// Sends a part of a call's answer; each takes one of the caller's credits.
+    /// Sends a part of a call's answer, which takes one of the caller's credits.
     public func replyPartially(_ id: UInt64, _ body: [UInt8]) {
         body.withUnsafeBytes { body in
             channel?.send(.reply, room: 0, body: body) { writer in

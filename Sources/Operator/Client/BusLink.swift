@@ -1,30 +1,31 @@
 public import StrataCore
 import StrataLoop
 
-/// Keeps a client connected: tries until the bus is there, and again where the connection
-/// ends. Says when it stands, and when it is gone.
+/// Keeps a client connected. It tries until the bus is there, and again when the connection ends,
+/// and reports when the connection comes up and goes down.
 ///
-/// Lives on the client's loop.
+/// It lives on the client's loop.
 public final class BusLink {
-    /// Between two tries, in milliseconds: at first, and at most.
+    /// The time between two attempts in milliseconds, at first and at most.
     private static let pace: (first: UInt64, most: UInt64) = (2, 50)
 
-    /// hello was answered; how long the broker was away, in milliseconds, nil the first time.
+    /// Called when hello was answered, with how long the broker was away in milliseconds; nil the
+    /// first time.
     public var onUp: (UInt64?) -> Void = { _ in }
-    /// The connection ended after `onUp`, and what the broker said last.
+    /// Called when the connection ends after `onUp`, with the broker's last message.
     public var onDown: (String) -> Void = { _ in }
-    /// hello was refused for good.
+    /// Called when hello was refused for good.
     public var onRefused: (BusError) -> Void = { _ in }
 
-    /// Its `onEnd` is the link's.
+    /// The client; the link uses its `onEnd`.
     public let client: BusClient
     private let loop: Loop
     private var timer: LoopTimer?
     private var delay = BusLink.pace.first
     private var presence: BusPresence
 
-    /// Connects to nothing yet.
-    /// - Parameter client: connected by nobody else.
+    /// Makes a link without connecting it.
+    /// - Parameter client: the client, which only this link connects.
     public init(_ client: BusClient) {
         (self.client, loop) = (client, client.loop)
         presence = BusPresence(at: loop.now)
@@ -32,23 +33,23 @@ public final class BusLink {
         client.onEnd = { [unowned self] in self.ended($0) }
     }
 
-    /// Whether hello was answered, and the connection stands.
+    /// Whether hello was answered and the connection still exists.
     public var isUp: Bool { presence.isUp }
 
-    /// How long there has been no connection, in milliseconds; 0 where it stands.
+    /// How long there has been no connection, in milliseconds; 0 if there is one.
     public var absence: UInt64 { presence.absence(at: loop.now) }
 
-    /// The absence is counted anew: the broker was replaced.
+    /// Restarts the time of absence, because the broker was replaced.
     public func waitAnew() { presence.waitAnew(at: loop.now) }
 
-    /// Tries until it succeeds or `close` is called; at once, and ever slower.
+    /// Tries to connect at once, then at growing intervals, until it succeeds or `close` is called.
     public func connect() {
         guard !client.isConnected else { return }
         delay = Self.pace.first
         timer?.start(after: 0)
     }
 
-    /// Ends the connection for good; nothing is called any more.
+    /// Closes the connection for good; no more callbacks are made.
     public func close() {
         timer?.close()
         timer = nil
@@ -56,7 +57,7 @@ public final class BusLink {
         client.close()
     }
 
-    /// Drops the connection of a broker that is known to be dead.
+    /// Drops the connection to a broker that is known to be dead.
     public func drop() {
         guard client.isConnected else { return }
         let wasUp = presence.went(at: loop.now)
@@ -64,7 +65,7 @@ public final class BusLink {
         if wasUp { onDown("the broker has ended") }
     }
 
-    /// Sends a request; fails with `unavailable` at once where there is no connection.
+    /// Sends a request; without a connection, it fails with `unavailable` at once.
     public func send(_ request: Request, onAnswer: @escaping (BusClient.Answer) -> Void) {
         guard isUp else {
             return onAnswer(.failure(BusError(.unavailable, "there is no connection to the broker")))
@@ -84,12 +85,13 @@ public final class BusLink {
             delay = Self.pace.first
             onUp(presence.came(at: loop.now))
         case .failure(.refused(let error)):
-            // After a broker's restart all is new; a connection that broke may
-            // stand for a moment longer there. Anything else won't mend.
+            // After a broker's restart these errors pass. `nameTaken` passes too, as a broken
+            // connection may linger in the broker for a moment. Any other error is permanent.
             let mends: [ErrorCode] = [.died, .overloaded, .shuttingDown, .cancelled]
             let isOwnOld = presence.wasUp && error.code == .nameTaken
             if !mends.contains(error.code), !isOwnOld { onRefused(error) }
-        // Its end says so too; what answers something else is no bus yet.
+        // A lost connection is handled in `ended`. A program that doesn't answer like a bus is tried
+        // again.
         case .failure:
             guard client.isConnected else { return }
             client.close()

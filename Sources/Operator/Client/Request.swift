@@ -2,53 +2,53 @@ internal import Glibc
 public import StrataCore
 internal import StrataLoop
 
-/// What is sent to a bus, and what becomes of its partial replies.
+/// A request to a bus, and the handler of its partial replies.
 public struct Request {
-    /// A call, an open, a broadcast or a report.
+    /// The kind: a call, an open, a broadcast or a report.
     public var kind: Header.Kind
-    /// `Interface/action`; the URL of an open; empty for a notification.
+    /// The target: `Interface/action`, or the URL of an open; empty for a notification.
     public var to: String
-    /// JSON; empty for null.
+    /// The params as JSON; empty for null.
     public var body: [UInt8]
-    /// Milliseconds; nil is the bus's default, 0 none.
+    /// The deadline in milliseconds; nil is the bus's default, 0 is none.
     public var deadline: UInt64?
-    /// Partial replies that may come before the first are taken; nil is the bus's
-    /// default. Credit for them goes back when a fourth of it is used.
+    /// The number of partial replies that may be sent without further credit; nil is the bus's
+    /// default. When a fourth of it is used up, that much credit is returned.
     public var credit: UInt64?
     /// Further members of the header.
     public var members: [(StaticString, String)] = []
-    /// JSON; empty for none.
+    /// The header's `meta` as JSON; empty for none.
     public var meta: [UInt8] = []
-    /// Has no deadline on the bus: `bus/monitor`.
+    /// Whether the bus sets it no deadline, as for `bus/monitor`.
     public var isEndless = false
-    /// Gets each partial reply.
+    /// Called with each partial reply.
     public var onPartial: ([UInt8]) -> Void = { _ in }
     private var given: UInt64?
 
-    /// A call with params.
+    /// Makes a call with params.
     /// - Parameters:
-    ///   - to: `Interface/action`.
+    ///   - to: the action, `Interface/action`.
     ///   - params: nil for none.
-    ///   - deadline: milliseconds; nil is the bus's default, 0 none.
+    ///   - deadline: milliseconds; nil is the bus's default, 0 is none.
     public init(to: String, _ params: JSON?, deadline: UInt64? = nil) {
         self.init(to: to, body: params?.encoded() ?? [], deadline: deadline)
     }
 
-    /// A call, where nothing else is said.
+    /// Makes a request, by default a call.
     /// - Parameters:
     ///   - kind: a call, an open, a broadcast or a report.
-    ///   - to: `Interface/action`; the URL of an open; empty for a notification.
+    ///   - to: `Interface/action`, or the URL of an open; empty for a notification.
     ///   - body: JSON; empty for null.
-    ///   - deadline: milliseconds; nil is the bus's default, 0 none.
+    ///   - deadline: milliseconds; nil is the bus's default, 0 is none.
     public init(_ kind: Header.Kind = .call, to: String = "", body: [UInt8] = [], deadline: UInt64? = nil) {
         (self.kind, self.to, self.body, self.deadline) = (kind, to, body, deadline)
     }
 
-    /// The bus's deadline where none is said, in milliseconds.
+    /// The bus's default deadline, in milliseconds.
     public static let standardDeadline: UInt64 = 30_000
 
-    /// How long ``BusClient/send(_:)`` waits for the next reply, in milliseconds: as was
-    /// said, or the request's deadline and some more. Nil where it may take forever.
+    /// How long ``BusClient/send(_:)`` waits for the next reply, in milliseconds; nil if there is
+    /// no limit. The default is the request's deadline and 5 s more.
     public var patience: UInt64? {
         get {
             if let given { return given }
@@ -59,15 +59,15 @@ public struct Request {
     }
 }
 
-/// What a bus answers to hello.
+/// The answer of a bus to hello.
 public struct Welcome: Sendable {
-    /// As the bus said it.
+    /// The JSON from the bus.
     public let json: JSON
 
-    /// The longest frame and header that the bus takes.
+    /// The longest frame and header that the bus accepts.
     public let limits: FrameLimits
 
-    /// Nil for what is no object.
+    /// Nil if the body isn't a JSON object.
     init?(_ body: [UInt8]) {
         guard let json = try? JSON(parsing: body), json.object != nil else { return nil }
         func limit(_ name: String) -> UInt32? { json["limits"]?[name]?.integer.flatMap { UInt32(exactly: $0) } }
@@ -87,21 +87,21 @@ public struct Welcome: Sendable {
 }
 
 extension FrameLimits {
-    /// Until hello tells those of the bus.
+    /// The limits until the answer to hello gives the bus's own.
     static let beforeHello = FrameLimits(frame: 16 << 20, header: 16 << 10)
 }
 
-/// Why a client has no answer. The texts are for people, and can be given to a terminal.
+/// The reason why a client has no answer. The texts are for people, and safe for a terminal.
 public enum ClientError: Error, CustomStringConvertible {
-    /// No bus is there, the connection has ended, or no answer comes.
+    /// There is no bus, the connection has ended, or no answer comes.
     case noBus(String)
     /// The path or the request can't be used.
     case unusable(String)
     /// The bus or the callee answered with this error.
     case refused(BusError)
-    /// The bus answered with what can't be read.
+    /// The bus answered with something unreadable.
     case unreadable(String)
-    /// An endless stream was silent for so many milliseconds.
+    /// An endless stream was silent for this many milliseconds.
     case quiet(UInt64)
 
     public var description: String {
@@ -112,7 +112,7 @@ public enum ClientError: Error, CustomStringConvertible {
         }
     }
 
-    /// Why nobody took a connection.
+    /// Makes the error for a connection that failed.
     init(connectingTo path: String, _ error: SystemError) {
         self =
             switch SocketAddress.occupant(path) {
@@ -120,7 +120,7 @@ public enum ClientError: Error, CustomStringConvertible {
             case .dead: .noBus("no bus at \(path): a dead socket is left there, its broker is gone")
             case .foreign: .unusable("\(path) is no socket")
             case .unknown(let code): .unusable("\(path) can't be used: \(String(cString: strerror(code)))")
-            // It came this moment, or can't keep up.
+            // The bus started just now, or its backlog is full.
             case .live: .noBus("the bus can't be reached: \(error)")
             }
     }

@@ -1,23 +1,23 @@
 public import StrataCore
 import StrataLoop
 
-/// How a bus and its modules are at a moment: what ``BusClient/look(measuring:)`` finds.
+/// The state of a bus and its modules at one moment: the result of ``BusClient/look(measuring:)``.
 public struct BusSnapshot: Sendable {
-    /// What hello was answered with.
+    /// The answer to hello.
     public let welcome: Welcome
-    /// In the bus's order.
+    /// The modules in the bus's order.
     public let modules: [ModuleRow]
-    /// What the broker has counted.
+    /// The broker's counters.
     public let stats: BusStats
-    /// What modules measure themselves, by name; empty where they weren't asked.
+    /// The metrics that modules keep themselves, by name; empty if they weren't requested.
     public let measured: [MeasuredModule]
-    /// When the look was taken, on the clock of `Loop.nanoseconds`.
+    /// The time of the snapshot, on the clock of `Loop.nanoseconds`.
     public let time: UInt64
-    /// The broker's own resident memory in bytes, anonymous and shared; nil where its process
-    /// isn't on this machine.
+    /// The broker's own resident memory in bytes, anonymous and shared; nil if its process isn't on
+    /// this machine.
     public let brokerMemory: UInt64?
 
-    /// Looks for the processes' memory: it is as of now.
+    /// Also reads the current memory of the processes.
     init(welcome: Welcome, modules: [ModuleRow], stats: BusStats, measured: [MeasuredModule], at time: UInt64) {
         (self.welcome, self.stats, self.time) = (welcome, stats, time)
         self.measured = measured.sorted { $0.name < $1.name }
@@ -29,14 +29,14 @@ public struct BusSnapshot: Sendable {
         brokerMemory = stats.pid.flatMap(ProcessFiles.memory)
     }
 
-    /// How many modules are ready.
+    /// The number of ready modules.
     public var ready: Int { modules.count(where: \.isReady) }
 
-    /// A figure of all modules.
+    /// Returns the sum of a figure over all modules.
     public func sum(_ figure: KeyPath<ModuleRow, Int64>) -> Int64 { modules.reduce(0) { $0 + $1[keyPath: figure] } }
 
-    /// How much of a counter there was in a second since an earlier look; 0 without one. A
-    /// broker that was started again begins anew.
+    /// Returns the increase of a counter per second since an earlier snapshot; 0 without one. A
+    /// restarted broker counts from 0 again.
     public func perSecond(_ counter: BusStats.Counter, since before: BusSnapshot?) -> Int64 {
         guard let before, time > before.time else { return 0 }
         let more = (stats[counter] ?? 0) - (before.stats[counter] ?? 0)
@@ -44,11 +44,11 @@ public struct BusSnapshot: Sendable {
         return Int64((Double(more) * 1e9 / Double(time - before.time)).rounded())
     }
 
-    /// The counters that ``load(since:)`` has.
+    /// The counters that ``load(since:)`` includes.
     public static let rates: [BusStats.Counter] = [.calls, .errors, .broadcasts, .notices, .reports]
 
-    /// What the bus does and holds, for a program: totals, rates since an earlier look, and
-    /// the memory of each module, in the members that `strata top --json` has.
+    /// Returns the bus's load for a program: totals, rates since an earlier snapshot, and the
+    /// memory of each module. The members are those of `strata top --json`.
     public func load(since before: BusSnapshot?) -> JSON {
         func integers(_ values: [(String, Int64)]) -> [JSON.Member] { values.map { .init($0.0, .integer($0.1)) } }
         let times = stats.callTimes
@@ -66,11 +66,12 @@ public struct BusSnapshot: Sendable {
     }
 }
 
-/// Looks at a bus.
+/// Snapshots of a bus.
 extension BusClient {
-    /// Asks how the bus and its modules are.
+    /// Requests the state of the bus and its modules.
     /// - Parameters:
-    ///   - measuring: whether each module that is ready is asked what it measures; it has 1 s.
+    ///   - measuring: whether to also request the metrics of each ready module, which has 1 s to
+    ///     answer.
     ///   - onDone: called once, when all have answered or can't; gets the bus's first error.
     public func look(measuring: Bool = false, onDone: @escaping (Result<BusSnapshot, ClientError>) -> Void) {
         var modules: [ModuleRow] = []
@@ -110,42 +111,42 @@ extension BusClient {
     }
 }
 
-/// What a broker has counted since its start, as `bus/stats` tells it.
+/// The broker's counters since its start, from `bus/stats`.
 public struct BusStats: Sendable {
-    /// Something that is counted.
+    /// A thing that the broker counts.
     public enum Counter: String, CaseIterable, Sendable {
         case calls, opens, replies, errors, broadcasts, notices, reports, violations, dropped, slowConsumers
         case badFrames, replaced
     }
 
-    /// How long calls took, in microseconds: 0 where none has been answered.
+    /// The durations of calls, in microseconds; 0 if no call has been answered.
     public struct CallTimes: Sendable {
-        /// How many were answered.
+        /// The number of answered calls.
         public let count: Int64
-        /// What half of them took at most; then nine tenths, 99 of a hundred, all.
+        /// The longest durations among the fastest 50 %, 90 %, 99 % and 100 % of the calls.
         public let p50, p90, p99, max: Int64
     }
 
-    /// As the bus told it.
+    /// The JSON from the bus.
     public let json: JSON
 
     init(_ json: JSON) { self.json = json }
 
-    /// Nil where the broker doesn't count it.
+    /// The value of a counter; nil if the broker doesn't have it.
     public subscript(_ counter: Counter) -> Int64? { json["counters"]?[counter.rawValue]?.integer }
 
-    /// Errors that requests or connections were answered with, by code.
+    /// The number of error answers to requests or connections, by code.
     public var errors: [(code: String, count: Int64)] {
         (json["errors"]?.object ?? []).compactMap { member in member.value.integer.map { (member.name, $0) } }
     }
 
-    /// Of all calls since the broker's start.
+    /// The durations of all calls since the broker's start.
     public var callTimes: CallTimes {
         func figure(_ name: String) -> Int64 { json["callMicroseconds"]?[name]?.integer ?? 0 }
         return CallTimes(
             count: figure("count"), p50: figure("p50"), p90: figure("p90"), p99: figure("p99"), max: figure("max"))
     }
 
-    /// The broker's process; nil where it doesn't say.
+    /// The broker's process; nil if it doesn't report it.
     public var pid: Int32? { json["pid"]?.integer.flatMap { $0 > 0 ? Int32(clamping: $0) : nil } }
 }

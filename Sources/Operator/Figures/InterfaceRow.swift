@@ -1,16 +1,16 @@
 public import StrataCore
 
-/// An interface as `bus/interfaces` tells of it.
+/// An interface, from `bus/interfaces`.
 public struct InterfaceRow: Sendable {
-    /// One of its actions.
+    /// An action of the interface.
     public struct Action: Sendable {
-        /// Without the interface's name.
+        /// The action's name, without the interface's.
         public let name: String
-        /// Whether it runs only where the app's authorizer allows it.
+        /// Whether it runs only if the app's authorizer allows it.
         public let needsAuthorization: Bool
     }
 
-    /// A URL that leads to one of its actions.
+    /// A URL that leads to an action of the interface.
     public struct URL: Sendable {
         /// The host and the path's pattern, without a scheme.
         public let address: String
@@ -19,13 +19,13 @@ public struct InterfaceRow: Sendable {
         fileprivate let host: String
     }
 
-    /// As the bus told it.
+    /// The JSON from the bus.
     public let json: JSON
     /// The interface's name.
     public let name: String
-    /// The module whose it is.
+    /// The module that owns the interface.
     public let module: String
-    /// Empty where it lists none: then it takes any.
+    /// The actions; empty if the interface lists none and accepts any.
     public let actions: [Action]
     /// The URLs, by host and path.
     public let urls: [URL]
@@ -43,17 +43,17 @@ public struct InterfaceRow: Sendable {
         }
     }
 
-    /// Whether it is created for each user.
+    /// Whether an instance is created for each user.
     public var hasInstances: Bool { json["instances"]?.string == "multiple" }
     /// The modules that require it.
     public var requiredBy: [String] { json["requiredBy"]?.array?.compactMap(\.string) ?? [] }
 }
 
 extension [InterfaceRow] {
-    /// The interfaces that the answer of `bus/interfaces` has.
+    /// Reads the interfaces from the answer of `bus/interfaces`.
     public init(_ answer: JSON) { self = (answer["interfaces"]?.array ?? []).map(InterfaceRow.init) }
 
-    /// What their bus has mapped: to each pattern its address. What can't be a mapping is left out.
+    /// The bus's URL mappings, from each pattern to its address. Invalid mappings are left out.
     package var urlTable: URLTable<String> {
         var table = URLTable<String>()
         for url in flatMap(\.urls) {

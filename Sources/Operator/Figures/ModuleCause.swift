@@ -1,41 +1,41 @@
 public import StrataCore
 
-/// Why one module is as it is: the broker's row of it, and what the launcher knows
-/// of its processes.
+/// The reason for a module's state: the broker's row of the module, and the launcher's knowledge of
+/// its processes.
 public struct ModuleCause: Sendable {
-    /// How its last process ended.
+    /// The end of the module's last process.
     public struct End: Sendable {
-        /// `SIGSEGV`, `exit code 1`
+        /// The way it ended: `SIGSEGV`, `exit code 1`.
         public let exit: String
-        /// Milliseconds since 1970; nil where the launcher doesn't say.
+        /// Milliseconds since 1970; nil if the launcher doesn't report it.
         public let at: Int64?
     }
 
-    /// What it was doing when it died last.
+    /// The calls that the module was serving when it last died.
     public struct Death: Sendable {
-        /// Calls that it was serving.
+        /// The number of calls that it was serving.
         public let calls: Int64
-        /// `Interface/action` of the first of them.
+        /// `Interface/action` of the first of these calls.
         public let actions: [String]
-        /// How many have other actions.
+        /// The number of calls with other actions.
         public let unnamed: Int64
     }
 
-    /// What the broker knows.
+    /// The broker's row.
     public let row: ModuleRow
-    /// How often it was started again: the larger of the broker's count and the launcher's.
+    /// The number of restarts: the larger of the broker's count and the launcher's.
     public let restarts: Int64
-    /// Why it is in its state; the launcher knows more.
+    /// The reason for its state; the launcher's is more precise.
     public let reason: String
-    /// What it does instead of being ready.
+    /// What it is doing instead of being ready.
     public let activity: String?
-    /// What it wrote last: before it ended, or, where it isn't ready, until now.
+    /// The last lines that it wrote: before it ended or, if it isn't ready, until now.
     public let lines: [String]
     private let end: JSON?
 
     /// - Parameters:
-    ///   - row: the broker's.
-    ///   - why: `launcher/why`'s answer, where there was one.
+    ///   - row: the broker's row.
+    ///   - why: the answer of `launcher/why`, if there was one.
     public init(_ row: ModuleRow, _ why: JSON?) {
         self.row = row
         restarts = max(row.restarts, why?["restarts"]?.integer ?? 0)
@@ -46,13 +46,13 @@ public struct ModuleCause: Sendable {
         lines = (present.isEmpty ? end?["lines"]?.array ?? [] : present).compactMap(\.string)
     }
 
-    /// Whether there is something to be asked for.
+    /// Whether there is anything worth reporting.
     public var isWorthTelling: Bool { !row.isReady || restarts > 0 || !row.quarantined.isEmpty }
 
-    /// Nil where no process of it has ended.
+    /// The end of its last process; nil if none has ended.
     public var lastEnd: End? { end?["exit"]?.string.map { End(exit: $0, at: end?["at"]?.integer) } }
 
-    /// Nil where none of its deaths interrupted a call.
+    /// The calls that its last death interrupted; nil if it interrupted none.
     public var lastDeath: Death? {
         guard let death = row.json["lastDeath"], let calls = death["calls"]?.integer, calls > 0 else { return nil }
         return Death(
@@ -60,7 +60,7 @@ public struct ModuleCause: Sendable {
             unnamed: death["unnamed"]?.integer ?? 0)
     }
 
-    /// For a program, in the members that `strata ps --why --json` has.
+    /// The cause as JSON for a program, with the members of `strata ps --why --json`.
     public var json: JSON {
         var members: [JSON.Member] = [
             .init("name", .string(row.name)), .init("state", .string(row.state)),

@@ -1,8 +1,8 @@
 public import StrataCore
 
-/// A module as `bus/modules` tells of it. What the bus doesn't say is 0, empty or nil.
+/// A module, from `bus/modules`. Figures that the bus doesn't report are 0, empty or nil.
 public struct ModuleRow: Sendable {
-    /// Every state that a module can be in, as the protocol names them.
+    /// The states of a module, with the protocol's names.
     public static let states = [
         "absent", "starting", "settingUp", "setUp", "initializing", "ready", "stopping", "restarting", "failed",
     ]
@@ -11,51 +11,51 @@ public struct ModuleRow: Sendable {
     public struct Quarantine: Sendable {
         /// `Interface/action`.
         public let action: String
-        /// Milliseconds since 1970.
+        /// The end of the quarantine, in milliseconds since 1970.
         public let until: Int64
-        /// How often the module died of it.
+        /// The number of times that the module died of it.
         public let deaths: Int64
     }
 
-    /// As the bus told it.
+    /// The JSON from the bus.
     public let json: JSON
-    /// The process's own resident memory in bytes, anonymous and shared; nil where there is no
-    /// such process on this machine, and where nobody looked.
+    /// The process's own resident memory in bytes, anonymous and shared. Nil if there is no such
+    /// process on this machine, or the memory was not read.
     public internal(set) var memory: UInt64?
 
     init(_ json: JSON) { self.json = json }
 
     /// The module's name.
     public var name: String { text("name") ?? "?" }
-    /// One of ``states``.
+    /// The state, which is one of ``states``.
     public var state: String { text("state") ?? "?" }
-    /// Whether it takes requests.
+    /// Whether it accepts requests.
     public var isReady: Bool { state == "ready" }
     /// The level's name.
     public var level: String { text("level") ?? "" }
-    /// Its place among those of its level.
+    /// Its priority among the modules of its level.
     public var priority: Int64 { number("priority") }
-    /// When it is started: `eager`, `manual` …
+    /// The condition of its start: `eager`, `manual` …
     public var start: String { text("start") ?? "" }
-    /// Why it is in its state.
+    /// The reason for its state.
     public var reason: String { text("reason") ?? "" }
-    /// Its process; nil for none.
+    /// Its process; nil if it has none.
     public var pid: Int32? { json["pid"]?.integer.flatMap { $0 > 0 ? Int32(clamping: $0) : nil } }
-    /// When it came to its state, in milliseconds since 1970.
+    /// The time when it entered its state, in milliseconds since 1970.
     public var since: Int64? { json["since"]?.integer }
-    /// How often it was started again.
+    /// The number of restarts.
     public var restarts: Int64 { number("restarts") }
-    /// Requests that it is serving.
+    /// The number of requests that it is serving.
     public var open: Int64 { number("open") }
-    /// Requests that wait until it is ready.
+    /// The number of requests that wait until it is ready.
     public var waiting: Int64 { number("waiting") }
-    /// Bytes on their way to it.
+    /// The number of bytes on their way to it.
     public var queued: Int64 { number("queued") }
 
     /// Whether its row has changes that take effect at its next start.
     public var isPending: Bool { json["pending"]?.bool ?? (json["pending"]?.array?.isEmpty == false) }
 
-    /// The actions that are refused now.
+    /// The actions that are quarantined now.
     public var quarantined: [Quarantine] {
         (json["setAside"]?.array ?? []).compactMap { entry in
             guard let action = entry["action"]?.string, let until = entry["until"]?.integer else { return nil }
@@ -63,7 +63,7 @@ public struct ModuleRow: Sendable {
         }
     }
 
-    /// How long its process has run, in milliseconds; nil where that isn't known.
+    /// Returns how long its process has been running, in milliseconds; nil if that is unknown.
     /// - Parameter now: milliseconds since 1970.
     public func uptime(at now: Int64) -> Int64? {
         guard pid != nil, let began = json["startedAt"]?.integer ?? since, began > 0 else { return nil }
@@ -75,6 +75,6 @@ public struct ModuleRow: Sendable {
 }
 
 extension [ModuleRow] {
-    /// The modules that the answer of `bus/modules` has.
+    /// Reads the modules from the answer of `bus/modules`.
     public init(_ answer: JSON) { self = (answer["modules"]?.array ?? []).map(ModuleRow.init) }
 }

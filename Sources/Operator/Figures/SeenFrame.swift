@@ -1,17 +1,18 @@
 public import StrataCore
 
-/// A frame as `bus/monitor` told of it, and what is known of the call that it answers.
+/// A frame from `bus/monitor`, together with what is known of the call that it answers.
 public struct SeenFrame: Sendable {
-    /// As the bus told it.
+    /// The JSON from the bus.
     public let json: JSON
-    /// `Interface/action` of a call, or of the one that it answers; empty where there is none.
+    /// `Interface/action` of a call, or of the call that this frame answers; empty if there is
+    /// none.
     public let action: String
-    /// Microseconds from a call until this answer of it.
+    /// The microseconds from a call to this answer of it.
     public let took: Int64?
 
     /// - Parameters:
     ///   - json: a partial reply of `bus/monitor`.
-    ///   - calls: those seen before; a call is added.
+    ///   - calls: the calls seen before; if this frame is a call, it is added.
     public init(_ json: JSON, _ calls: inout SeenCalls) {
         self.json = json
         let (at, to, id) = (json["at"]?.integer ?? 0, json["to"]?.string ?? "", json["id"]?.integer)
@@ -24,31 +25,31 @@ public struct SeenFrame: Sendable {
         if let id, code.isEmpty { calls.add(id, SeenCalls.Seen(at: at, action: to)) }
     }
 
-    /// `call`, `reply` …
+    /// The frame's kind: `call`, `reply` …
     public var kind: String { text("kind") }
-    /// Who sent it: a module's name, `operator`, `launcher` or `bus`.
+    /// The sender: a module's name, `operator`, `launcher` or `bus`.
     public var from: String { text("from") }
-    /// `Interface/action`, a URL, or a module's name.
+    /// The target: `Interface/action`, a URL, or a module's name.
     public var to: String { text("to") }
-    /// A notification's or an event's.
+    /// The name of a notification or an event.
     public var name: String { text("name") }
-    /// Why it was refused, or an error's code; empty where nothing is wrong.
+    /// The reason for a refusal, or an error's code; empty if all is well.
     public var code: String { text("code") }
-    /// When it passed, in microseconds since 1970.
+    /// The time when it passed the bus, in microseconds since 1970.
     public var at: Int64 { json["at"]?.integer ?? 0 }
-    /// The length of its body; nil where the bus doesn't say.
+    /// The length of its body, in bytes; nil if the bus doesn't report it.
     public var bytes: Int64? { json["bytes"]?.integer }
-    /// Frames before it that the monitor didn't get.
+    /// The number of earlier frames that the monitor missed.
     public var missed: Int64 { max(0, json["missed"]?.integer ?? 0) }
 
-    /// The module that gets it, as far as that is known; empty for a broadcast.
+    /// The module that receives it, as far as that is known; empty for a broadcast.
     public var receiver: String {
         json["callee"]?.string ?? (kind == "call" ? String(to.prefix { $0 != "/" && $0 != "#" }) : to)
     }
 
     private func text(_ member: String) -> String { json[member]?.string ?? "" }
 
-    /// The action without an instance: `Cart/add` of `Cart#12/add`.
+    /// The action without an instance: `Cart/add` for `Cart#12/add`.
     public var plainAction: String {
         guard let sign = action.firstIndex(of: "#"), let slash = action[sign...].firstIndex(of: "/") else {
             return action
@@ -58,7 +59,8 @@ public struct SeenFrame: Sendable {
 }
 
 extension Request {
-    /// A monitor's: each partial reply is a ``SeenFrame``. It goes on until it is cancelled.
+    /// Returns the request of a monitor, whose partial replies are ``SeenFrame``s. It continues
+    /// until it is cancelled.
     /// - Parameter params: the members that `bus/monitor` takes.
     public static func monitor(_ params: [JSON.Member] = []) -> Request {
         var request = Request(to: "bus/monitor", .object(params), deadline: 0)
@@ -68,28 +70,28 @@ extension Request {
     }
 }
 
-/// Calls that a monitor saw, for their answers: which action those are of, and how long
-/// it took. The oldest ones give way; their answers are shown without.
+/// The calls that a monitor has seen. They supply the action and the duration of their answers.
+/// When there are too many, the oldest are removed; their answers are shown without both.
 public struct SeenCalls: Sendable {
-    /// How many are kept.
+    /// The most calls that are kept.
     public static let most = 4_096
 
     struct Seen {
         /// Microseconds since 1970.
         var at: Int64
-        /// `Interface/action`
+        /// The call's target, `Interface/action`.
         var action: String
     }
 
     private var byID: [Int64: Seen] = [:]
-    /// Their numbers as they came, in a ring.
+    /// The ids of the calls in order of arrival, as a ring.
     private var ids: [Int64] = []
     private var oldest = 0
 
-    /// None yet.
+    /// Makes an empty list.
     public init() {}
 
-    /// An answer may be one of several, so none takes its call away.
+    /// The call with an id. It is kept after an answer, since more answers may follow.
     subscript(id: Int64) -> Seen? { byID[id] }
 
     mutating func add(_ id: Int64, _ seen: Seen) {

@@ -1,15 +1,15 @@
 internal import StrataCore
 
-/// A look as metrics.
+/// A snapshot as metrics.
 extension BusSnapshot {
-    /// What is told of a bus that isn't there.
+    /// The metrics of a bus that doesn't answer.
     public static let absent = [up(false)]
 
     private static func up(_ isUp: Bool) -> MetricFamily {
         .of("strata_up", .gauge, "Whether the bus answered.", MetricValue(Int64(isUp ? 1 : 0)))
     }
 
-    /// All of it. The names and what they mean: docs/observability.md.
+    /// All metrics. docs/observability.md explains their names.
     public var families: [MetricFamily] {
         var app = MetricFamily("strata_app", .info, "The app that runs on the bus.")
         app.add(MetricValue(Int64(1)), [("app", welcome.app), ("env", welcome.env)])
@@ -76,7 +76,7 @@ extension BusSnapshot {
         ].filter { !$0.samples.isEmpty }
     }
 
-    /// A sample for each module that has such a number.
+    /// Returns a family with a sample for each module that has the number.
     private func each(
         _ name: String, _ kind: MetricFamily.Kind, unit: String = "", _ help: String,
         _ value: (ModuleRow) -> MetricValue?
@@ -90,7 +90,7 @@ extension BusSnapshot {
 
     // MARK: The bus
 
-    /// The counters of `bus/stats`, under the names they have here.
+    /// The counters of `bus/stats`, with their names as metrics.
     private static let counters: [(counter: BusStats.Counter, name: String, help: String)] = [
         (.calls, "calls", "Calls that passed."),
         (.opens, "opens", "URLs that were opened."),

@@ -1,7 +1,7 @@
 public import StrataCore
 
-/// What modules measure, as families beside those of the bus: each sample with
-/// its module's name, under a name that OpenMetrics allows and that nothing else has.
+/// The modules' own metrics, as families beside those of the bus. Each sample has its module's name
+/// as a label. Each family has a name that OpenMetrics allows and that no other family has.
 struct MeasuredFamilies {
     private struct Key: Hashable {
         let label: String
@@ -16,19 +16,19 @@ struct MeasuredFamilies {
 
     private(set) var families: [MetricFamily] = []
     private var places: [Key: Int] = [:]
-    /// Names of families and of their samples.
+    /// The names of all families and of their samples.
     private var taken: Set<String> = []
-    /// Each once.
+    /// The metrics already added, so that each appears only once.
     private var told: Set<Told> = []
 
-    /// - Parameter present: the families beside which these are told.
+    /// - Parameter present: the families that exist already, whose names are taken.
     init(beside present: [MetricFamily]) {
         for family in present { taken.formUnion(Self.names(family.name, family.kind)) }
     }
 
-    /// Adds what a module told. What isn't as `module/metrics` has it is left out,
-    /// and counted as dropped.
-    /// - Returns: how many of its metrics are not told.
+    /// Adds the metrics from a module's answer. A metric that doesn't match `module/metrics` is
+    /// left out and counts as dropped.
+    /// - Returns: the number of its metrics that are left out or were never kept.
     mutating func add(_ module: String, _ answer: JSON) -> Int64 {
         var dropped = answer["dropped"]?.integer ?? 0
         for metric in answer["metrics"]?.array ?? [] where !add(metric, of: module) { dropped += 1 }
@@ -53,7 +53,7 @@ struct MeasuredFamilies {
         return true
     }
 
-    /// What is told of a metric; nil where it lacks something.
+    /// Returns the samples of a metric; nil if something is missing.
     private static func samples(_ metric: JSON, _ kind: MetricFamily.Kind) -> [MetricFamily.Sample]? {
         switch kind {
         case .counter:
@@ -80,8 +80,8 @@ struct MeasuredFamilies {
         }
     }
 
-    /// A family of its own for each label and kind: where its name is another's, it
-    /// has the kind behind it, and then a number.
+    /// Makes a family for a label and a kind. If its name is taken, the kind is appended to it, and
+    /// then a number.
     private mutating func make(_ key: Key) -> Int {
         var base = Self.name(key.label)
         if key.kind == .counter, base.hasSuffix("_total"), base.utf8.count > 6 { base.removeLast(6) }
@@ -101,7 +101,7 @@ struct MeasuredFamilies {
         return families.count - 1
     }
 
-    /// The names that a family takes.
+    /// Returns the names that a family takes.
     private static func names(_ name: String, _ kind: MetricFamily.Kind) -> Set<String> {
         switch kind {
         case .counter: [name, "\(name)_total", "\(name)_created"]
@@ -111,7 +111,7 @@ struct MeasuredFamilies {
         }
     }
 
-    /// `notes.saved` as `notes_saved`.
+    /// Returns a valid name: `notes_saved` for `notes.saved`.
     private static func name(_ text: String) -> String {
         let name = String(text.unicodeScalars.map { isAllowed($0) || $0 == ":" ? Character($0) : "_" })
         return name.first?.isNumber == true ? "_\(name)" : name
@@ -121,8 +121,8 @@ struct MeasuredFamilies {
         scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_")
     }
 
-    /// Labels under names that are allowed; one whose name is taken, by the module's
-    /// name or by another, has a prefix, as Prometheus does it.
+    /// Returns labels with valid names. If a label's name is taken, by the module's label or by
+    /// another one, it gets a prefix, as in Prometheus.
     private static func labels(_ labels: JSON?) -> [(name: String, value: String)] {
         var taken: Set = ["module", "quantile"]
         return (labels?.object ?? []).map { member in
@@ -133,15 +133,15 @@ struct MeasuredFamilies {
     }
 }
 
-/// What a module answered when it was asked what it measures.
+/// A module's answer to a request for its metrics.
 public struct MeasuredModule: Sendable {
     /// The module's name.
     public let name: String
-    /// Its metrics, as `module/metrics` of the protocol has them; nil where it should have
-    /// told them, and did not.
+    /// The metrics, as `module/metrics` of the protocol defines them; nil if the module has metrics
+    /// but did not report them.
     public let answer: JSON?
 
-    /// - Returns: nil for a module that keeps none, and for one that has gone since.
+    /// - Returns: nil for a module that keeps no metrics, and for one that has stopped since.
     init?(_ name: String, _ answer: BusClient.Answer) {
         self.name = name
         switch answer {
@@ -156,15 +156,15 @@ public struct MeasuredModule: Sendable {
         }
     }
 
-    /// Asks a module, which has 1 s to tell.
+    /// Returns the request for a module's metrics, which has 1 s to answer.
     static func request(_ name: String) -> Request {
         Request(to: "bus/metrics", ["module": .string(name)], deadline: 1_000)
     }
 }
 
-/// What the Swift runtime measures in each module: docs/observability.md.
+/// The metrics that the Swift runtime keeps in each module: docs/observability.md.
 enum RuntimeMetrics {
-    /// By the name that the runtime gives it.
+    /// The help texts by the runtime's names.
     static let help = [
         "strata_requests_total": "Requests that a module made.",
         "strata_request_duration_seconds": "From a module's request to its final answer.",

@@ -1,29 +1,29 @@
 public import StrataCore
 
-/// A metric with all its samples, as OpenMetrics has it.
+/// A metric with all its samples, as OpenMetrics defines it.
 public struct MetricFamily: Sendable {
-    /// OpenMetrics' types, as far as they are used here.
+    /// The OpenMetrics types that are used here.
     public enum Kind: String, Sendable { case counter, gauge, info, stateset, summary }
 
-    /// One line of numbers.
+    /// One line with a number.
     public struct Sample: Sendable {
-        /// What is put behind the family's name: `_total`.
+        /// The suffix after the family's name: `_total`.
         public internal(set) var suffix = ""
-        /// By name, in order.
+        /// The labels by name, in order.
         public internal(set) var labels: [(name: String, value: String)] = []
         /// A number, or NaN.
         public internal(set) var value: MetricValue
     }
 
-    /// Without the suffixes of its samples, and with its unit.
+    /// The name with its unit, without the suffixes of its samples.
     public let name: String
-    /// What its samples are.
+    /// The type of its samples.
     public let kind: Kind
-    /// `seconds`, `bytes`; empty for none.
+    /// The unit: `seconds`, `bytes`; empty for none.
     public let unit: String
-    /// What it measures, in a sentence.
+    /// A sentence on what it measures.
     public let help: String
-    /// Each with labels that no other has.
+    /// The samples; no two have the same labels.
     public internal(set) var samples: [Sample] = []
 
     init(_ name: String, _ kind: Kind, unit: String = "", _ help: String) {
@@ -33,7 +33,7 @@ public struct MetricFamily: Sendable {
         self.help = help
     }
 
-    /// Adds a sample under the suffix that the kind has.
+    /// Adds a sample with the suffix of the kind.
     mutating func add(_ value: MetricValue, _ labels: [(name: String, value: String)] = []) {
         let suffix =
             switch kind {
@@ -44,7 +44,7 @@ public struct MetricFamily: Sendable {
         samples.append(Sample(suffix: suffix, labels: labels, value: value))
     }
 
-    /// A gauge or a counter of one number.
+    /// Returns a gauge or a counter with a single number.
     static func of(
         _ name: String, _ kind: Kind, unit: String = "", _ help: String, _ value: MetricValue
     ) -> MetricFamily {
@@ -54,9 +54,9 @@ public struct MetricFamily: Sendable {
     }
 }
 
-/// A sample's number, written without a detour over binary fractions.
+/// The number of a sample. It is kept as decimal text, which binary fractions would round.
 public struct MetricValue: Sendable {
-    /// As OpenMetrics has it.
+    /// The number as OpenMetrics writes it.
     public let text: String
 
     init(_ number: Int64) { text = "\(number)" }
@@ -64,10 +64,10 @@ public struct MetricValue: Sendable {
 
     private init(text: String) { self.text = text }
 
-    /// What can't be told, because there was nothing.
+    /// The value NaN, for when there is nothing to report.
     static let none = MetricValue(text: "NaN")
 
-    /// In seconds.
+    /// Makes a value in seconds from microseconds.
     init(microseconds: Int64) { self.init(microseconds, digits: 6) }
     init(milliseconds: Int64) { self.init(milliseconds, digits: 3) }
 
@@ -77,7 +77,7 @@ public struct MetricValue: Sendable {
         text = "\(number < 0 ? "-" : "")\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
-    /// A number of somebody else's; null is what can't be told.
+    /// Reads a number from a module's JSON; null becomes NaN.
     init?(json: JSON) {
         switch json {
         case .null: self = .none
@@ -89,16 +89,16 @@ public struct MetricValue: Sendable {
 
     var isNegative: Bool { text.hasPrefix("-") }
 
-    /// As JSON; what can't be told is null.
+    /// The number as JSON; NaN becomes null.
     public var json: JSON { (try? JSON(parsing: text)) ?? .null }
 }
 
-/// OpenMetrics 1.0, as Prometheus and others read it.
+/// The text format OpenMetrics 1.0, which Prometheus and other tools read.
 public enum OpenMetrics {
-    /// What HTTP calls it.
+    /// The HTTP content type.
     public static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-    /// Ends with `# EOF`.
+    /// Returns the families as text that ends with `# EOF`.
     public static func text(_ families: [MetricFamily]) -> String {
         families.map(text).joined() + "# EOF\n"
     }
@@ -131,7 +131,7 @@ public enum OpenMetrics {
         return escaped
     }
 
-    /// Each sample as a value of its own.
+    /// Returns each sample as a separate value.
     public static func json(_ families: [MetricFamily]) -> [JSON] {
         families.flatMap { family in
             family.samples.map { sample -> JSON in
