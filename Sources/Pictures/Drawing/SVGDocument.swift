@@ -1,10 +1,10 @@
 import StrataCore
 
-/// An SVG picture as it is written: elements one after another, text escaped,
-/// numbers with one digit behind the point.
+/// An SVG picture that is written element by element. Text is escaped, and numbers have one
+/// decimal.
 ///
-/// Colours are classes, so that one picture suits a light and a dark background.
-/// Programs that know no `prefers-color-scheme` show it light, on its own ground.
+/// Colours are classes, so one picture suits a light and a dark background. Programs without
+/// `prefers-color-scheme` show it in light colours on its own background.
 struct SVGDocument {
     private let theme: Theme
     private let width: Double
@@ -13,7 +13,7 @@ struct SVGDocument {
     private let rules: (Palette) -> [(String, String)]
     private var body = ""
 
-    /// - Parameter rules: selectors with their declarations, of one palette.
+    /// - Parameter rules: returns the selectors and their declarations for a palette.
     init(
         width: Double, height: Double, title: String, theme: Theme, rules: @escaping (Palette) -> [(String, String)]
     ) {
@@ -25,7 +25,7 @@ struct SVGDocument {
         rectangle(Rectangle(x: 0, y: 0, width: width, height: height), "ground", radius: 10)
     }
 
-    /// The whole picture, as a file has it.
+    /// The whole picture, as the contents of a file.
     var text: String {
         let (w, h) = (Self.number(width), Self.number(height))
         return """
@@ -65,7 +65,7 @@ struct SVGDocument {
         element("path", "class=\"\(classes)\" d=\"\(data)\"", tip)
     }
 
-    /// - Parameter anchor: SVG's: `start`, `middle` or `end`.
+    /// - Parameter anchor: SVG's anchor: `start`, `middle` or `end`.
     mutating func text(
         _ text: String, at point: Point, size: Double, _ classes: String, isBold: Bool = false, anchor: String = "start"
     ) {
@@ -93,7 +93,7 @@ struct SVGDocument {
 
     // MARK: text
 
-    /// Text as XML has it. What can't stand in XML, or would turn text around, is
+    /// Returns text in XML's form. Characters that XML doesn't allow, or that reverse text, are
     /// replaced.
     static func escape(_ text: String) -> String {
         var escaped = ""
@@ -112,7 +112,7 @@ struct SVGDocument {
         return escaped
     }
 
-    /// `12.3`, and `12` for `12.0`.
+    /// Returns a number with one decimal if it needs it: `12.3`, but `12` for `12.0`.
     static func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         let sign = tenths < 0 ? "-" : ""
@@ -121,12 +121,12 @@ struct SVGDocument {
     }
 }
 
-/// How a kind of line ends: each has a form of its own beside its colour.
+/// The arrowheads of lines; each kind has its own shape besides its colour.
 enum Arrow {
     static let length = 8.0
     private static let half = 4.5
 
-    /// The form of an arrow whose tip is at a point.
+    /// Returns the path of an arrowhead with its tip at a point.
     /// - Parameter isDown: whether it points down.
     static func path(_ kind: AppGraph.Kind, tip: Point, isDown: Bool) -> String {
         let back = tip.y + (isDown ? -length : length)
@@ -148,7 +148,8 @@ enum Arrow {
         }
     }
 
-    /// A broadcast's is two strokes, the others are filled.
+    /// Returns the classes of an arrowhead. A broadcast's is drawn in strokes, the other kinds are
+    /// filled.
     static func classes(_ colour: String, _ kind: AppGraph.Kind) -> String {
         kind == .broadcast ? "line \(colour)" : "fill-\(colour)"
     }

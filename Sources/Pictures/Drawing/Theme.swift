@@ -1,12 +1,12 @@
 /// The colours of a picture.
 public enum Theme: String, Sendable, CaseIterable {
-    /// Light or dark, as its reader has it; light where nobody asks.
+    /// Light or dark, as the reader's settings say; light without a setting.
     case auto
     case light
     case dark
 }
 
-/// Colours by what they are for, as CSS writes them.
+/// The colours by purpose, as CSS writes them.
 struct Palette: Sendable {
     var background: String
     var bands: [String]
@@ -20,7 +20,7 @@ struct Palette: Sendable {
     var broadcast: String
     var report: String
     var undeclared: String
-    /// Phases of a start.
+    /// The colours for the phases of a start.
     var connect: String
     var setUp: String
     var initialize: String
@@ -46,15 +46,15 @@ struct Palette: Sendable {
     }
 }
 
-/// How wide text is, near enough: a picture is made without the font that it will
-/// be shown in. Rather too wide than too narrow.
+/// The approximate width of text, since a picture is made without the font that it is shown in. It
+/// errs on the wide side.
 enum TextWidth {
     static func of(_ text: String, size: Double, isBold: Bool = false) -> Double {
         let ems = text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
         return ems * size * (isBold ? 1.1 : 1)
     }
 
-    /// In parts of the font's size; after DejaVu Sans, which is wide.
+    /// Returns a width as a fraction of the font size, after DejaVu Sans, which is wide.
     private static func width(of scalar: Unicode.Scalar) -> Double {
         switch scalar {
         case "i", "j", "l", "'", "|", ".", ",", ":", ";", "!": 0.34

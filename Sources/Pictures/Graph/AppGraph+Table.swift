@@ -1,8 +1,8 @@
 public import StrataCore
 
-/// What an app's table declares.
+/// A graph of what an app's table declares.
 extension AppGraph {
-    /// Draws up what the rows say of themselves; nothing runs.
+    /// Makes a graph of the rows' declarations; no module needs to run.
     public init(_ table: AppTable) {
         self.init(app: table.app, levels: table.levels)
         let names = Names(table)
@@ -18,7 +18,7 @@ extension AppGraph {
         for (index, row) in table.modules.enumerated() { addReports(of: row, index) }
     }
 
-    /// A module's index; nil for none of that name.
+    /// Returns a module's index; nil if no module has that name.
     func index(of name: String) -> Int? { modules.firstIndex { $0.name == name } }
 
     private mutating func addCalls(of row: AppTable.Row, _ index: Int, _ names: Names) {
@@ -44,7 +44,7 @@ extension AppGraph {
                 for (other, observer) in table.modules.enumerated() where observer.rank > row.rank {
                     guard observer.observes.contains(where: { $0.name == observed }) else { continue }
                     isHeard = true
-                    // One that observes under both names is reached once here.
+                    // A module that observes both names gets only one edge.
                     guard !edges.contains(where: { $0.isBroadcast(name, from: index, to: other) }) else { continue }
                     edges.append(
                         Edge(
@@ -67,7 +67,7 @@ extension AppGraph {
     }
 }
 
-/// What adapters make of names, as the bus sees them.
+/// The effect of adapters on names, as the bus applies them.
 private struct Names {
     private let chains: AdapterChains
     private let provided: Set<String>
@@ -77,14 +77,14 @@ private struct Names {
         provided = Set(table.modules.flatMap(\.provides))
     }
 
-    /// The interface that a call to a required one reaches: one that a row provides
-    /// itself beats an adapter.
+    /// Returns the interface that a call to a required one reaches. An interface that a row
+    /// provides itself beats an adapter.
     func provided(_ asked: String) -> String {
         guard !provided.contains(asked) else { return asked }
         return chains.chain(asked, "", isProvided: provided.contains)?.interface ?? asked
     }
 
-    /// The further names under which a row's broadcast is delivered.
+    /// Returns the other names under which a row's broadcast is delivered.
     func aliases(of name: String, by row: AppTable.Row) -> [String] {
         chains.noticeAliases.filter { alias in
             alias.original == name && row.provides.contains(alias.provider) && !provided.contains(alias.adapter)

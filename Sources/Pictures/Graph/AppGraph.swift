@@ -1,9 +1,9 @@
 public import StrataCore
 
-/// An app as a picture shows it: its levels, its modules, and who speaks to whom.
+/// An app as a picture shows it: its levels, its modules, and the messages between them.
 ///
-/// A plain value. `AppGraph+Table.swift` makes it of what an app's table declares; what was seen on a
-/// running bus is added to it.
+/// A plain value. `AppGraph+Table.swift` makes it from an app's table; `add` includes what was seen
+/// on a running bus.
 public struct AppGraph: Sendable, Equatable {
     /// A module of the table, or a guest that was seen.
     public struct Module: Sendable, Equatable {
@@ -11,13 +11,13 @@ public struct AppGraph: Sendable, Equatable {
         /// The rank of its level.
         public var rank: Int
         public var start = AppTable.Start.eager
-        /// Interfaces that its row provides.
+        /// The interfaces that its row provides.
         public var provides: [String] = []
-        /// URLs that lead to it, as host and pattern.
+        /// The URLs that lead to it, as host and pattern.
         public var urls: [String] = []
-        /// Whether a row names it; false for guests.
+        /// Whether it has a row; false for guests.
         public var isListed = true
-        /// What it broadcasts and no module observes.
+        /// The notifications that it broadcasts but no module observes.
         public var unheard: [String] = []
 
         public init(name: String, rank: Int) {
@@ -26,26 +26,26 @@ public struct AppGraph: Sendable, Equatable {
         }
     }
 
-    /// How one module speaks to another.
+    /// The kind of messages from one module to another.
     public enum Kind: String, Sendable, CaseIterable {
         case call, open, broadcast, report
     }
 
-    /// One module speaks to another under one name.
+    /// The messages of one kind and name from one module to another.
     public struct Edge: Sendable, Equatable {
         public var kind: Kind
-        /// Index of the module that calls, opens, broadcasts or reports.
+        /// The index of the module that calls, opens, broadcasts or reports.
         public var from: Int
-        /// Index of the module that it reaches.
+        /// The index of the module that it reaches.
         public var to: Int
-        /// The interface as the caller asks for it, the URL's host and pattern, or the
-        /// notification's name.
+        /// The interface under the caller's name, the URL's host and pattern, or the notification's
+        /// name.
         public var name: String
-        /// What stands for `name` at the other end, where an adapter renames it.
+        /// The name at the other end, if an adapter renames `name`.
         public var providerName: String?
-        /// Opens are: they need no declaration, and there is none.
+        /// Whether it is declared; true for opens, which need no declaration.
         public var isDeclared = true
-        /// How often it was seen; nil where nobody watched.
+        /// How often it was seen; nil if no bus was watched.
         public var seen: UInt64?
 
         public init(kind: Kind, from: Int, to: Int, name: String, providerName: String? = nil) {
@@ -58,14 +58,14 @@ public struct AppGraph: Sendable, Equatable {
     }
 
     public var app: String
-    /// Names of the levels, foundation first.
+    /// The names of the levels, foundation first.
     public var levels: [String]
-    /// Of the table in its order, then guests by name.
+    /// The modules in the table's order, followed by guests in a fixed order.
     public var modules: [Module] = []
     public var edges: [Edge] = []
-    /// What couldn't be drawn, each a sentence.
+    /// The facts that couldn't be drawn, one sentence each.
     public var remarks: [String] = []
-    /// How long a bus was watched, in milliseconds; nil where none was.
+    /// How long a bus was watched, in milliseconds; nil if none was.
     public var watched: UInt64?
 
     public init(app: String, levels: [String]) {
@@ -73,7 +73,7 @@ public struct AppGraph: Sendable, Equatable {
         self.levels = levels
     }
 
-    /// An edge as a sentence: `Notes calls Session (as NoteLogin)`.
+    /// Returns an edge as a sentence: `Notes calls Session (as NoteLogin)`.
     public func sentence(_ edge: Edge) -> String {
         let (from, to) = (modules[edge.from].name, modules[edge.to].name)
         var text: String
@@ -89,9 +89,9 @@ public struct AppGraph: Sendable, Equatable {
     }
 }
 
-/// What was seen on a running bus.
+/// Traffic that was seen on a running bus.
 extension AppGraph {
-    /// Adds how often each edge was seen, and the edges that nobody has declared.
+    /// Adds how often each edge was seen, and the edges that are not declared.
     /// - Parameter milliseconds: how long the bus was watched.
     public mutating func add(_ traffic: SeenTraffic, watchedFor milliseconds: UInt64) {
         watched = milliseconds
@@ -114,7 +114,7 @@ extension AppGraph {
         if traffic.missed > 0 { remarks.append("\(traffic.missed) frames were missed: the counts are too small.") }
     }
 
-    /// A module's index; one that no row names is added.
+    /// Returns a module's index; a module without a row is added.
     private mutating func index(of name: String, _ traffic: SeenTraffic) -> Int? {
         if let known = index(of: name) { return known }
         guard let rank = traffic.ranks[name], levels.indices.contains(rank) else { return nil }

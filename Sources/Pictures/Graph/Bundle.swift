@@ -1,29 +1,28 @@
-/// Edges that share one end and are drawn as one line that branches: all calls of
-/// one interface, a broadcast to all its observers, all reports to one module.
+/// Edges that share one end and are drawn as one branching line: all calls of one interface, a
+/// broadcast to all its observers, or all reports to one module.
 struct Bundle: Equatable {
     var kind: AppGraph.Kind
     var isDeclared: Bool
-    /// The module at the shared end: who is called or reported to, who broadcasts.
+    /// The module at the shared end, which is called, is reported to, or broadcasts.
     var hub: Int
     /// The modules at the other ends, each once.
     var members: [Int]
-    /// Interfaces or names of notifications.
+    /// The names of interfaces or notifications.
     var names: [String]
-    /// Indices of the edges, those of a member together.
+    /// The indices of the edges, grouped by member.
     var edges: [[Int]]
 
-    /// Whether the hub speaks, and the members are reached.
+    /// Whether the hub sends, and the members receive.
     var goesOut: Bool { kind == .broadcast }
 
-    /// The bundles of a graph, in the order of their first edges.
+    /// Returns the bundles of a graph, in the order of their first edges.
     static func all(of graph: AppGraph) -> [Bundle] {
         var bundles: [Bundle] = []
         var places: [Key: Int] = [:]
         for (index, edge) in graph.edges.enumerated() {
             let hub = edge.kind == .broadcast ? edge.from : edge.to
             let member = edge.kind == .broadcast ? edge.to : edge.from
-            // Reports to a module and opens of its URLs are told apart by who makes
-            // them, not by name.
+            // Reports to a module and opens of its URLs are bundled whatever their names are.
             let isByName = edge.kind == .call || edge.kind == .broadcast
             let key = Key(
                 kind: edge.kind, isDeclared: edge.isDeclared, hub: hub, name: isByName ? edge.name : "")
@@ -57,7 +56,7 @@ struct Bundle: Equatable {
         }
     }
 
-    /// Bundles that run between the same modules become one.
+    /// Merges bundles between the same modules.
     private static func merged(_ bundles: [Bundle]) -> [Bundle] {
         var merged: [Bundle] = []
         for bundle in bundles {

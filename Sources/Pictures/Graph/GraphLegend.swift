@@ -1,17 +1,17 @@
-/// Below the levels: what the lines mean, and what couldn't be drawn.
+/// The legend below the levels: the meaning of the lines, and remarks on what couldn't be drawn.
 struct GraphLegend {
     private static let size = 11.0
     private static let sample = 24.0
     private static let lineHeight = 20.0
-    /// So many remarks, and one that counts the rest.
+    /// The most remarks; if there are more, the last one counts the rest.
     private static let mostRemarks = 8
-    /// So many characters of one.
+    /// The most characters of a remark.
     private static let longestRemark = 240
 
     private struct Entry {
         var classes: String
         var colour: String
-        /// Nil for a line without arrow.
+        /// The kind of the arrow; nil for a line without one.
         var kind: AppGraph.Kind?
         var text: String
         var x = 0.0
@@ -19,7 +19,7 @@ struct GraphLegend {
     }
 
     private var entries: [Entry] = []
-    /// What couldn't be drawn, in lines.
+    /// The remarks, broken into lines.
     private var remarks: [String] = []
     private var lines = 1
     let height: Double
@@ -75,7 +75,7 @@ struct GraphLegend {
         return lines + [line]
     }
 
-    /// Nil where no URL leads anywhere.
+    /// Returns the text for opens; nil if no URL leads to a module.
     private static func opens(_ graph: AppGraph) -> String? {
         if graph.edges.contains(where: { $0.kind == .open }) { return "opens a URL" }
         return graph.modules.contains { !$0.urls.isEmpty } ? "URLs that can be opened" : nil
@@ -94,7 +94,7 @@ struct GraphLegend {
         }
     }
 
-    /// A piece of a line: upright with its arrow, or level where it has none.
+    /// Draws a sample line: upright with its arrow, or level if it has none.
     private func drawSample(of entry: Entry, _ middle: Double, into document: inout SVGDocument) {
         guard let kind = entry.kind else {
             let (left, right) = (SVGDocument.number(entry.x), SVGDocument.number(entry.x + Self.sample))

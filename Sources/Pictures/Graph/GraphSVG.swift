@@ -1,6 +1,6 @@
 /// A graph as an SVG picture.
 public struct GraphSVG {
-    /// So many edges are named where the pointer rests on a line.
+    /// The most edges that the tooltip of a line names.
     private static let mostSentences = 12
 
     private let graph: AppGraph
@@ -8,7 +8,7 @@ public struct GraphSVG {
     private var document: SVGDocument
     private var legend: GraphLegend
 
-    /// The same graph gives the same bytes.
+    /// Returns the picture; the same graph gives the same bytes.
     public static func text(of graph: AppGraph, theme: Theme = .auto) -> String {
         var picture = GraphSVG(graph, theme)
         picture.draw()
@@ -82,7 +82,7 @@ public struct GraphSVG {
         for line in box.card.lines {
             if let kind = line.kind {
                 let colour = line.isUndeclared ? "undeclared" : kind.rawValue
-                // As in the legend: broadcasts go down, what comes in goes up.
+                // As in the legend: broadcasts point down, incoming messages up.
                 let isDown = kind == .broadcast
                 document.path(
                     Arrow.path(kind, tip: Point(x + 4, y + (isDown ? 0 : -9)), isDown: isDown),
@@ -104,7 +104,8 @@ public struct GraphSVG {
         graph.watched != nil && line.edges.allSatisfy { graph.edges[$0].seen == 0 }
     }
 
-    /// Draws what several lines have in common once, so that dashes stay dashes.
+    /// Draws the part that several lines share only once, since overlapping dashes would fill the
+    /// gaps.
     private mutating func drawLines() {
         var users: [Curve: [Int]] = [:]
         for (index, line) in layout.lines.enumerated() {
@@ -115,7 +116,7 @@ public struct GraphSVG {
             var stretch: [Curve] = []
             for (place, curve) in line.curves.enumerated() {
                 let all = users[curve] ?? []
-                // The first line that has it draws it.
+                // The first of the lines that share it draws it.
                 if all.first == index { stretch.append(curve) }
                 let next = place + 1 < line.curves.count ? users[line.curves[place + 1]] : nil
                 guard next != all, !stretch.isEmpty else { continue }
@@ -129,7 +130,7 @@ public struct GraphSVG {
         }
     }
 
-    /// A stretch that these lines have in common. It is dashed where none was seen.
+    /// Draws a part that these lines share; dashed if none of them was seen.
     private mutating func draw(_ stretch: [Curve], of lines: [GraphLayout.Line]) {
         var sentences = lines.flatMap(\.edges).map { graph.sentence(graph.edges[$0]) }
         if sentences.count > Self.mostSentences {
@@ -153,8 +154,8 @@ public struct GraphSVG {
         return data
     }
 
-    /// How often it was seen, beside the end that is the line's own: on the side that
-    /// the line doesn't go to.
+    /// Draws how often a line was seen, next to the end that it doesn't share. The text is on the
+    /// side away from the line.
     private mutating func drawCount(_ line: GraphLayout.Line) {
         guard graph.watched != nil else { return }
         let seen = line.edges.reduce(0) { $0 + (graph.edges[$1].seen ?? 0) }
@@ -171,7 +172,7 @@ public struct GraphSVG {
             "count on\(band % 2) fill-\(colour(line))", anchor: isLeft ? "end" : "start")
     }
 
-    /// `812`, `12k`, `3M`.
+    /// Returns a short count: `812`, `12k`, `3M`.
     private static func short(_ count: UInt64) -> String {
         switch count {
         case ..<10_000: "\(count)"

@@ -2,7 +2,7 @@ import StrataCore
 
 /// A graph in Graphviz's language: `strata graph --dot | dot -Tpng`.
 public enum GraphDOT {
-    /// The same graph gives the same bytes.
+    /// Returns the text; the same graph gives the same bytes.
     public static func text(of graph: AppGraph) -> String {
         var lines = [
             "digraph \(quote(graph.app)) {", "  rankdir=TB; fontname=\"Helvetica\";",
@@ -12,7 +12,7 @@ public enum GraphDOT {
         for (rank, level) in graph.levels.enumerated() {
             lines.append("  subgraph cluster_\(rank) {")
             lines.append("    label=\(quote("\(level) (rank \(rank))")); labeljust=l; style=filled; color=\"#eef1f5\";")
-            // Keeps the levels in their order, also those without modules.
+            // Keeps the levels in order, including those without modules.
             lines.append("    level\(rank) [style=invis, shape=point];")
             for (index, module) in graph.modules.enumerated() where module.rank == rank {
                 let guest = module.isListed ? "" : ", style=\"rounded,dashed\""
@@ -42,7 +42,8 @@ public enum GraphDOT {
             case .broadcast: "vee"
             case .report: "empty"
             }
-        // Written from earlier to later levels, which so come in their order.
+        // Each edge is written from the earlier to the later level, which keeps the levels in
+        // order.
         let (from, to) = (graph.modules[edge.from].rank, graph.modules[edge.to].rank)
         if from == to { attributes += ", constraint=false" }
         return from > to
@@ -50,7 +51,7 @@ public enum GraphDOT {
             : "  m\(edge.from) -> m\(edge.to) [\(attributes), arrowhead=\(form)];"
     }
 
-    /// A string as DOT has it.
+    /// Returns a string in DOT's form.
     static func quote(_ text: String) -> String {
         "\"" + oneLine(text).map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined() + "\""
     }
@@ -60,9 +61,9 @@ public enum GraphDOT {
     }
 }
 
-/// A graph in Mermaid's language, which GitHub and other pages show as a picture.
+/// A graph in Mermaid's language, which GitHub and other sites show as a picture.
 public enum GraphMermaid {
-    /// The same graph gives the same bytes.
+    /// Returns the text; the same graph gives the same bytes.
     public static func text(of graph: AppGraph) -> String {
         var lines = ["flowchart TB"]
         for (rank, level) in graph.levels.enumerated() {
@@ -97,7 +98,7 @@ public enum GraphMermaid {
         (edge.seen == 0 ? "-.-" : "--") + (edge.kind == .open ? "o" : ">")
     }
 
-    /// Text between quotes, as Mermaid has it: what it would read as its own is
+    /// Returns text for use between quotes in Mermaid. Characters that have a meaning there are
     /// written by number.
     static func escape(_ text: String) -> String {
         text.unicodeScalars.map { scalar in

@@ -1,33 +1,33 @@
 public import StrataCore
 public import StrataOperator
 
-/// What passed on a bus while it was watched: who spoke to whom, how often.
+/// The traffic of a bus while it was watched: how often each module sent to another.
 public struct SeenTraffic: Sendable {
-    /// Who spoke to whom.
+    /// A kind and name of message, with its sender and receiver.
     struct Key: Hashable {
         var kind: AppGraph.Kind
         var from: String
-        /// A module's name.
+        /// The receiving module's name.
         var to: String
         /// The interface, the URL's host and pattern, or the notification's name.
         var name: String
     }
 
-    /// So many different ones are kept; of further ones only that there were.
+    /// The most different keys that are counted; further ones only count as missed.
     public static let most = 16_384
 
     private(set) var counts: [Key: UInt64] = [:]
-    /// Frames that the watcher didn't get, or that were too many to keep apart.
+    /// The number of frames that the watcher didn't get, or that exceeded the limit of keys.
     public private(set) var missed: UInt64 = 0
-    /// Ranks of the modules that were there.
+    /// The ranks of the known modules.
     let ranks: [String: Int]
     private let owners: [String: String]
-    /// Host and pattern of each URL that is mapped.
+    /// The host and pattern of each mapped URL.
     private let urls: URLTable<String>
 
     /// - Parameters:
     ///   - levels: the answer of `bus/levels`.
-    ///   - interfaces: those of the bus.
+    ///   - interfaces: the interfaces of the bus.
     public init(levels: JSON, interfaces: [InterfaceRow]) {
         var ranks: [String: Int] = [:]
         for (rank, level) in (levels["levels"]?.array ?? []).enumerated() {
@@ -38,8 +38,8 @@ public struct SeenTraffic: Sendable {
         urls = interfaces.urlTable
     }
 
-    /// Counts a frame, as `bus/monitor` tells of it. What was refused, what goes
-    /// to or comes from no module, and answers aren't counted.
+    /// Counts a frame from `bus/monitor`. Refused frames, answers, and frames that don't go from
+    /// one module to another are not counted.
     public mutating func note(_ frame: JSON) {
         if let missed = frame["missed"]?.integer { self.missed += UInt64(clamping: missed) }
         guard frame["code"] == nil, let from = frame["from"]?.string, let rank = ranks[from],
@@ -59,14 +59,15 @@ public struct SeenTraffic: Sendable {
             guard ranks[to] != nil, let name = frame["name"]?.string else { return }
             count(.init(kind: .report, from: from, to: to, name: name))
         case "notice":
-            // That of a report goes the other way, and the report was counted.
+            // The notice of a report goes up the table; the report itself was counted.
             guard let other = ranks[to], other > rank, let name = frame["name"]?.string else { return }
             count(.init(kind: .broadcast, from: from, to: to, name: name))
         default: break
         }
     }
 
-    /// Its host alone where it was mapped after the watching began.
+    /// Returns the pattern that a URL matches. A URL that was mapped after the watching began gives
+    /// only its host.
     private func pattern(of url: String) -> String {
         guard let url = try? BusURL(url) else { return "?" }
         return (try? urls.resolve(url, schemes: [url.scheme]).value) ?? url.host

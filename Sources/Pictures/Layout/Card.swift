@@ -1,27 +1,27 @@
-/// What is written in a module's box: its name, how it starts if not with the app,
-/// and what goes in or out of it, by name.
+/// The text in a module's box: its name, how it starts if not with the app, and the names of what
+/// goes in or out.
 public struct Card: Sendable, Equatable {
     /// A line below the name.
     public struct Line: Sendable, Equatable {
-        /// What it names; nil for a word on the module itself.
+        /// The kind of what it names; nil for a note on the module itself.
         public var kind: AppGraph.Kind?
         public var text: String
-        /// Nobody declared it.
+        /// Whether it was seen but not declared.
         public var isUndeclared = false
-        /// Nobody is reached by it.
+        /// Whether it reaches no module.
         public var isUnheard = false
     }
 
-    /// So many lines, and one that counts the rest.
+    /// The most lines; if there are more, the last one counts the rest.
     static let mostLines = 5
-    /// So many characters of a line.
+    /// The most characters of a line.
     static let longest = 30
 
     static let nameSize = 14.0
     static let lineSize = 11.0
     static let lineHeight = 15.0
     static let padding = 12.0
-    /// What a line's mark takes, in front of its text.
+    /// The width of the mark in front of a line's text.
     static let mark = 14.0
 
     public var name: String
@@ -33,7 +33,7 @@ public struct Card: Sendable, Equatable {
         if !module.urls.isEmpty { lines.append(Line(kind: .open, text: Self.list(module.urls))) }
         for bundle in bundles {
             if bundle.kind == .open, bundle.names.allSatisfy(module.urls.contains) { continue }
-            // What a module of one interface is called for goes without saying.
+            // A module called only by its own name needs no line for that.
             if bundle.kind == .call, bundle.names == [module.name] { continue }
             lines.append(
                 Line(kind: bundle.kind, text: Self.list(bundle.names), isUndeclared: !bundle.isDeclared))
@@ -65,7 +65,7 @@ public struct Card: Sendable, Equatable {
         }
     }
 
-    /// As many of the names as fit.
+    /// Returns as many of the names as fit.
     static func list(_ names: [String]) -> String {
         let whole = names.joined(separator: ", ")
         guard whole.count > longest else { return whole }

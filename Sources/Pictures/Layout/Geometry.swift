@@ -1,4 +1,4 @@
-/// A place in a picture: to the right and down.
+/// A position in a picture; x grows to the right and y downwards.
 public struct Point: Sendable, Hashable {
     public var x: Double
     public var y: Double
@@ -9,7 +9,7 @@ public struct Point: Sendable, Hashable {
     }
 }
 
-/// A rectangle whose sides are level.
+/// A rectangle whose sides are horizontal and vertical.
 public struct Rectangle: Sendable, Equatable {
     public var x: Double
     public var y: Double
@@ -26,7 +26,7 @@ public struct Rectangle: Sendable, Equatable {
     public var right: Double { x + width }
     public var bottom: Double { y + height }
 
-    /// Whether two have more than a border in common.
+    /// Whether the two share more than a border.
     public func overlaps(_ other: Rectangle) -> Bool {
         x < other.right && other.x < right && y < other.bottom && other.y < bottom
     }
@@ -37,7 +37,7 @@ public struct Rectangle: Sendable, Equatable {
     }
 }
 
-/// A cubic Bézier curve. It stays within the hull of its four points.
+/// A cubic Bézier curve, which stays within the hull of its four points.
 public struct Curve: Sendable, Hashable {
     public var start: Point
     public var control1: Point
@@ -49,14 +49,16 @@ public struct Curve: Sendable, Hashable {
         Curve(start: start, control1: start, control2: end, end: end)
     }
 
-    /// Leaves and arrives upright, and stays between the heights of its ends.
+    /// Returns a curve that leaves and arrives vertically, and stays between the heights of its
+    /// ends.
     static func swing(from start: Point, to end: Point) -> Curve {
         let middle = (start.y + end.y) / 2
         return Curve(start: start, control1: Point(start.x, middle), control2: Point(end.x, middle), end: end)
     }
 
-    /// Leaves and arrives upright on one side of its ends, which are of one height.
-    /// - Parameter depth: how far its control points are off; it comes to 3/4 of that.
+    /// Returns a curve that leaves and arrives vertically on one side of its ends, which have the
+    /// same height.
+    /// - Parameter depth: the distance of the control points; the curve reaches 3/4 of it.
     static func arc(from start: Point, to end: Point, depth: Double) -> Curve {
         Curve(
             start: start, control1: Point(start.x, start.y + depth), control2: Point(end.x, end.y + depth), end: end)
@@ -64,7 +66,7 @@ public struct Curve: Sendable, Hashable {
 
     var isStraight: Bool { control1 == start && control2 == end }
 
-    /// The point at a share of the way, from 0 to 1.
+    /// Returns the point at a fraction of the way, from 0 to 1.
     public func point(at share: Double) -> Point {
         let rest = 1 - share
         let weights = (rest * rest * rest, 3 * rest * rest * share, 3 * rest * share * share, share * share * share)

@@ -1,8 +1,7 @@
-/// Where everything of a graph's picture stands. A value: the same graph gives the
-/// same layout.
+/// The positions of everything in a graph's picture. A value: the same graph gives the same layout.
 ///
-/// Levels are bands, the foundation on top, as in the level table: what goes down
-/// the table goes down the picture.
+/// Levels are bands, with the foundation on top, as in the level table. So messages that go down
+/// the table go down in the picture.
 public struct GraphLayout: Sendable, Equatable {
     /// A level.
     public struct Band: Sendable, Equatable {
@@ -17,24 +16,23 @@ public struct GraphLayout: Sendable, Equatable {
         public var card: Card
     }
 
-    /// The way of one or several edges between two modules.
+    /// The path of one or more edges between two modules.
     public struct Line: Sendable, Equatable {
-        /// Indices of the graph's edges.
+        /// The indices of the graph's edges.
         public var edges: [Int]
-        /// Where the arrow is: the module that is reached.
+        /// The module that is reached, where the arrow is.
         public var to: Int
         public var from: Int
         public var kind: AppGraph.Kind
         public var isDeclared: Bool
-        /// From `from` to `to`. Lines of one bundle have their first or last curves
-        /// in common.
+        /// The curves from `from` to `to`. Lines of one bundle share their first or last curves.
         public var curves: [Curve]
         /// The end that no other line shares.
         public var ownEnd: Point
     }
 
     static let margin = 24.0
-    /// Above the bands: the title.
+    /// The height of the title above the bands.
     static let head = 74.0
     private static let narrowest = 460.0
 
@@ -42,9 +40,9 @@ public struct GraphLayout: Sendable, Equatable {
     public private(set) var boxes: [Box] = []
     public private(set) var lines: [Line] = []
     public private(set) var width = 0.0
-    /// To the end of the last band.
+    /// The height up to the end of the last band.
     public private(set) var height = 0.0
-    /// What the levels' names take, on the left.
+    /// The width of the levels' names on the left.
     let labels: Double
 
     public init(_ graph: AppGraph) {
@@ -90,7 +88,7 @@ public struct GraphLayout: Sendable, Equatable {
         lines = routing.lines()
     }
 
-    /// - Returns: the upper side of each row.
+    /// - Returns: the top of each row.
     private mutating func placeRows(
         _ rows: [LevelRows.Row], _ heights: [Double], _ gaps: [Double], _ graph: AppGraph
     ) -> [Double] {

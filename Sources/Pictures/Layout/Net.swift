@@ -1,38 +1,38 @@
-/// The places of a picture, in rows: modules, and bends, which keep a way free for a
-/// line through a row that it doesn't end in. So no line runs through a box.
+/// The nodes of a picture, in rows: modules and bends. A bend keeps space free for a line that
+/// passes through a row, so no line runs through a box.
 ///
-/// After Sugiyama, Tagawa and Toda's layered drawing (1981); a bundle's lines share
-/// their bends.
+/// After Sugiyama, Tagawa and Toda's layered drawing (1981); the lines of a bundle share their
+/// bends.
 struct Net {
     enum Node: Equatable {
-        /// A module.
+        /// A module's box.
         case box(Int)
-        /// A bundle passes.
+        /// A bundle that passes through the row.
         case bend(Int)
     }
 
-    /// Two nodes of rows that follow each other.
+    /// A link between two nodes of consecutive rows.
     struct Link: Hashable {
         var upper: Int
         var lower: Int
     }
 
-    /// Two nodes of one row.
+    /// Two connected nodes of the same row.
     struct Pair: Hashable {
         var one: Int
         var other: Int
     }
 
     private(set) var nodes: [Node] = []
-    /// By node.
+    /// The row of each node.
     private(set) var row: [Int] = []
     /// The nodes of each row, from left to right.
     var rows: [[Int]]
     private(set) var links: [Link] = []
     private(set) var pairs: [Pair] = []
-    /// By bundle and member: the nodes on the way from the hub to the member.
+    /// The nodes on the way from the hub to a member, by bundle and member.
     private(set) var ways: [[[Int]]] = []
-    /// By module.
+    /// The node of each module.
     private var boxes: [Int]
 
     /// - Parameter rows: the modules of each row.

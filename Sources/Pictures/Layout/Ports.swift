@@ -1,18 +1,18 @@
-/// Where lines meet the boxes: on the upper or the lower side, in the order of where
-/// they come from.
+/// The points where lines meet the boxes: on the top or the bottom, ordered by where the lines come
+/// from.
 struct Ports {
     enum Side: Hashable { case top, bottom }
 
-    /// A side of a module's box.
+    /// The top or bottom of a module's box.
     private struct Edge: Hashable {
         var module: Int
         var side: Side
     }
 
-    /// A line's end: a bundle's at its hub, or at one of its members.
+    /// An end of a bundle's line, at its hub or at one of its members.
     private struct End: Hashable {
         var bundle: Int
-        /// The member's node; -1 at the hub.
+        /// The member's node; -1 for the hub.
         var member: Int
         var side: Side
     }
@@ -41,8 +41,8 @@ struct Ports {
         if ends[edge]?.contains(end) != true { ends[edge, default: []].append(end) }
     }
 
-    /// On which side a way leaves its hub. One within the row goes along with the
-    /// others of its bundle.
+    /// Returns the side on which a way leaves its hub. A way within the row uses the same side as
+    /// the rest of its bundle.
     func hubSide(_ bundle: Int, _ way: [Int]) -> Side {
         let hub = way[0]
         if net.row[way[1]] != net.row[hub] { return net.row[way[1]] > net.row[hub] ? .bottom : .top }
@@ -50,20 +50,20 @@ struct Ports {
         return others.contains { $0 < net.row[hub] } && !others.contains { $0 > net.row[hub] } ? .top : .bottom
     }
 
-    /// On which side a way reaches its member.
+    /// Returns the side on which a way reaches its member.
     func memberSide(_ bundle: Int, _ way: [Int]) -> Side {
         let (before, last) = (way[way.count - 2], way[way.count - 1])
         if net.row[before] == net.row[last] { return hubSide(bundle, way) }
         return net.row[before] < net.row[last] ? .top : .bottom
     }
 
-    /// How wide a module's box must be for its lines.
+    /// Returns the width that a module's box needs for its lines.
     func width(of module: Int) -> Double {
         let most = [Side.top, .bottom].map { ends[Edge(module: module, side: $0)]?.count ?? 0 }.max() ?? 0
         return Double(max(0, most - 1)) * Self.distance + 2 * Self.corner
     }
 
-    /// Spreads the lines' ends, when it is known where all nodes stand.
+    /// Spreads the ends of the lines, once the positions of all nodes are known.
     mutating func spread(_ nodeMiddles: [Double], boxMiddles: [Double], boxWidths: [Double]) {
         for (edge, unsorted) in ends {
             let from = unsorted.map { origin(of: $0, nodeMiddles) }
@@ -80,7 +80,7 @@ struct Ports {
         }
     }
 
-    /// Where an end's line comes from.
+    /// Returns the position that an end's line comes from.
     private func origin(of end: End, _ nodeMiddles: [Double]) -> Double {
         if end.member >= 0 {
             let way = net.ways[end.bundle].first { $0.last == end.member } ?? []

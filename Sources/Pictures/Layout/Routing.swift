@@ -1,15 +1,15 @@
-/// Draws lines between boxes whose places are known. In the room between two rows
-/// they swing; through a row they go upright, where a bend has kept a way free.
+/// Draws lines between boxes whose positions are known. Lines curve between two rows, and are
+/// vertical through a row, where a bend has kept space free.
 struct Routing {
     let net: Net
     let bundles: [Bundle]
     let ports: Ports
-    /// By node.
+    /// The middle of each node.
     let middles: [Double]
-    /// By row.
+    /// The top and the height of each row.
     let tops: [Double]
     let heights: [Double]
-    /// Where the last band ends.
+    /// The end of the last band.
     let end: Double
 
     func lines() -> [GraphLayout.Line] {
@@ -18,7 +18,7 @@ struct Routing {
                 let (edges, way) = found
                 var curves = self.curves(index, way)
                 let own = curves[curves.count - 1].end
-                // A way leads away from the hub.
+                // A way leads from the hub to the member.
                 if !bundle.goesOut { curves = curves.reversed().map(\.reversed) }
                 return GraphLayout.Line(
                     edges: edges, to: bundle.goesOut ? member : bundle.hub,
@@ -54,7 +54,7 @@ struct Routing {
 
     private func y(_ row: Int, _ side: Ports.Side) -> Double { side == .top ? tops[row] : tops[row] + heights[row] }
 
-    /// How deep an arc may hang into the room beside its row.
+    /// Returns how far an arc may reach into the space next to its row.
     private func depth(_ row: Int, _ side: Ports.Side, _ distance: Double) -> Double {
         let room: Double
         switch side {

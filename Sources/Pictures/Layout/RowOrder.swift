@@ -1,17 +1,16 @@
-/// Sorts the nodes of each row so that few lines cross: by the barycentre of their
-/// neighbours, from top to bottom and back, then by swapping neighbours. The best
-/// order of all is kept, and equal ones stay as they were, so that the same graph
-/// always gives the same picture.
+/// Sorts the nodes of each row so that few lines cross. It sorts by the barycentre of their
+/// neighbours, from top to bottom and back, and then swaps neighbours. The best order is kept. Ties
+/// keep their order, so that the same graph always gives the same picture.
 struct RowOrder {
     private static let sweeps = 24
     private static let swaps = 8
 
     private var net: Net
-    /// By node: its neighbours in the row above, in the one below, in its own.
+    /// The neighbours of each node: in the row above, in the row below, and in its own row.
     private var above: [[Int]]
     private var below: [[Int]]
     private var beside: [[Int]]
-    /// By node: where it stands in its row.
+    /// The index of each node in its row.
     private var place: [Int]
 
     static func sort(_ net: Net) -> Net {
@@ -65,14 +64,15 @@ struct RowOrder {
         number(net.rows[row])
     }
 
-    /// How far right it stands, from 0 to 1.
+    /// Returns how far right a node is in its row, from 0 to 1.
     private func share(_ node: Int) -> Double {
         (Double(place[node]) + 0.5) / Double(net.rows[net.row[node]].count)
     }
 
     // MARK: crossings
 
-    /// Crossings, and half of what lies between modules of one row that speak.
+    /// Returns the number of crossings, plus half of the nodes between connected modules of the
+    /// same row.
     private func cost() -> Double {
         var cost = 0.0
         for row in net.rows {
@@ -84,7 +84,7 @@ struct RowOrder {
         return cost
     }
 
-    /// How often lines of two nodes cross, the first of them on the left.
+    /// Returns how often the lines of two nodes cross, if the first node is on the left.
     private func crossings(_ left: Int, _ right: Int, _ neighbours: [[Int]]) -> Int {
         var count = 0
         for one in neighbours[left] {
@@ -112,10 +112,9 @@ struct RowOrder {
     }
 }
 
-/// Which modules stand in one row. A level is a row, or several where it has many
-/// modules.
+/// The modules of each row. A level is one row, or several if it has many modules.
 enum LevelRows {
-    /// So many modules at most stand in a row.
+    /// The most modules in a row.
     static let widest = 7
 
     struct Row: Equatable {
@@ -123,12 +122,12 @@ enum LevelRows {
         var modules: [Int]
     }
 
-    /// Each level has at least one row, even where it has no modules.
+    /// Returns the rows; each level has at least one, even without modules.
     static func of(_ graph: AppGraph) -> [Row] {
         var pull = Array(repeating: 0, count: graph.modules.count)
         for edge in graph.edges {
             let (from, to) = (graph.modules[edge.from].rank, graph.modules[edge.to].rank)
-            // Towards which side its lines go.
+            // Counts the direction of its lines: down is positive, up is negative.
             pull[edge.from] += (to - from).signum()
             pull[edge.to] += (from - to).signum()
         }
@@ -145,13 +144,13 @@ enum LevelRows {
     }
 }
 
-/// How much room there is above the first row, between rows, and below the last one:
-/// more where more lines pass, and where they go far to the side.
+/// The space above the first row, between rows, and below the last one. It grows with the number of
+/// lines and with their horizontal distance.
 enum RowGaps {
     private static let least = 52.0
     private static let most = 190.0
     private static let outer = 26.0
-    /// For lines between modules of one row.
+    /// The extra space for lines between modules of the same row.
     private static let arcs = 26.0
 
     static func of(_ net: Net, _ bundles: [Bundle], _ ports: Ports, _ middles: [Double]) -> [Double] {

@@ -1,18 +1,18 @@
-/// Where the nodes stand from left to right: near the middle of their neighbours, in
-/// the order of their row, and not too close to each other.
+/// The horizontal positions of the nodes: near the middle of their neighbours, in the order of
+/// their row, and with enough distance.
 struct Spacing {
     private static let rounds = 24
     private static let betweenBoxes = 26.0
     private static let besideBend = 16.0
 
     private let net: Net
-    /// By node.
+    /// The width of each node.
     private let widths: [Double]
     private var above: [[Int]]
     private var below: [[Int]]
     private var middles: [Double]
 
-    /// - Returns: the middle of each node. The smallest left side is at 0.
+    /// Returns the middle of each node; the leftmost edge of all is at 0.
     static func place(_ net: Net, widths: [Double]) -> [Double] {
         var spacing = Spacing(net, widths)
         spacing.run()
@@ -41,13 +41,13 @@ struct Spacing {
         for round in 0..<Self.rounds {
             let isDown = round % 2 == 0
             for row in isDown ? Array(net.rows.indices) : net.rows.indices.reversed() {
-                // At last all neighbours count.
+                // In the last rounds, the neighbours on both sides count.
                 settle(net.rows[row], round >= Self.rounds - 4 ? all : isDown ? above : below)
             }
         }
     }
 
-    /// Where the nodes of a row stand when they stand as close as they may.
+    /// Returns the positions of a row's nodes when they are as close together as allowed.
     private func steps(_ row: [Int]) -> [Double] {
         var steps: [Double] = []
         for (index, node) in row.enumerated() {
@@ -62,15 +62,15 @@ struct Spacing {
         return steps
     }
 
-    /// Puts a row's nodes as near to where they want to be as their order and the
-    /// room between them allow: least squares, by pooling adjacent violators.
+    /// Moves a row's nodes as close to their preferred positions as their order and spacing allow:
+    /// least squares, by pooling adjacent violators.
     private mutating func settle(_ row: [Int], _ neighbours: [[Int]]) {
         let steps = self.steps(row)
         var pools: [(sum: Double, weight: Double, count: Int)] = []
         for (node, step) in zip(row, steps) {
             var (sum, weight) = (0.0, 0.0)
             for other in neighbours[node] {
-                // Long lines are to be straight.
+                // Weighted more, so that long lines become straight.
                 let share = net.isBend(node) && net.isBend(other) ? 6.0 : 1.0
                 sum += share * middles[other]
                 weight += share

@@ -1,10 +1,9 @@
 public import StrataCore
 
-/// A start in the format of Chrome's trace events, which Perfetto and
-/// `chrome://tracing` show.
+/// A start in the format of Chrome's trace events, which Perfetto and `chrome://tracing` show.
 ///
-/// A process is the app, a thread a module; phases are complete events (`X`), what
-/// happens at one time are instants (`i`).
+/// The app is a process, and each module a thread. Phases are complete events (`X`); events without
+/// a duration are instants (`i`).
 public enum ChromeTrace {
     public static func json(of timeline: StartTimeline) -> JSON {
         var events: [JSON] = [meta("process_name", thread: 0, ["name": .string(timeline.app)])]

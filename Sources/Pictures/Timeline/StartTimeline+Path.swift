@@ -1,4 +1,4 @@
-/// What an app's start waited for.
+/// The parts of an app's start that delayed it.
 extension StartTimeline {
     /// A part of a module's start that the app waited for.
     public struct Step: Sendable, Equatable {
@@ -6,21 +6,21 @@ extension StartTimeline {
         public var span: Span
     }
 
-    /// Times of several modules are so close, in microseconds: each start has been
-    /// set by the wall's clock once.
+    /// The largest difference between times of different modules that counts as none, in
+    /// microseconds. Each start takes the wall clock once, so the times are only that accurate.
     private static let slack: Int64 = 200
 
-    /// The module that took longest itself, of those that the app waits for; of all
-    /// where it waits for none.
+    /// The module that took longest itself, among those that the app waits for. If it waits for
+    /// none, all modules count.
     public var longest: Row? {
         let awaited = rows.filter { $0.start == "eager" && !isLate($0) && !$0.spans.isEmpty }
         let candidates = awaited.isEmpty ? rows.filter { !$0.spans.isEmpty } : awaited
         return candidates.max { $0.own < $1.own }
     }
 
-    /// The chain of parts that led to the app's being ready, the first one first:
-    /// before each stands the one that ended last before it began. Shortening
-    /// anything else would not have made the app ready earlier.
+    /// The chain of parts that led to the app being ready, first part first. Each part is preceded
+    /// by the one that ended last before it began. Only shortening one of these would have made the
+    /// app ready earlier.
     public var criticalPath: [Step] {
         let steps = rows.filter { $0.start == "eager" && !isLate($0) }.flatMap { row in
             row.spans.filter { $0.phase != .waiting }.map { Step(module: row.name, span: $0) }
@@ -31,7 +31,7 @@ extension StartTimeline {
         var path = [last]
         var rest = steps
         while let first = path.first {
-            // Each step is there once, so this ends.
+            // Each step occurs only once, so this ends.
             rest.removeAll { $0 == first }
             let before = rest.filter {
                 $0.span.to <= first.span.from + Self.slack && $0.span.from < first.span.from
@@ -42,7 +42,7 @@ extension StartTimeline {
         return path
     }
 
-    /// When it was ready, and what took longest: a line for a person.
+    /// A line for people that says when the app was ready, and what took longest.
     public var summary: String {
         var parts: [String] = []
         if let begun, let ready {
@@ -61,8 +61,8 @@ extension StartTimeline {
         return parts.isEmpty ? "nothing was started yet" : parts.joined(separator: "; ")
     }
 
-    /// The critical path as a line for a person; nil where there is none. What is
-    /// under a fiftieth of it is left out.
+    /// The critical path as a line for people; nil if there is none. Steps of less than a fiftieth
+    /// of it are left out.
     public var pathSummary: String? {
         let path = criticalPath
         guard !path.isEmpty else { return nil }
@@ -77,7 +77,7 @@ extension StartTimeline {
         return "critical path: \(words.joined(separator: " → "))\(rest)"
     }
 
-    /// `850 µs`, `12.3 ms`, `4.56 s`, `3m07s`.
+    /// Returns a duration as text: `850 µs`, `12.3 ms`, `4.56 s`, `3m07s`.
     public static func text(_ microseconds: Int64) -> String {
         func digits(_ value: Int64, _ unit: Int64, _ count: Int) -> String {
             let scale: Int64 = count == 1 ? 10 : 100

@@ -1,24 +1,24 @@
 public import StrataCore
 
-/// How long an app and each of its modules took to start: the answer of
-/// `bus/timeline`, read. Times are microseconds since 1970.
+/// The durations of an app's start and of each module's start, from the answer of `bus/timeline`.
+/// Times are microseconds since 1970.
 public struct StartTimeline: Sendable, Equatable {
     /// A part of a start.
     public enum Phase: String, Sendable, CaseIterable {
-        /// From its process's start to its hello.
+        /// From the start of its process to its hello.
         case connect
-        /// It waits for others whose turn it is.
+        /// It waits for other modules whose turn comes first.
         case waiting
         case setUp
         case initialize
     }
 
-    /// From when to when a part of a start lasted.
+    /// The time during which a part of a start lasted.
     public struct Span: Sendable, Equatable {
         public var phase: Phase
         public var from: Int64
         public var to: Int64
-        /// It didn't come to its end: the process or its session did.
+        /// Whether it was cut short, because the process or its session ended.
         public var isCut = false
 
         public var microseconds: Int64 { to - from }
@@ -28,21 +28,21 @@ public struct StartTimeline: Sendable, Equatable {
     public struct Row: Sendable, Equatable {
         public var name: String
         public var level: String
-        /// As in the manifest; `guest` for one that no row names.
+        /// The manifest's `start`; `guest` for a module without a row.
         public var start: String
         public var state: String
         public var reason: String
         public var spans: [Span] = []
-        /// The first time that is known of it; nil where it has not been started.
+        /// The first known time; nil if the module has not been started.
         public var begun: Int64?
         public var connected: Int64?
         public var ready: Int64?
         /// When it ended without having been ready.
         public var ended: Int64?
-        /// It had done its start before this broker knew it.
+        /// Whether it had started before this broker knew it.
         public var isResumed: Bool
 
-        /// What it took itself, without waiting for others.
+        /// The time that it took itself, without waiting for other modules.
         public var own: Int64 { spans.reduce(0) { $0 + ($1.phase == .waiting ? 0 : $1.microseconds) } }
 
         public func microseconds(_ phase: Phase) -> Int64? {
@@ -52,14 +52,14 @@ public struct StartTimeline: Sendable, Equatable {
     }
 
     public var app: String
-    /// When the app's start began: the launcher came.
+    /// When the app's start began, which is when the launcher connected.
     public var begun: Int64?
-    /// When nobody waited any more for it.
+    /// When no module had to be waited for any more.
     public var ready: Int64?
-    /// In start order.
+    /// The modules in start order.
     public var rows: [Row]
 
-    /// - Parameter answer: of `bus/timeline`.
+    /// - Parameter answer: the answer of `bus/timeline`.
     public init(_ answer: JSON) {
         app = answer["app"]?["name"]?.string ?? ""
         begun = answer["app"]?["begun"]?.integer
@@ -67,14 +67,14 @@ public struct StartTimeline: Sendable, Equatable {
         rows = (answer["modules"]?.array ?? []).map(Row.init)
     }
 
-    /// Modules that were started again, or on demand, when the app was ready: each
-    /// is shown from its own beginning.
+    /// Whether a module was started after the app was ready, on demand or again. It is then shown
+    /// from its own beginning.
     public func isLate(_ row: Row) -> Bool {
         guard let ready, let begun = row.begun else { return false }
         return begun > ready
     }
 
-    /// From the first time to the last one of what belongs to the app's start.
+    /// The first and the last time of the app's start.
     public var range: ClosedRange<Int64> {
         let times = rows.filter { !isLate($0) && !$0.isResumed }
             .flatMap { row in row.spans.flatMap { [$0.from, $0.to] } + [row.begun].compactMap { $0 } }

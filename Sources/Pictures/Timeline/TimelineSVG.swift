@@ -1,4 +1,4 @@
-/// A start as an SVG picture: a bar for each module, on one axis.
+/// A start as an SVG picture, with a bar for each module on a common axis.
 public struct TimelineSVG {
     private static let margin = 24.0
     private static let head = 96.0
@@ -13,7 +13,7 @@ public struct TimelineSVG {
     private let critical: Set<String>
     private var document: SVGDocument
 
-    /// The same timeline gives the same bytes.
+    /// Returns the picture; the same timeline gives the same bytes.
     public static func text(of timeline: StartTimeline, theme: Theme = .auto) -> String {
         var picture = TimelineSVG(timeline, theme)
         picture.draw()
@@ -125,7 +125,7 @@ public struct TimelineSVG {
         drawEnd(of: row, begin, base, isLate: isLate)
     }
 
-    /// What stands behind the bar: how long it took, or why it has none.
+    /// Draws the text after the bar: how long it took, or why it has no bar.
     private mutating func drawEnd(of row: StartTimeline.Row, _ begin: Int64, _ base: Double, isLate: Bool) {
         let right = labels + Self.plot + Self.right - Self.margin + 8
         if row.ready != nil, row.isResumed {
@@ -161,15 +161,15 @@ public struct TimelineSVG {
     }
 }
 
-/// A module's start as a line of characters of one width.
+/// A module's start as a line of fixed-width characters.
 public enum TimelineBar {
-    /// What each character stands for; nil where nothing was going on.
-    /// - Parameter width: at least 1.
+    /// Returns the phase that each character shows; nil where no phase was running.
+    /// - Parameter width: the number of characters, at least 1.
     public static func cells(_ row: StartTimeline.Row, _ timeline: StartTimeline, width: Int) -> [StartTimeline.Phase?]
     {
         var cells = [StartTimeline.Phase?](repeating: nil, count: width)
         let range = timeline.range
-        // One that came later begins at the left.
+        // A module that started late begins at the left.
         let begin = timeline.isLate(row) ? row.begun ?? range.lowerBound : range.lowerBound
         let length = Double(range.upperBound - range.lowerBound)
         func cell(_ time: Int64) -> Int {
@@ -178,23 +178,23 @@ public enum TimelineBar {
         for span in row.spans where span.phase == .waiting {
             for index in cell(span.from)...cell(span.to) { cells[index] = .waiting }
         }
-        // What is short is seen too, and what is longer is put over it.
+        // Even a short phase takes a cell; longer phases are drawn over it.
         let own = row.spans.filter { $0.phase != .waiting }.sorted { $0.microseconds < $1.microseconds }
         for span in own {
             let first = cell(span.from)
-            // A cell belongs to what begins in it.
+            // A cell belongs to the phase that begins in it.
             for index in first...max(first, cell(span.to) - 1) { cells[index] = span.phase }
         }
         return cells
     }
 }
 
-/// Round times along a picture's edge.
+/// Round times along the edge of a picture.
 struct TimelineAxis {
-    /// From the beginning, in microseconds.
+    /// The times from the beginning, in microseconds.
     let ticks: [Int64]
 
-    /// - Parameter most: how many ticks there is room for, beside the one at 0.
+    /// - Parameter most: the most ticks that there is room for, besides the one at 0.
     init(length: Int64, most: Int64 = 9) {
         var step: Int64 = 1
         // 1, 2, 5, 10, 20 …
@@ -206,7 +206,7 @@ struct TimelineAxis {
         ticks = (0...(length / step)).map { $0 * step }
     }
 
-    /// `20 ms`; without digits behind the point, since ticks are round.
+    /// Returns a label such as `20 ms`; it needs no decimals, since ticks are round.
     static func label(_ tick: Int64) -> String {
         switch tick {
         case 0: "0"
