@@ -1,10 +1,10 @@
-// What Strata uses of libuv, and of the C library where Swift's overlay lacks
-// it or hides it behind a variadic function.
+// The parts of libuv that Strata uses, and those of the C library that Swift's overlay lacks or
+// hides behind a variadic function.
 #ifndef STRATA_CUV_SHIM_H
 #define STRATA_CUV_SHIM_H
 
-// _GNU_SOURCE would make the C library's own types differ from those of
-// Swift's Glibc module; what needs it is called by its system call's number.
+// _GNU_SOURCE would make the C library's types differ from those of Swift's Glibc module. So
+// functions that need it are called by their system call's number.
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -24,11 +24,11 @@
 #include <unistd.h>
 #include <uv.h>
 
-/// Lets a process begin in a folder. The C library hides it without _GNU_SOURCE.
+/// Sets the folder in which a spawned process starts. The C library hides it without _GNU_SOURCE.
 extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 
-/// Who is at the other end, as the kernel saw it when the peer connected.
-/// Returns 0, or an errno.
+/// Gets the process at the other end, as the kernel saw it when the peer connected. Returns 0, or
+/// an errno.
 static inline int strata_peer_credentials(int fd, int *pid, unsigned *uid, unsigned *gid) {
     struct { int pid; unsigned uid, gid; } credentials;
     socklen_t length = sizeof credentials;
@@ -39,11 +39,11 @@ static inline int strata_peer_credentials(int fd, int *pid, unsigned *uid, unsig
     return 0;
 }
 
-/// A copy of this process, which has one thread. Swift hides it.
+/// Copies this process, which has one thread. Swift hides fork.
 static inline int strata_fork(void) { return fork(); }
 
-/// Binds or connects `fd` to a path of the file system; the caller has checked
-/// its length. Returns 0, or an errno.
+/// Binds or connects `fd` to a path in the file system; the caller has checked the path's length.
+/// Returns 0, or an errno.
 static inline int strata_unix_bind(int fd, const char *path) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strncpy(address.sun_path, path, sizeof address.sun_path - 1);
@@ -56,9 +56,9 @@ static inline int strata_unix_connect(int fd, const char *path) {
     return connect(fd, (struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
 }
 
-/// Connects a socket that doesn't block, and waits up to so many milliseconds where the
-/// listener's backlog is full: then the kernel lets those who wait in one after another.
-/// Returns 0, or an errno; EAGAIN where the time has passed.
+/// Connects a non-blocking socket. If the listener's backlog is full, it waits up to
+/// `milliseconds`, and the kernel admits waiting clients in order. Returns 0, or an errno; EAGAIN
+/// if the time is up.
 static inline int strata_unix_connect_waiting(int fd, const char *path, long milliseconds) {
     struct timeval most = {milliseconds / 1000, milliseconds % 1000 * 1000}, none = {0, 0};
     int flags = fcntl(fd, F_GETFL);
@@ -70,8 +70,8 @@ static inline int strata_unix_connect_waiting(int fd, const char *path, long mil
     return status;
 }
 
-/// Sends one datagram, without waiting, to a socket of the file system, or, where
-/// the path begins with @, to one without a file. Returns 0, or an errno.
+/// Sends one datagram, without waiting, to a socket in the file system. If the path begins with @,
+/// it is that of a socket without a file. Returns 0, or an errno.
 static inline int strata_unix_datagram(const char *path, const void *bytes, size_t count) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(path);
@@ -87,7 +87,7 @@ static inline int strata_unix_datagram(const char *path, const void *bytes, size
     return code;
 }
 
-/// Whether a descriptor is a Unix stream socket that listens; 1 is yes.
+/// Whether a descriptor is a listening Unix stream socket; 1 means yes.
 static inline int strata_listens(int fd) {
     int domain = 0, type = 0, listening = 0;
     socklen_t size = sizeof(int);
@@ -99,8 +99,8 @@ static inline int strata_listens(int fd) {
     return domain == AF_UNIX && type == SOCK_STREAM && listening;
 }
 
-/// The path that a socket is bound to, with its end; empty where it has none in the
-/// file system.
+/// Writes the path that a socket is bound to, null-terminated; an empty one if it has no path in
+/// the file system.
 static inline void strata_bound_path(int fd, char *path, size_t room) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t size = sizeof address - 1;
@@ -117,12 +117,12 @@ static inline int strata_accept(int fd) {
     return (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-/// A write that never raises SIGPIPE.
+/// Writes bytes without raising SIGPIPE.
 static inline ssize_t strata_send(int fd, const void *bytes, size_t count) {
     return send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/// Two buffers or more in one write that never raises SIGPIPE.
+/// Writes two or more buffers in one call without raising SIGPIPE.
 static inline ssize_t strata_sendv(int fd, const struct iovec *parts, size_t count) {
     struct msghdr message = {.msg_iov = (struct iovec *)parts, .msg_iovlen = count};
     return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -132,10 +132,9 @@ static inline ssize_t strata_receive(int fd, void *bytes, size_t count) {
     return recv(fd, bytes, count, MSG_DONTWAIT);
 }
 
-/// Blocks of this size and more are mapped each by itself, for good: without this
-/// the C library raises that size with each one that is freed. Of smaller ones it
-/// keeps up to `kept` bytes at its end for the next; what is more goes back in
-/// small steps.
+/// Makes malloc map each block of `size` bytes or more separately, always. By default the C library
+/// raises that size whenever such a block is freed. Of smaller blocks, it keeps up to `kept` free
+/// bytes at the heap's end for the next ones. More than that returns to the system in small steps.
 static inline void strata_map_large_blocks(int size, int kept) {
     mallopt(M_MMAP_THRESHOLD, size);
     mallopt(M_TRIM_THRESHOLD, kept + (128 << 10));
@@ -148,54 +147,52 @@ static inline void strata_discard_pages(void *from, void *to) {
     if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
-/// Gives whole pages of a shared mapping back, and of the file in memory behind it.
+/// Gives whole pages of a shared mapping back, and those of the file in memory behind it.
 static inline void strata_remove_pages(void *from, size_t count) { madvise(from, count, 9 /* MADV_REMOVE */); }
 
-/// A timer that is waited for as for a file's input; -1 and errno on failure.
+/// Makes a timer that can be polled like a file; returns -1 and sets errno on failure.
 static inline int strata_timer(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }
 
-/// Lets a timer come once, after so many milliseconds; at once where that is 0.
-/// Returns 0, or an errno.
+/// Makes a timer fire once after `milliseconds`, or at once if that is 0. Returns 0, or an errno.
 static inline int strata_timer_start(int fd, uint64_t milliseconds) {
     struct itimerspec time = {.it_value = {(time_t)(milliseconds / 1000), (long)(milliseconds % 1000) * 1000000}};
     if (milliseconds == 0) time.it_value.tv_nsec = 1;
     return timerfd_settime(fd, 0, &time, NULL) == 0 ? 0 : errno;
 }
 
-/// Standard output and standard error line by line, also into a pipe.
+/// Makes standard output line-buffered, even into a pipe.
 static inline void strata_line_buffer_output(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-/// What descendants leave behind is init's, or another ancestor's, again.
+/// Leaves orphaned descendants to init, or to another ancestor, again.
 static inline int strata_end_subreaping(void) { return prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) == 0 ? 0 : errno; }
 
-/// The calling process adopts what its descendants leave behind.
+/// Makes the calling process adopt its orphaned descendants.
 static inline int strata_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0 ? 0 : errno; }
 
-/// No program started from here on gains privileges by being executed.
+/// Keeps programs that are started from here on from gaining privileges when executed.
 static inline int strata_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : errno; }
 
-/// A file without a name; -1 and errno on failure.
+/// Makes a file without a name; returns -1 and sets errno on failure.
 static inline int strata_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 0); }
 
-/// The same, closed where a program is executed, and one that `strata_seal` takes.
+/// The same, but the file is closed on exec, and `strata_seal` accepts it.
 static inline int strata_sealable_file(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 0x1 /* MFD_CLOEXEC */ | 0x2 /* MFD_ALLOW_SEALING */);
 }
 
-/// Nobody can change the file's bytes or size any more, nor undo this. Returns 0,
-/// or an errno.
+/// Seals the file's bytes and size for everybody, which can't be undone. Returns 0, or an errno.
 static inline int strata_seal(int fd) {
     return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 | 0x8 /* seal, shrink, grow, write */) == 0 ? 0 : errno;
 }
 
-/// Nobody can change the file's size any more, nor undo this. Returns 0, or an errno.
+/// Seals the file's size for everybody, which can't be undone. Returns 0, or an errno.
 static inline int strata_seal_size(int fd) {
     return fcntl(fd, 1033 /* F_ADD_SEALS */, 0x1 | 0x2 | 0x4 /* seal, shrink, grow */) == 0 ? 0 : errno;
 }
 
-/// The seals that a file has; -1 and errno on failure.
+/// Returns the seals of a file; -1 and errno on failure.
 static inline int strata_seals(int fd) { return fcntl(fd, 1034 /* F_GET_SEALS */); }
 
 /// Sets both limits on the open files of another process. Returns 0, or an errno.
@@ -209,8 +206,8 @@ static inline int strata_limit_processes(int pid, unsigned long most) {
     return syscall(SYS_prlimit64, pid, RLIMIT_NPROC, &limit, NULL) == 0 ? 0 : errno;
 }
 
-/// How large a file this process may write, and how many addresses it may have, in bytes;
-/// all bits for no limit.
+/// Returns how large a file this process may write, or how much address space it may have, in
+/// bytes; UINT64_MAX for no limit.
 static inline uint64_t strata_file_size_limit(void) {
     struct rlimit limit;
     return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
@@ -221,8 +218,7 @@ static inline uint64_t strata_address_limit(void) {
     return getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
 }
 
-/// Lets this process have as many descriptors as its hard limit allows;
-/// returns how many those are.
+/// Raises this process's limit of descriptors to its hard limit; returns the new limit.
 static inline unsigned long strata_raise_descriptor_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
@@ -234,23 +230,22 @@ static inline unsigned long strata_raise_descriptor_limit(void) {
     return limit.rlim_cur;
 }
 
-/// A pipe whose both ends are closed where a program is executed. Returns 0, or
-/// an errno.
+/// Makes a pipe of which both ends are closed on exec. Returns 0, or an errno.
 static inline int strata_pipe(int ends[2]) { return syscall(SYS_pipe2, ends, O_CLOEXEC) == 0 ? 0 : errno; }
 
-/// A descriptor that can be read when a process has ended (Linux 5.3's pidfd_open);
-/// closed where a program is executed. -1 and errno on failure.
+/// Opens a descriptor that becomes readable when a process ends (Linux 5.3's pidfd_open); it is
+/// closed on exec. Returns -1 and sets errno on failure.
 static inline int strata_process_descriptor(int pid) { return (int)syscall(434, pid, 0); }
 
-/// The same for the process that connected a socket, whoever has its number now (Linux
-/// 6.5's SO_PEERPIDFD). -1 and errno on failure: ENOPROTOOPT before that.
+/// The same for the process that connected a socket, even if its pid belongs to another one now
+/// (Linux 6.5's SO_PEERPIDFD). Returns -1 and sets errno on failure: ENOPROTOOPT before Linux 6.5.
 static inline int strata_peer_descriptor(int fd) {
     int descriptor = -1;
     socklen_t length = sizeof descriptor;
     return getsockopt(fd, SOL_SOCKET, 77, &descriptor, &length) == 0 ? descriptor : -1;
 }
 
-/// The clock that processes' starts are told by, in its ticks since the machine's start.
+/// Returns the time since boot in clock ticks, on the clock that measures the start of processes.
 static inline uint64_t strata_boot_ticks(void) {
     struct timespec time;
     clock_gettime(CLOCK_BOOTTIME, &time);
@@ -258,8 +253,8 @@ static inline uint64_t strata_boot_ticks(void) {
     return (uint64_t)time.tv_sec * rate + (uint64_t)time.tv_nsec / (1000000000 / rate);
 }
 
-/// Every descriptor from `first` on is closed where a program is executed (Linux
-/// 5.11's close_range). Returns 0, or an errno.
+/// Makes every descriptor from `first` on close on exec (Linux 5.11's close_range). Returns 0, or
+/// an errno.
 static inline int strata_close_range_on_exec(unsigned first) {
     return syscall(436, first, ~0u, 1u << 2) == 0 ? 0 : errno;
 }
