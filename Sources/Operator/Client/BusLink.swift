@@ -90,8 +90,8 @@ public final class BusLink {
             let mends: [ErrorCode] = [.died, .overloaded, .shuttingDown, .cancelled]
             let isOwnOld = presence.wasUp && error.code == .nameTaken
             if !mends.contains(error.code), !isOwnOld { onRefused(error) }
-        // A lost connection is handled in `ended`. A program that doesn't answer like a bus is tried
-        // again.
+        // A lost connection is handled in `ended`. A program that doesn't answer like a bus is
+        // tried again.
         case .failure:
             guard client.isConnected else { return }
             client.close()

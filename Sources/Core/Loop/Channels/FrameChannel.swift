@@ -173,7 +173,7 @@ public final class FrameChannel {
     }
 }
 
-/// What carries a connection's bytes: a socket, or a simulated one.
+/// The carrier of a connection's bytes: a socket, or a simulated one.
 public protocol Transport: AnyObject {
     /// Sets the handler to call when something happens that the transport is watched for.
     func setEventHandler(_ handler: @escaping (Socket.Event) -> Void)

@@ -4,7 +4,7 @@ public import StrataCore
 
 /// A process that this one started, until its end is known.
 public final class ChildProcess: Handle {
-    /// What to start, and how.
+    /// A program to start, and the settings of its process.
     public struct Command: Sendable {
         /// The executable's path, followed by its arguments.
         public var arguments: [String]
@@ -27,7 +27,7 @@ public final class ChildProcess: Handle {
         }
     }
 
-    /// How a process ended.
+    /// The way a process ended.
     public enum Exit: Sendable, Equatable, CustomStringConvertible {
         case code(Int32)
         case signal(Int32)

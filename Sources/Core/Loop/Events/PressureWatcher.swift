@@ -7,7 +7,7 @@ internal import Glibc
 /// It watches one of the kernel's pressure files (PSI), or a FIFO that another program writes to.
 /// systemd's memory pressure protocol has both.
 public final class PressureWatcher: WatchedDescriptor {
-    /// What the watcher reports, on the loop's thread.
+    /// An event that the watcher reports, on the loop's thread.
     public enum Event: Sendable, Equatable {
         /// The pressure that the trigger names has occurred.
         case pressure
@@ -22,11 +22,9 @@ public final class PressureWatcher: WatchedDescriptor {
     /// Begins to watch.
     /// - Parameters:
     ///   - path: a pressure file in `/proc` or in a control group, or a FIFO. Any other kind of
-    ///     file is
-    ///     refused before anything is written to it.
+    ///     file is refused before anything is written to it.
     ///   - trigger: the kernel's description of what to watch for, such as `some 200000 2000000`;
-    ///     it
-    ///     isn't written to a FIFO.
+    ///     it isn't written to a FIFO.
     public init(_ loop: Loop, path: String, trigger: [UInt8], onEvent: @escaping (Event) -> Void) throws(SystemError) {
         // A FIFO that is also open for writing never reaches its end.
         let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)

@@ -16,7 +16,7 @@ public final class Socket: WatchedDescriptor {
     /// still be readable, but nothing more can be written.
     public private(set) var hasFailed = false
 
-    /// What a socket is watched for, or what has happened.
+    /// The events that a socket is watched for, or that have happened.
     public struct Event: OptionSet, Sendable {
         public let rawValue: UInt8
         public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -172,7 +172,7 @@ public enum SocketAddress {
             + "\(longestPath): choose a shorter one"
     }
 
-    /// What stands at a path.
+    /// The kind of file at a path, if there is one.
     public enum Occupant: Sendable, Equatable {
         case nothing
         /// A socket that a process listens on.

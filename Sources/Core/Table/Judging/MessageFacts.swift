@@ -1,4 +1,4 @@
-/// What is known about one message; nil means unknown. The bus knows it from its tables, and
+/// The known facts about one message; nil means unknown. The bus knows it from its tables, and
 /// `strata why` from a manifest.
 ///
 /// A property that a kind of message doesn't use keeps its default value.

@@ -1,4 +1,4 @@
-/// What the broker knows of an app before any peer connects. It is the part of the manifest that
+/// The broker's view of an app before any peer connects. It is the part of the manifest that
 /// defines rules, without what only the launcher needs (executables, folders, environments).
 ///
 /// A plain value. The launcher makes it from the manifest and passes it to the broker as JSON;

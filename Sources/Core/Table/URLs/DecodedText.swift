@@ -71,7 +71,7 @@ public struct DecodedText: Sendable, Hashable {
 /// The escapes of each part are decoded once. Each part must be valid UTF-8 by itself, so a
 /// character can't span a slash.
 struct PercentDecoder {
-    /// What is wrong with a part, and what to do about it, for an error message.
+    /// A fault in a part, and advice on it, for an error message.
     struct Fault: Error {
         let found: String
         let advice: String

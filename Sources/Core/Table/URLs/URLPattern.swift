@@ -14,7 +14,8 @@ public struct URLPattern: Sendable {
 
     /// The pattern as it was written.
     public let text: String
-    /// What the pattern matches. Two patterns that differ only in bound names have equal forms.
+    /// The form of the paths that it matches. Two patterns that differ only in bound names have
+    /// equal forms.
     public let form: URLForm
 
     /// The pattern's segments; none for `/`.

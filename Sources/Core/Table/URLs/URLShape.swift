@@ -31,7 +31,7 @@ public struct URLShape: Sendable, Hashable {
     }
 }
 
-/// What all patterns that match the same URLs have in common: the shape and the literal texts.
+/// The common part of all patterns that match the same URLs: the shape and the literal texts.
 ///
 /// Any shape turns a URL's segments into such a form, so one look-up tells whether a pattern of
 /// that shape matches.

@@ -82,7 +82,7 @@ struct SpareBlocks: ~Copyable {
     private static func place(_ size: Int) -> Int { (size - LargeBlocks.least) / step }
 }
 
-/// How this process allocates large blocks of memory.
+/// The handling of large blocks of memory in this process.
 public enum LargeBlocks {
     /// From this size on, in bytes, a block has its own pages.
     static let least = 64 << 10
