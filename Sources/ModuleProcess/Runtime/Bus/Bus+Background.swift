@@ -1,29 +1,30 @@
 internal import StrataCore
 
 extension Bus {
-    /// What becomes of the module where its background work throws. Work that is cancelled,
-    /// as all is at `tearDown`, hasn't failed, whatever it throws.
+    /// What happens when background work throws.
+    ///
+    /// Cancelled work has not failed, whatever it throws. `tearDown` cancels all background work.
     public enum FailurePolicy: Sendable {
-        /// The module tears down, and its process ends with an error that names the work:
-        /// what the launcher does then is its row's `restart`.
+        /// The module tears down, and its process ends with an error that names the work. The
+        /// `restart` of the module's row decides what the launcher does next.
         case endModule
-        /// The failure is logged, and the work begins again after a pause, as often as it
-        /// fails. A pause under 100 ms counts as 100 ms.
+        /// The failure is logged, and the work starts again after a pause, each time it fails. A
+        /// pause under 100 ms counts as 100 ms.
         case retry(after: Duration)
-        /// The failure is logged, and the module goes on without this work.
+        /// The failure is logged, and the module continues without this work.
         case log
     }
 
-    /// Starts work that outlives the handler it is started in: it belongs to no
-    /// call and has no deadline. It is cancelled at the module's `tearDown`.
+    /// Starts work that outlives the handler that starts it. The work belongs to no call and has no
+    /// deadline. The module's `tearDown` cancels it.
     ///
-    /// A notification fails with `unavailable` while the bus is away: work that sends
-    /// some, and is to outlive a broker's end, catches that or is retried.
+    /// A notification fails with `unavailable` while the module is not connected to the bus. If the
+    /// work sends notifications and must survive a broker's end, catch that error or use `.retry`.
     /// - Parameters:
-    ///   - name: what logs, and the reason of the module's end, call it.
-    ///   - onFailure: what follows where it throws.
-    ///   - work: what is run.
-    /// - Throws: `overloaded` where `Bus.mostBackgrounds` run already.
+    ///   - name: The name of the work in logs, and in the error if it ends the module.
+    ///   - onFailure: What happens when the work throws.
+    ///   - work: The work to run.
+    /// - Throws: `overloaded` if `Bus.mostBackgrounds` tasks already run.
     @discardableResult
     public func background(
         _ name: String? = nil, onFailure: FailurePolicy = .endModule,

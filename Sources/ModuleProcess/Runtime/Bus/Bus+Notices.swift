@@ -1,28 +1,26 @@
 public import StrataCore
 
 extension Bus {
-    /// Tells every observer in a later level; never waits.
+    /// Sends a notification to every observer in a later level. Never waits.
     /// - Parameters:
-    ///   - broadcast: what is told.
-    ///   - meta: an object that observers find in `Delivery.meta`, as `call`
-    ///     takes it.
-    /// - Throws: `unavailable` without a connection, `overloaded` where too much
-    ///   is unsent.
+    ///   - broadcast: The notification.
+    ///   - meta: An object that observers find in `Delivery.meta`. `call` describes its limits.
+    /// - Throws: `unavailable` without a connection, `overloaded` if too many bytes are unsent.
     public func broadcast<B: Broadcast>(_ broadcast: B, meta: JSON? = nil) throws {
         let outgoing = try Outgoing(kind: .broadcast, name: B.name, object: broadcast.object).with(meta: meta)
         try runtime.send(outgoing, try encode(broadcast, for: outgoing))
     }
 
-    /// Broadcasts a name without a contract.
+    /// Broadcasts a notification by name, without a contract.
     public func broadcast(_ name: String, _ content: JSON = nil, object: String? = nil, meta: JSON? = nil) throws {
         let outgoing = try Outgoing(kind: .broadcast, name: name, object: object).with(meta: meta)
         try runtime.send(outgoing, Body(content))
     }
 
-    /// Tells one module of the same or an earlier level, and waits until its
-    /// observers have dealt with it.
-    /// - Returns: how many observers there were.
-    /// - Throws: the first observer's error, too.
+    /// Sends a notification to one module of the same or an earlier level, and waits until its
+    /// observers have handled it.
+    /// - Returns: The number of observers.
+    /// - Throws: Also the first error that an observer throws.
     @discardableResult
     public func report<R: Report>(
         _ report: R, to module: String, deadline: Duration? = nil, meta: JSON? = nil
@@ -33,7 +31,7 @@ extension Bus {
         return try observers(try await runtime.request(outgoing, try encode(report, for: outgoing)))
     }
 
-    /// Reports a name without a contract.
+    /// Reports a notification by name, without a contract.
     @discardableResult
     public func report(
         _ name: String, _ content: JSON = nil, object: String? = nil, to module: String, deadline: Duration? = nil,
@@ -52,11 +50,10 @@ extension Bus {
 
     /// Emits an event to every module that takes it.
     /// - Parameters:
-    ///   - event: its name.
-    ///   - params: what is sent.
-    ///   - policy: who is asked, and in which order.
-    ///   - deadline: what each may take for its answer; 5 s where it isn't
-    ///     said.
+    ///   - event: The event's name.
+    ///   - params: The parameters to send.
+    ///   - policy: How the modules are asked, and how their answers are combined.
+    ///   - deadline: The time that each module has for its answer; 5 s by default.
     @discardableResult
     public func emit(
         _ event: String, _ params: JSON = nil, policy: EventPolicy = .notify, deadline: Duration? = nil
@@ -69,8 +66,8 @@ extension Bus {
 
     // MARK: Observing at run time
 
-    /// Observes from now on, until `Observation.end` or the process's end; also
-    /// across a lost connection.
+    /// Observes a notification until `Observation.end` is called or the process ends. The
+    /// observation survives a lost connection.
     @discardableResult
     public func observe<N: Notice>(
         _ type: N.Type, object: String? = nil, keep: Keep = .all,
@@ -79,7 +76,7 @@ extension Bus {
         try await observe(N.name, object: object, keep: keep) { try await perform($0.decode(N.self)) }
     }
 
-    /// Observes a name without a contract.
+    /// Observes a notification by name, without a contract.
     @discardableResult
     public func observe(
         _ name: String, object: String? = nil, keep: Keep = .all,
@@ -91,31 +88,31 @@ extension Bus {
     }
 }
 
-/// Whose answers count how.
+/// How the modules that take an event are asked, and how their answers are combined.
 public enum EventPolicy: String, Sendable {
-    /// All are told at once; the answer is true.
+    /// All modules are notified at once; the answer is true.
     case notify
-    /// All are asked at once; the answer is true where each said true.
+    /// All modules are asked at once; the answer is true if each one said true.
     case all
-    /// One is asked after another, until one says true.
+    /// The modules are asked one after another, until one says true.
     case any
 }
 
-/// What came of an event.
+/// The result of an event.
 public struct EventAnswer: Sendable {
-    /// One module's part.
+    /// The part of one module.
     public struct Part: Sendable {
-        /// Whose it is.
+        /// The module's name.
         public let module: String
-        /// What it said; nil where it failed.
+        /// The module's answer; nil if it failed.
         public let answer: JSON?
-        /// Why it said nothing.
+        /// The error code if the module failed; nil otherwise.
         public let code: ErrorCode?
     }
 
-    /// What the policy makes of all of them.
+    /// The combined answer, by the event's policy.
     public let answer: Bool
-    /// Each module's own, in the order of the start.
+    /// The part of each module, in start order.
     public let parts: [Part]
 
     init(_ json: JSON) {
@@ -139,6 +136,6 @@ public final class Observation {
         self.runtime = runtime
     }
 
-    /// Ends it. No notice comes after this has returned.
+    /// Ends the observation. No notification arrives after this has returned.
     public func end() async throws { try await runtime.unobserve(observing) }
 }

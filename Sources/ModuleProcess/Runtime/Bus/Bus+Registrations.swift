@@ -1,21 +1,20 @@
 internal import StrataCore
 
 extension Bus {
-    /// How many registrations last at once.
+    /// The most registrations that can exist at once.
     public static let mostRegistrations = 1_024
 
-    /// Offers interfaces, actions and URLs from now on, until
-    /// `Registration.end` or the process's end; also across a lost connection,
-    /// whose next hello has them.
+    /// Offers interfaces, actions and URLs until `Registration.end` is called or the process ends.
+    /// The offer survives a lost connection: the next hello repeats it.
     ///
-    /// Actions of an interface that the module offers already join those; an
-    /// action or a URL that is offered again replaces the former until this
-    /// registration ends. The broker takes all of it or nothing.
-    /// - Parameter offer: filled in as `Module.register` does, with interfaces,
-    ///   instances, actions and URLs only.
-    /// - Throws: `name-taken` and `forbidden` where another module has it,
-    ///   `overloaded` beyond the manifest's limits, `bad-params` for what can't
-    ///   be offered later. Then nothing is offered.
+    /// If the module already offers an interface, the new actions are added to it. An action or a
+    /// URL that the module already offers is replaced until this registration ends. The broker
+    /// accepts the whole offer or none of it.
+    /// - Parameter offer: Fills in the offer as `Module.register` does, with interfaces, instances,
+    ///   actions and URLs only.
+    /// - Throws: `name-taken` and `forbidden` if another module has the name, `overloaded` beyond
+    ///   the manifest's limits, `bad-params` for something that can't be offered later. If it
+    ///   throws, nothing is offered.
     @discardableResult
     public func register(_ offer: @ModuleActor (inout Exports) throws -> Void) async throws -> Registration {
         var exports = Exports()
@@ -26,7 +25,7 @@ extension Bus {
     }
 }
 
-/// What was offered at run time.
+/// An offer that was made at run time.
 @ModuleActor
 public final class Registration {
     private let registered: Registered
@@ -37,7 +36,6 @@ public final class Registration {
         self.runtime = runtime
     }
 
-    /// Takes it back; what it had replaced is offered again. The second time
-    /// does nothing.
+    /// Withdraws the offer; what it had replaced is offered again. A second call does nothing.
     public func end() async throws { try await runtime.unregister(registered) }
 }

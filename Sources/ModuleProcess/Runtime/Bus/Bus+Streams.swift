@@ -1,13 +1,15 @@
 public import StrataCore
 
 extension Bus {
-    /// Calls an action that answers bit by bit. The callee makes no more than
-    /// is taken here; giving up the sequence ends it there too.
+    /// Calls an action that replies in parts.
+    ///
+    /// The callee sends no more elements than the caller takes. Dropping the sequence ends the
+    /// stream at the callee, too.
     /// - Parameters:
-    ///   - action: what is asked for.
-    ///   - deadline: for each step; where it isn't said, none.
-    ///   - auth: `skip` is for modules that their row trusts.
-    ///   - meta: as `call` takes it.
+    ///   - action: The action's parameters.
+    ///   - deadline: The time for each step; none by default.
+    ///   - auth: `skip` is for modules that the app's manifest trusts.
+    ///   - meta: An object for the callee. `call` describes its limits.
     public func stream<A: StreamingAction>(
         _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
     ) throws -> ReplyStream<A.Element> {
@@ -35,7 +37,7 @@ extension Bus {
     }
 }
 
-/// The partial replies of one call, in order; for one reader.
+/// The partial replies of one call, in order, for one reader.
 public struct ReplyStream<Element: Sendable>: AsyncSequence, Sendable {
     private let source: StreamSource
     private let decode: @ModuleActor @Sendable ([UInt8]) throws -> Element
@@ -47,7 +49,7 @@ public struct ReplyStream<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source, decode: decode) }
 
-    /// Takes them one by one; its end gives the call up.
+    /// An iterator over the partial replies. Ending it gives up the call.
     public struct Iterator: AsyncIteratorProtocol {
         let source: StreamSource
         let decode: @ModuleActor @Sendable ([UInt8]) throws -> Element
@@ -68,10 +70,10 @@ public struct ReplyStream<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Ends the call once nobody holds its stream any more.
+/// Ends the call when the last reference to its stream is released.
 final class StreamSource: Sendable {
     let buffer: ReplyBuffer
-    /// What it is a stream of, and lasts as long.
+    /// The instance that the stream belongs to, kept alive as long as the stream.
     private let instance: Instance?
 
     init(_ buffer: ReplyBuffer, of instance: Instance?) {

@@ -1,14 +1,13 @@
 public import StrataCore
 
-/// A module's way to the bus: requests to other modules, notifications, URLs.
+/// A module's access to the bus: requests to other modules, notifications and URLs.
 ///
-/// On `ModuleActor`; from elsewhere each use is an `await`. What is requested
-/// within a handler is a part of what that handler does: it ends with the
-/// handler's own call, has its deadline, and carries its trace. What a request
-/// can fail with is a `BusError`.
+/// The bus is isolated to `ModuleActor`; elsewhere each use is an `await`. A request that a handler
+/// makes is part of the handler's own call: it ends with that call, shares its deadline, and
+/// carries its trace. A failed request throws a `BusError`.
 @ModuleActor
 public final class Bus {
-    /// How many background tasks run at once.
+    /// The most background tasks that can run at once.
     public static let mostBackgrounds = 256
 
     let runtime: ModuleRuntime
@@ -18,30 +17,30 @@ public final class Bus {
     /// The module's own name.
     public var module: String { runtime.name }
 
-    /// Milliseconds of the module's clock, which only goes forward: what
-    /// `Call.deadline` is on.
+    /// The module's clock in milliseconds, which only goes forward. `Call.deadline` is a time on
+    /// this clock.
     public var now: UInt64 { runtime.surroundings.now }
 
-    /// What is left of the time that the present handler has; nil where it has
-    /// no end, and outside of handlers.
+    /// The time that the current handler has left; nil if the handler has no deadline, and outside
+    /// of handlers.
     public var remaining: Duration? {
         CallScope.current?.remaining.map { .milliseconds(Int64($0)) }
     }
 
-    /// Whether there is a connection at the moment. Requests made without one
-    /// wait for it within their deadline; notifications fail.
+    /// Whether the module is connected to the bus. Without a connection, requests wait for one
+    /// within their deadline, and notifications fail.
     public var isConnected: Bool { runtime.connection.session != nil }
 
     // MARK: Requests
 
     /// Calls an action, and waits for its reply.
     /// - Parameters:
-    ///   - action: what is asked for.
-    ///   - deadline: what it may take; the bus's default is 30 s, and within a
-    ///     handler it is at most what the handler has left.
-    ///   - auth: `skip` is for modules that their row trusts.
-    ///   - meta: an object that the callee finds in `Call.meta`, of at most
-    ///     4 KiB as JSON; more is `too-large`, anything else `bad-params`.
+    ///   - action: The action's parameters.
+    ///   - deadline: The time that the call may take; 30 s by default. Within a handler, it is at
+    ///     most the time that the handler has left.
+    ///   - auth: `skip` is for modules that the app's manifest trusts.
+    ///   - meta: An object that the callee finds in `Call.meta`, at most 4 KiB as JSON. A larger
+    ///     one fails with `too-large`, a value of another kind with `bad-params`.
     @discardableResult
     public func call<A: Action>(
         _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
@@ -58,10 +57,10 @@ public final class Bus {
     /// Calls an action without a contract: JSON in, JSON out.
     /// - Parameters:
     ///   - destination: `Interface/action`.
-    ///   - params: what is sent.
-    ///   - deadline: as of a call with a contract.
-    ///   - auth: as of a call with a contract.
-    ///   - meta: as of a call with a contract.
+    ///   - params: The parameters to send.
+    ///   - deadline: As for a call with a contract.
+    ///   - auth: As for a call with a contract.
+    ///   - meta: As for a call with a contract.
     @discardableResult
     public func call(
         _ destination: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
@@ -75,8 +74,8 @@ public final class Bus {
         try json(try await runtime.request(outgoing, Body(params)), from: outgoing)
     }
 
-    /// Calls an action without a contract with bytes that are JSON, and gives
-    /// its reply's: what a proxy needs, and the cheapest there is.
+    /// Calls an action without a contract with JSON bytes, and returns the bytes of its reply. This
+    /// is the cheapest call, and what a proxy needs.
     @discardableResult
     public func call(
         _ destination: String, bytes: [UInt8], deadline: Duration? = nil, auth: Authorization = .asked,
@@ -86,14 +85,14 @@ public final class Bus {
         return try await runtime.request(outgoing, .bytes(bytes))
     }
 
-    /// Opens a URL: calls the action that it is mapped to, and gives its reply.
+    /// Opens a URL: calls the action that the URL is mapped to, and returns its reply.
     @discardableResult
     public func open(_ url: String, deadline: Duration? = nil, meta: JSON? = nil) async throws -> JSON {
         let outgoing = try Outgoing.open(url, deadline: deadline).with(meta: meta)
         return try json(try await runtime.request(outgoing, .none), from: outgoing)
     }
 
-    /// Opens a URL whose action answers with this type.
+    /// Opens a URL whose action replies with the given type.
     public func open<Reply: Decodable & Sendable>(
         _ url: String, as type: Reply.Type, deadline: Duration? = nil, meta: JSON? = nil
     ) async throws -> Reply {
@@ -101,7 +100,7 @@ public final class Bus {
         return try decode(type, try await runtime.request(outgoing, .none), from: outgoing)
     }
 
-    /// Whether a URL is mapped, and its module is there or can be started.
+    /// Returns whether a URL is mapped to a module that is connected or can be started.
     public func canOpen(_ url: String) async throws -> Bool {
         try await call("bus/canOpen", ["url": .string(url)])["open"]?.bool ?? false
     }
@@ -138,8 +137,9 @@ public final class Bus {
 
 /// Whether the app's authorizer is asked about a call to an `auth` action.
 public enum Authorization: Sendable {
-    /// It is, at each call.
+    /// The authorizer is asked at each call.
     case asked
-    /// Allowed to modules that the app's manifest trusts; `forbidden` to others.
+    /// The authorizer is not asked. Allowed for modules that the app's manifest trusts; other
+    /// modules get `forbidden`.
     case skip
 }

@@ -1,43 +1,43 @@
-/// A request's parameters, which know their action's name and what it answers.
+/// The parameters of a request. The type also names the action and the type of its reply.
 ///
-/// The type itself is what travels, as JSON by `Codable`. One that is a single
-/// value on the wire says so with `RawRepresentable`.
+/// Parameters travel as JSON, by `Codable`. A type that is a single value on the wire conforms to
+/// `RawRepresentable`.
 public protocol Action: Codable, Sendable {
-    /// What it is answered with; `Nothing` where that isn't said.
+    /// The type of the reply; `Nothing` by default.
     associatedtype Reply: Codable & Sendable = Nothing
 
-    /// Written as `action("play")` within its `Interface`.
+    /// The action's name, written as `action("play")` inside its `Interface`.
     static var name: ActionName { get }
 }
 
-/// An action that is answered bit by bit: each element is a partial reply, sent
-/// as fast as the caller takes them and no faster.
+/// An action that replies in parts. Each element is a partial reply, sent no faster than the caller
+/// takes them.
 public protocol StreamingAction: Codable, Sendable {
-    /// What one partial reply holds.
+    /// The type of one partial reply.
     associatedtype Element: Codable & Sendable
 
-    /// Written as `action("positions")` within its `Interface`.
+    /// The action's name, written as `action("positions")` inside its `Interface`.
     static var name: ActionName { get }
 }
 
-/// The reply of an action that has nothing to say but that it is done: `{}`.
+/// The reply of an action that only reports that it is done: `{}`.
 public struct Nothing: Codable, Sendable, Equatable {
-    /// There is one of it.
+    /// Creates the only value.
     public init() {}
-    // Whatever an untyped callee answers is as good as `{}`.
+    // Any reply of an untyped callee counts as `{}`.
     public init(from decoder: any Decoder) throws {}
 }
 
-/// An action's full name: its interface's and its own.
+/// The full name of an action: the name of its interface and its own.
 public struct ActionName: Sendable, Hashable, CustomStringConvertible {
-    /// The interface's name, without a suffix `Router`.
+    /// The interface's name, without a `Router` suffix.
     public let interface: String
     /// The action's own name.
     public let action: String
-    /// As it stands on the wire: `Player/play`.
+    /// The name as it stands on the wire: `Player/play`.
     public let destination: String
 
-    /// What `action(_:)` of a contract makes.
+    /// Creates the name of an action. Contracts use `Interface.action(_:)` instead.
     public init(interface: String, action: String) {
         self.interface = interface
         self.action = action
@@ -47,7 +47,7 @@ public struct ActionName: Sendable, Hashable, CustomStringConvertible {
     public var description: String { destination }
 }
 
-/// A named set of actions, as a caseless enum that the actions are nested in:
+/// A named set of actions, written as a caseless enum that nests them:
 ///
 ///     public enum Player: Interface {
 ///         public static let name = "Player"
@@ -60,29 +60,28 @@ public struct ActionName: Sendable, Hashable, CustomStringConvertible {
 ///         }
 ///     }
 ///
-/// A provider and its users both import the library that this stands in, and
-/// the compiler checks both ends.
+/// A provider and its users both import the library that declares the interface, so the compiler
+/// checks both ends.
 public protocol Interface {
-    /// Its name on the bus: `[A-Za-z][A-Za-z0-9._-]{0,63}`.
+    /// The interface's name on the bus: `[A-Za-z][A-Za-z0-9._-]{0,63}`.
     static var name: String { get }
 }
 
 extension Interface {
-    /// The name of one of this interface's actions, to be said in the action
-    /// that is nested in it.
+    /// Returns the name of one of this interface's actions. Use it for `name` in the nested action.
     public static func action(_ action: String) -> ActionName {
         ActionName(interface: name, action: action)
     }
 }
 
-/// What is told to observers: a name and a content. A contract conforms to
-/// `Broadcast`, to `Report`, or to both.
+/// A notification: a name and its content. A contract conforms to `Broadcast`, to `Report`, or to
+/// both.
 public protocol Notice: Codable, Sendable {
     /// The notification's name on the bus, 1 to 256 bytes: `library.track-removed`.
     static var name: String { get }
 
-    /// What it is about, for observers that want those about one thing only.
-    /// None where that isn't said.
+    /// The object that the notification is about, for observers that filter by object. Nil by
+    /// default.
     var object: String? { get }
 }
 
@@ -90,9 +89,9 @@ extension Notice {
     public var object: String? { nil }
 }
 
-/// Told to every observer in a later level: down the table.
+/// A notification for every observer in a later level: it goes down the table.
 public protocol Broadcast: Notice {}
 
-/// Told to one module of the same or an earlier level, up the table; its sender
-/// can wait until the observers there have dealt with it.
+/// A notification for one module of the same or an earlier level: it goes up the table. Its sender
+/// can wait until that module's observers have handled it.
 public protocol Report: Notice {}

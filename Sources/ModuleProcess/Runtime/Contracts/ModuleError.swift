@@ -1,27 +1,28 @@
 public import StrataCore
 
-/// What a handler throws to answer a request with a code of its own.
+/// An error that a handler throws to answer a request with a code of its own.
 ///
 ///     throw ModuleError("Login.wrong-password", "the password of \(user) is another one")
 ///
-/// The caller gets it as a `BusError` of that code. Any other error that a
-/// handler throws reaches the caller as `failed`, with its description.
+/// The caller receives it as a `BusError` with that code. Any other error that a handler throws
+/// reaches the caller as `failed`, with its description.
 public struct ModuleError: Error, Sendable, CustomStringConvertible {
-    /// With a dot, the module's name before it; or one of the bus's that a
-    /// callee may send.
+    /// The error code. A module's own code starts with the module's name and a dot; a callee may
+    /// also send some of the bus's codes.
     public var code: ErrorCode
-    /// What was asked, what was found, and what to do.
+    /// A message for people: what was asked, what was found, and what to do.
     public var message: String
-    /// What the caller is told of whether its request was begun. `no` lets it
-    /// send the request again, so say that only where nothing was done: it is so
-    /// for `overloaded` and `unknown-action` where nothing else is said, and
-    /// `yes` for all others.
+    /// Whether the caller is to believe that its request was begun. `no` lets the caller send the
+    /// request again, so use it only if nothing was done. The default is `no` for `overloaded` and
+    /// `unknown-action`, and `yes` for every other code.
     public var ran: BusError.Ran
-    /// JSON for the caller's program; empty for none.
+    /// JSON for the caller's program; empty if there is none.
     public var body: [UInt8]
 
-    /// With JSON, or nothing, for the caller's program. Where `ran` isn't said it is
-    /// `yes`, but `no` of `overloaded` and `unknown-action`.
+    /// Creates an error, optionally with JSON for the caller's program.
+    ///
+    /// If `ran` is nil, it becomes `no` for `overloaded` and `unknown-action`, and `yes` for every
+    /// other code.
     public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, body: JSON? = nil) {
         self.code = code
         self.message = message
@@ -29,12 +30,13 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
         self.body = body?.encoded() ?? []
     }
 
+    /// Creates an error with details that are encoded as JSON for the caller's program.
     /// - Parameters:
-    ///   - code: one with a dot, such as `Login.wrong-password`, or one of
-    ///     those that a callee may send.
-    ///   - message: what was asked, what was found, and what to do.
-    ///   - ran: what is known of its having been done.
-    ///   - details: read at the other end by `BusError.details(as:)`.
+    ///   - code: A code with a dot, such as `Login.wrong-password`, or one of the bus's codes that
+    ///     a callee may send.
+    ///   - message: What was asked, what was found, and what to do.
+    ///   - ran: Whether the request was begun; nil for the default of the code.
+    ///   - details: The details, which the caller reads with `BusError.details(as:)`.
     @ModuleActor
     public init(_ code: ErrorCode, _ message: String, ran: BusError.Ran? = nil, details: some Encodable) throws {
         self.init(code, message, ran: ran)
@@ -45,32 +47,35 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
         code == .overloaded || code == .unknownAction ? .no : .yes
     }
 
-    /// The parameters aren't what the action takes: `bad-params`.
+    /// Returns a `bad-params` error: the parameters aren't what the action takes.
     public static func badParams(_ message: String) -> ModuleError { ModuleError(.badParams, message) }
 
     public var description: String { "\(code): \(message)" }
 }
 
 extension BusError {
-    /// What the callee sent along with the error.
+    /// Decodes the details that the callee sent with the error.
     @ModuleActor
     public func details<Details: Decodable>(as type: Details.Type) throws -> Details {
         try Coding.decode(type, body)
     }
 }
 
-// What of Core a module's author meets, so that `import Strata` is enough.
+// The types of StrataCore that module authors use, so that `import Strata` is enough.
 
-/// Why a request failed: its `code`, a `message` for people, `ran`, which says
-/// whether the handler ran (`.no`, `.maybe`, `.yes`), and in `body` what the callee
-/// sent along, which `details(as:)` reads.
+/// The reason why a request failed.
+///
+/// `code` identifies the error, and `message` explains it to people. `ran` says whether the handler
+/// ran: `.no`, `.maybe` or `.yes`. `body` holds what the callee sent with the error; `details(as:)`
+/// reads it.
 public typealias BusError = StrataCore.BusError
-/// An error's code, written as a text: a module's own, `"Login.wrong-password"`, or
-/// one of the bus's, which have names here: `.unavailable`, `.died`.
+/// The code of an error, written as a string literal. A module has codes of its own, such as
+/// `"Login.wrong-password"`; the bus's codes have names here, such as `.unavailable` and `.died`.
 public typealias ErrorCode = StrataCore.ErrorCode
-/// A JSON value: written as literals, or by `.string(…)`, `.integer(…)`,
-/// `.number(…)`, `.bool(…)`, `.array(…)`; read by `value["name"]`, and by `string`,
-/// `integer`, `bool`, `array` and `object`, each nil for another kind of value.
-/// `JSON(parsing:)` reads text or bytes, 64 deep at most, and `encoded()` gives
-/// bytes.
+/// A JSON value.
+///
+/// Write one as a literal, or with `.string(…)`, `.integer(…)`, `.number(…)`, `.bool(…)`,
+/// `.array(…)`. Read one with `value["name"]`, and with `string`, `integer`, `bool`, `array` and
+/// `object`, which are nil for a value of another kind. `JSON(parsing:)` reads text or bytes up to
+/// 64 levels deep; `encoded()` returns bytes.
 public typealias JSON = StrataCore.JSON
