@@ -1,8 +1,7 @@
 internal import StrataCore
 internal import StrataJSON
 
-/// The one writer and reader of the module, reused: each keeps its memory from
-/// one message to the next.
+/// The module's only JSON writer and reader. Each keeps its memory from one message to the next.
 @ModuleActor
 enum Coding {
     private static let writer = JSONWriter()
@@ -12,13 +11,13 @@ enum Coding {
         try writer.encode(value)
     }
 
-    /// Hands over the value's bytes, which are gone when it returns.
+    /// Calls `use` with the value's bytes, which are valid only during the call.
     static func withEncoded<Value: Encodable>(_ value: Value, _ use: (UnsafeRawBufferPointer) throws -> Void) throws {
         try writer.withEncoded(value, use)
     }
 
-    /// Reads a body; no bytes are null, which is as good as `{}` for a type
-    /// whose members may all be missing.
+    /// Decodes a body. Empty bytes count as null, and null counts as `{}` for a type whose members
+    /// are all optional.
     static func decode<Value: Decodable>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws -> Value {
         guard body.count > 0, !body.equals("null") else { return try decodeNull(type) }
         return try reader.decode(type, from: body)
@@ -37,8 +36,7 @@ enum Coding {
         }
     }
 
-    /// Reads a request's parameters; what they can't be read as is
-    /// `bad-params`, naming the member.
+    /// Decodes a request's parameters. A failure is `bad-params` and names the member.
     static func params<Value: Decodable>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws(ModuleError)
         -> Value
     {
@@ -51,7 +49,7 @@ enum Coding {
         }
     }
 
-    /// The first member that a type can't be read without.
+    /// Returns the first member that the type can't be read without.
     private static func firstMember<Value: Decodable>(of type: Value.Type) -> String? {
         do {
             _ = try reader.decode(type, from: Array("{}".utf8))
@@ -66,12 +64,12 @@ enum Coding {
     }
 }
 
-/// A body on its way out, whoever made its bytes.
+/// An outgoing body.
 enum Body: Sendable {
     case none
     case bytes([UInt8])
 
-    /// Null needs no bytes.
+    /// An empty body stands for null.
     init(_ json: JSON) { self = json == .null ? .none : .bytes(json.encoded()) }
 
     func withUnsafeBytes<Result, Failure: Error>(
@@ -87,7 +85,7 @@ enum Body: Sendable {
     }
 }
 
-/// What is wrong with a body, in words of JSON: who sent it knows nothing of Swift's types.
+/// Describes what is wrong with a body in JSON terms: its sender knows nothing of Swift's types.
 extension DecodingError {
     /// Whether the whole body had to be an object, and isn't one.
     var wantsObject: Bool {
@@ -95,8 +93,8 @@ extension DecodingError {
         return type == [String: Any].self && context.codingPath.isEmpty
     }
 
-    /// What is wrong, with the member that it is wrong about.
-    /// - Parameter member: one that the object which is wanted has; nil where none is known.
+    /// Returns what is wrong, and with which member.
+    /// - Parameter member: A member that a missing object should have had; nil if none is known.
     func sentence(naming member: String? = nil) -> String {
         switch self {
         case .keyNotFound(let key, let context):
@@ -125,7 +123,7 @@ extension DecodingError {
         }
     }
 
-    /// What the reader says that it found, which it says as Foundation does; nil where
+    /// Returns what the reader says that it found. The reader words it as Foundation does; nil if
     /// the type's own `init(from:)` says something else.
     private static func found(_ description: String) -> String? {
         guard description.hasPrefix("Expected to decode "), description.hasSuffix(" instead.") else { return nil }
@@ -151,11 +149,11 @@ extension DecodingError {
 }
 
 extension BusError {
-    /// The longest message that is sent, in bytes: a header has an end.
+    /// The longest message that is sent, in bytes: a header's size is limited.
     private static let longestMessage = 4096
 
-    /// What a caller is told of a handler's error.
-    /// - Parameter handler: which it was; empty for a step of the life cycle, which the
+    /// Creates the error that a caller receives for a handler's error.
+    /// - Parameter handler: The handler's name; empty for a step of the life cycle, which the
     ///   broker names.
     init(answering error: any Error, of handler: String) {
         let who = handler.isEmpty ? "it" : handler
@@ -163,7 +161,7 @@ extension BusError {
         case let error as ModuleError:
             self.init(error.code, error.message, ran: error.ran, body: error.body)
         case let error as BusError where error.code.rawValue.contains("."):
-            // Another module's own error, which this one lets through.
+            // Another module's own error, which this module passes on.
             self.init(error.code, error.message, ran: .yes, body: error.body)
         case let error as BusError where error.code == .cancelled:
             self.init(.cancelled, error.message, ran: .yes)

@@ -2,26 +2,25 @@ internal import StrataCore
 internal import StrataLoop
 internal import Tracing
 
-/// Something that a handler of this module runs for: a request, from its
-/// arrival to its answer, or a notice that nobody waits for. It is the scope of
-/// what the handler requests, too.
+/// A request from its arrival to its answer, or a notice that expects no answer. A handler of this
+/// module runs for it, and it is the scope of that handler's own requests.
 @ModuleActor
 final class IncomingCall: CallScope {
-    /// Nil for a notice that isn't answered.
+    /// The request's id; nil for a notice that expects no answer.
     let id: UInt64?
-    /// Nil once the connection is gone: then the answer goes nowhere.
+    /// The connection that it arrived on; nil once that has ended, and then the answer is dropped.
     @exclusivity(unchecked) private var session: Session?
     @exclusivity(unchecked) private var task: Task<Void, Never>?
     @exclusivity(unchecked) private(set) var isCancelled = false
-    /// Partial replies that the caller still takes.
+    /// The number of partial replies that the caller still accepts.
     @exclusivity(unchecked) private var credit: UInt64
     private var creditWaiter: UnsafeContinuation<Void, Never>?
-    /// Whether it is the broker's own, `module/…`: a step of the life cycle ends
-    /// with the process alone.
+    /// Whether it is the broker's own call, `module/…`. Such a step of the life cycle survives the
+    /// connection; only the end of the process ends it.
     let isOfBus: Bool
-    /// What is told of it where somebody measures.
+    /// The call's metrics and span; nil if nothing is measured.
     @exclusivity(unchecked) private var measurement: Measurement?
-    /// Called once, when its handler has ended.
+    /// Called once, when the handler has ended.
     var onClose: (() -> Void)?
 
     init(
@@ -35,20 +34,20 @@ final class IncomingCall: CallScope {
         super.init(name: name, parent: parent, deadline: deadline, trace: trace, in: surroundings)
     }
 
-    /// What is told of it goes there.
+    /// Sets the measurement that is ended with the call.
     func begin(_ measurement: Measurement) { self.measurement = measurement }
 
-    /// Says that somebody may cancel it, from now to its end.
+    /// Registers the call with its session, so that it can be cancelled until it ends.
     func open() { session?.open(self) }
 
-    /// Starts its handler, in this round of the loop.
+    /// Starts the handler in this round of the loop.
     ///
-    /// Swift 6.3 starts an immediate task with an executor preference as a job
-    /// of its own. The preference is worth more than the job saved: without it
-    /// the handler's first call of a nonisolated function starts threads.
+    /// Swift 6.3 starts an immediate task that has an executor preference as a separate job. The
+    /// preference is worth that job: without it, the handler's first call of a nonisolated function
+    /// starts threads.
     func run(_ work: @escaping @ModuleActor (IncomingCall) async throws -> Void) {
         open()
-        // Not by `map`, whose generic result would wrap each handler once more.
+        // Not with `map`: its generic result would wrap each handler once more.
         let work = if let context { Self.inside(context, work) } else { work }
         let watch = ModuleExecutor.shared.watch
         watch.begin(name)
@@ -65,8 +64,8 @@ final class IncomingCall: CallScope {
         }
     }
 
-    /// Runs a handler that waits for nothing: at once and without a task; or
-    /// after the handlers of earlier frames, where those have not begun.
+    /// Runs a handler that never waits. It runs at once and without a task, unless the handlers of
+    /// earlier frames haven't started yet; then it runs after them.
     func run<Request, Reply>(
         _ request: Request, atOnce perform: @escaping @ModuleActor (Request) throws -> Reply,
         _ reply: @escaping @ModuleActor (IncomingCall, Reply) throws -> Void
@@ -95,15 +94,14 @@ final class IncomingCall: CallScope {
         }
     }
 
-    /// The same work, with its span as what spans and requests of its own are
-    /// children of.
+    /// Wraps the work so that its spans and requests are children of the call's span.
     private static func inside(
         _ context: ServiceContext, _ work: @escaping @ModuleActor (IncomingCall) async throws -> Void
     ) -> @ModuleActor (IncomingCall) async throws -> Void {
         { call in try await ServiceContext.$current.withValue(context) { try await work(call) } }
     }
 
-    /// The caller has gone, or gave up.
+    /// Cancels the handler: the caller gave up or is closed.
     func cancel() {
         guard isOpen, !isCancelled else { return }
         isCancelled = true
@@ -112,7 +110,7 @@ final class IncomingCall: CallScope {
         creditWaiter = nil
     }
 
-    /// The connection that it came on is gone.
+    /// Handles the end of the connection that the call arrived on.
     func connectionLost() {
         session = nil
         forgetParent()
@@ -168,14 +166,14 @@ final class IncomingCall: CallScope {
         creditWaiter = nil
     }
 
-    /// Sends one partial reply, once the caller takes one.
+    /// Sends one partial reply. The caller must have credit left.
     func send(partial body: UnsafeRawBufferPointer) throws {
         guard isOpen, let session else { throw CancellationError() }
         try session.answer(partOf: self, body)
         credit -= 1
     }
 
-    /// Waits until the caller takes one more.
+    /// Waits until the caller accepts another partial reply.
     func waitForCredit() async throws {
         let start = credit == 0 && measurement != nil ? Loop.nanoseconds : nil
         defer { if let start { measurement?.waitedForCredit(since: start) } }

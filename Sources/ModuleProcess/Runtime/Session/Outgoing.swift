@@ -1,24 +1,24 @@
 internal import StrataCore
 
-/// The header of a frame that this side sends: what its kind needs.
+/// The header of an outgoing frame, with the members that its kind needs.
 struct Outgoing: Sendable {
     var kind: Header.Kind
-    /// `Interface/action`, a module's name, or for an open the URL.
+    /// `Interface/action` or a module's name; for an open, the URL.
     var to = ""
     var name: String?
     var object: String?
-    /// Milliseconds; nil is the bus's default.
+    /// The deadline in milliseconds; nil for the bus's default.
     var deadline: UInt64?
     var credit: UInt64?
-    /// A JSON object; empty for none.
+    /// A JSON object; empty if there is none.
     var meta: [UInt8] = []
     var skipsAuthorizer = false
-    /// As JSON; nil for that of the handler that makes the request.
+    /// The trace as JSON; nil for the trace of the handler that makes the request.
     var trace: [UInt8]?
-    /// The instance that it goes to, which must not have ended.
+    /// The instance that the request goes to, which must not have ended.
     var lease: InstanceLease?
 
-    /// What is asked, for messages.
+    /// The request's name in messages.
     var what: String {
         switch kind {
         case .open: "open \(to)"
@@ -29,20 +29,21 @@ struct Outgoing: Sendable {
         }
     }
 
-    /// Room for its texts, and for a trace.
+    /// Returns the bytes to reserve for its texts and a trace.
     func room(trace: [UInt8]) -> Int {
         let texts = to.utf8.count + (name?.utf8.count ?? 0) + (object?.utf8.count ?? 0)
         return texts * 6 + 128 + meta.count + trace.count
     }
 
-    /// - Throws: what the broker would end the connection over.
-    /// - Parameter limit: bytes of a header.
+    /// Checks the name and the size of the header.
+    /// - Parameter limit: The most bytes that a header may have.
+    /// - Throws: An error for a header over which the broker would end the connection.
     func check(trace: [UInt8], limit: UInt32) throws(BusError) {
         if let name, !(1...256).contains(name.utf8.count) {
             throw BusError(
                 .badParams, "\(kind) has a name of \(name.utf8.count) bytes, and a name has 1 to 256")
         }
-        // The room is what it takes where each byte is escaped.
+        // That size assumes that each byte is escaped; most headers fit even so.
         guard room(trace: trace) > limit else { return }
         let texts = [to, name ?? "", object ?? ""].reduce(0) { $0 + JSON.string($1).encoded().count }
         let bytes = texts + meta.count + trace.count + Self.overhead
@@ -54,10 +55,10 @@ struct Outgoing: Sendable {
         }
     }
 
-    /// What a header has beside its texts, at most.
+    /// The most bytes that a header has beside its texts.
     private static let overhead = 256
 
-    /// Writes the members behind `kind`.
+    /// Writes the members that follow `kind`.
     func write(_ writer: inout HeaderWriter, id: UInt64?, parent: UInt64?, trace: [UInt8]) {
         if let id { writer.integer("id", id) }
         switch kind {
@@ -93,8 +94,8 @@ extension Outgoing {
         return outgoing
     }
 
-    /// The same with what the sender says beside the body. It is judged here,
-    /// because the broker ends a connection over a header that it can't take.
+    /// Returns the header with the sender's `meta`. It is checked here because the broker ends a
+    /// connection over a header that it can't accept.
     func with(meta: JSON?) throws(BusError) -> Outgoing {
         guard let meta else { return self }
         guard case .object = meta else {
@@ -115,14 +116,14 @@ extension Outgoing {
         return outgoing
     }
 
-    /// In bytes.
+    /// The limit in bytes.
     private static let mostMeta = 4_096
-    /// A header may be 32 deep, and is one itself.
+    /// A header may be 32 levels deep, and is one level itself.
     private static let deepestMeta = 31
 }
 
 extension Duration {
-    /// Whole milliseconds as a deadline has them: at least 1.
+    /// The duration in whole milliseconds, as deadlines are sent: at least 1, at most 24 h.
     var wireMilliseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds < 86_400 else { return 86_400_000 }
@@ -132,19 +133,19 @@ extension Duration {
 
 /// A request of this side that has no final answer yet.
 struct OpenRequest {
-    /// What an answer goes to.
+    /// The recipient of an answer.
     enum Receiver {
         case once(UnsafeContinuation<[UInt8], any Error>)
-        /// Called as the answer is read, before any frame behind it.
+        /// Called while the answer is read, before any later frame.
         case callback((Result<[UInt8], BusError>) -> Void)
         case stream(ReplyBuffer)
-        /// Nobody waits any more; the id is still the broker's.
+        /// No one waits for the answer any more, but the broker still holds the id.
         case nobody
     }
 
     var receiver: Receiver
-    /// Where its frame ends in the connection's outgoing bytes.
+    /// The position in the connection's outgoing bytes where the request's frame ends.
     var position: UInt64
-    /// What was asked, for messages.
+    /// The request's name in messages.
     var what: String
 }

@@ -1,10 +1,10 @@
 internal import StrataCore
 
-/// The caller's end of a stream: partial replies that came and weren't taken.
-/// There are never more of them than credit was given.
+/// The caller's end of a stream: partial replies that arrived and haven't been taken. There are
+/// never more of them than credit was given.
 @ModuleActor
 final class ReplyBuffer {
-    /// The credit that a stream begins with.
+    /// The credit that a stream starts with.
     nonisolated static let window = 16
 
     private var elements: [[UInt8]] = []
@@ -12,18 +12,18 @@ final class ReplyBuffer {
     private var ending: BusError??
     private var waiter: UnsafeContinuation<[UInt8]?, any Error>?
     private var taken: UInt64 = 0
-    /// Makes the call where that could not be done at once.
+    /// Makes the call if it could not be made at once.
     private var start: (() async throws -> Void)?
     /// Gives the callee credit; nil once the stream is over.
     private var giveCredit: ((UInt64) -> Void)?
     private var giveUp: (() -> Void)?
 
-    /// Called once, at the end; nil where it is no error.
+    /// Called once, at the end; the error is nil if the stream ended normally.
     var onEnd: ((BusError?) -> Void)?
 
     init() {}
 
-    /// The call waits for a connection: it is made when it is first read.
+    /// Postpones the call until the first read, because it has to wait for a connection.
     func postpone(_ start: @escaping () async throws -> Void) { self.start = start }
 
     func connect(giveCredit: @escaping (UInt64) -> Void, giveUp: @escaping () -> Void) {
@@ -42,8 +42,8 @@ final class ReplyBuffer {
         }
     }
 
-    /// The final answer; nil where it is no error. What came before is still
-    /// given.
+    /// Ends the stream with its final answer. Elements that arrived before can still be read.
+    /// - Parameter error: Nil if the stream ended normally.
     func ended(_ error: BusError?) {
         guard ending == nil else { return }
         ending = .some(error)
@@ -58,8 +58,8 @@ final class ReplyBuffer {
         if let error { waiter.resume(throwing: error) } else { waiter.resume(returning: nil) }
     }
 
-    /// Nobody wants the rest. A stream that has come to its end, and of which
-    /// something is thrown away here, must not look whole to its reader.
+    /// Gives up the stream and drops the unread elements. If the stream had already ended, its
+    /// ending becomes an error: the reader must not take it for complete.
     func cancel() {
         giveUp?()
         let error = BusError(.cancelled, "this side gave up on the stream", ran: .maybe)
@@ -107,7 +107,8 @@ final class ReplyBuffer {
         }
     }
 
-    /// Half a window at a time: fewer frames than one for each element.
+    /// Gives credit for half a window at once, which takes fewer frames than credit for each
+    /// element.
     private func take() {
         taken += 1
         guard taken >= Self.window / 2 else { return }

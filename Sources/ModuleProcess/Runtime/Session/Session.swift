@@ -1,28 +1,27 @@
 internal import StrataCore
 internal import StrataLoop
 
-/// One connection to the broker, from hello to its end: requests of this side
-/// with their answers, and those of others with theirs. What to do with the
-/// latter is the runtime's affair.
+/// One connection to the broker, from hello to its end. It holds this side's open requests and the
+/// calls that other modules make here. The runtime handles those calls.
 @ModuleActor
 final class Session {
-    /// Why it ended.
+    /// The reason why the session ended.
     struct Ending {
         var reason: FrameChannel.Ending
-        /// What the broker said last, if it did.
+        /// The last error that the broker sent; nil if it sent none.
         var farewell: BusError?
     }
 
-    /// Gets each call; its body is valid during the call.
+    /// Receives each call; the body is valid during the call only.
     var onCall: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
     var onNotice: (borrowing Header, UnsafeRawBufferPointer) -> Void = { _, _ in }
-    /// The broker says that it ends the connection, before it does.
+    /// Called when the broker announces that it will end the connection.
     var onFarewell: (BusError) -> Void = { _ in }
     /// Called once, after all open requests have failed.
     var onEnd: (Ending) -> Void = { _ in }
 
-    /// Called when no handler is unfinished any more, and at the end.
-    @exclusivity(unchecked) var onHandlersDone: (() -> Void)?  // because each answer looks at it, on one thread
+    /// Called when no unfinished handler is left, and at the end.
+    @exclusivity(unchecked) var onHandlersDone: (() -> Void)?  // because each answer reads it, on one thread
 
     private(set) var limits = SessionLimits()
     @exclusivity(unchecked) private(set) var isOpen = true
@@ -39,7 +38,7 @@ final class Session {
         ModuleExecutor.shared.addAfterJobs(self) { [unowned channel] in channel.flush() }
     }
 
-    /// Hello was answered.
+    /// Applies the limits from the broker's answer to hello.
     func greeted(_ limits: SessionLimits) {
         self.limits = limits
         channel.setLimits(limits.ofFrames)
@@ -55,8 +54,8 @@ final class Session {
 
     // MARK: Requests of this side
 
-    /// Sends a frame, and enters who gets its answer.
-    /// - Returns: the request's id.
+    /// Sends a request, and registers the receiver of its answer.
+    /// - Returns: The request's id.
     func request(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?,
         _ receiver: OpenRequest.Receiver
@@ -66,13 +65,13 @@ final class Session {
         return id
     }
 
-    /// An id that no other request of the connection has.
+    /// Returns an id that no other request of the connection has.
     func takeID() -> UInt64 {
         lastID += 1
         return lastID
     }
 
-    /// Sends a frame under an id that `takeID` gave.
+    /// Sends a request under an id that `takeID` returned.
     func request(
         _ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?, _ id: UInt64,
         _ receiver: OpenRequest.Receiver
@@ -94,19 +93,19 @@ final class Session {
         }
     }
 
-    /// Sends a frame that isn't answered.
+    /// Sends a frame that gets no answer.
     func send(_ outgoing: borrowing Outgoing, _ body: UnsafeRawBufferPointer, scope: CallScope?) throws(BusError) {
         try check(outgoing, body, scope)
         _ = write(outgoing, id: nil, body, scope)
     }
 
-    /// Gives up on a request. Its answer still comes.
+    /// Cancels a request. Its answer still arrives.
     func cancel(_ id: UInt64) {
         guard isOpen, requests[id] != nil else { return }
         channel.send(.cancel, room: 0) { $0.integer("id", id) }
     }
 
-    /// As `cancel`, and nobody waits for the answer.
+    /// Cancels a request and ignores its answer.
     func abandon(_ id: UInt64) {
         guard requests[id] != nil else { return }
         requests[id]?.receiver = .nobody
@@ -161,7 +160,7 @@ final class Session {
 
     // MARK: Answers of this side
 
-    /// Says that a request of another's is being handled.
+    /// Registers a request of another module that is being handled.
     func open(_ call: IncomingCall) {
         if let id = call.id { incoming[id] = call }
     }
@@ -171,12 +170,12 @@ final class Session {
         if let onHandlersDone, !hasUnfinished { onHandlersDone() }
     }
 
-    /// Whether a handler runs that somebody waits for within a time.
+    /// Whether a handler is running for a call that has a deadline.
     var hasUnfinished: Bool { incoming.values.contains { !$0.isOfBus && $0.deadline != nil } }
 
     var handlers: Int { incoming.count }
 
-    /// Those that somebody waits for, as logs name them.
+    /// The names of the running calls, as in logs.
     var unfinished: [String] { incoming.values.map(\.name) }
 
     func answer(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {

@@ -1,16 +1,16 @@
 internal import StrataCore
 
-/// What one connection may have at most, as hello told.
+/// The limits of one connection, as the broker's answer to hello states them.
 struct SessionLimits {
     var frame: UInt32 = 16 << 20
     var header: UInt32 = 16 << 10
-    /// Open requests.
+    /// The most open requests.
     var calls = 1_024
-    /// Unsent bytes.
+    /// The most unsent bytes.
     var queue = 8 << 20
 
-    /// Handlers of others' requests and of notices that run at once. Not told
-    /// by the broker: it is this side's memory.
+    /// The most handlers that run at once, for other modules' requests and for notices. The broker
+    /// doesn't set it: it protects this side's memory.
     static let handlers = 1_024
 
     init() {}
