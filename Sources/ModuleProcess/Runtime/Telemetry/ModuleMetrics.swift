@@ -1,11 +1,11 @@
 internal import CoreMetrics
 internal import StrataCore
 
-/// What a module's process measures of its requests and notices, told to its
-/// `MetricsFactory`. The names and what they mean: docs/observability.md.
+/// The metrics of the module's requests and notices, which it reports to its `MetricsFactory`.
+/// docs/observability.md lists their names and meanings.
 ///
-/// Handlers are told directly: swift-metrics' own objects convert each number
-/// once more, which costs more than what is done with it.
+/// It calls the metric handlers directly: swift-metrics' own objects convert each number once more,
+/// which costs more than recording it.
 @ModuleActor
 final class ModuleMetrics {
     let requests: SeriesTable
@@ -35,14 +35,14 @@ final class ModuleMetrics {
             open: OpenCount(factory, "strata_open_handled_notices"))
     }
 
-    /// Hello was answered.
+    /// Counts a connection: hello was answered.
     func connected() { connections.increment(by: 1) }
 
-    /// An observation that keeps the latest notice alone did not get so many.
+    /// Counts the notices that an observation missed because it keeps only the latest.
     func missed(_ count: Int64, of name: String) { missed.add(count, name) }
 }
 
-/// Notices that were replaced by newer ones, by their name.
+/// The counters of notices that newer ones replaced, by notice name.
 @ModuleActor
 private final class MissedTable {
     private let factory: any MetricsFactory

@@ -1,18 +1,19 @@
 internal import StrataCore
 internal import Tracing
 
-/// A module's part in traces: a span for each request that it handles or
-/// makes, and the `trace` that its requests carry on.
+/// The module's part in traces: a span for each request that it handles or makes, and the `trace`
+/// that its requests carry.
 ///
-/// What can't be read as a `traceparent` is nobody's trace: no span is made for
-/// it, and its bytes go on as they came.
+/// A trace that isn't a readable `traceparent` is foreign: the module makes no span for it, and
+/// passes its bytes on unchanged.
 @ModuleActor
 final class ModuleTracing {
     let tracer: any Tracer
     private let resource: SpanResource?
 
-    /// - Parameter resource: what `tracer` says of this process, where that is
-    ///   the runtime's own.
+    /// Creates the tracing of a module.
+    /// - Parameter resource: The resource that `tracer` names this process with; nil if the tracer
+    ///   isn't the runtime's own.
     init(_ tracer: any Tracer, _ resource: SpanResource? = nil) {
         self.tracer = tracer
         self.resource = resource
@@ -20,12 +21,12 @@ final class ModuleTracing {
 
     func name(app: String) { resource?.name(app: app) }
 
-    /// Waits for what is to be written, a second at most.
+    /// Waits up to a second until pending spans are written.
     func flush() { (tracer as? FileTracer)?.forceFlush() }
 
     // MARK: Requests of others
 
-    /// A span for a request or a notice that came; nil where its trace is foreign.
+    /// Starts a span for an incoming request or notice; returns nil if its trace is foreign.
     func serve(_ subject: Subject, from sender: String, trace: [UInt8]) -> (any Tracing.Span)? {
         var context = ServiceContext.topLevel
         if !trace.isEmpty {
@@ -44,8 +45,8 @@ final class ModuleTracing {
 
     // MARK: Requests of this side
 
-    /// A span for a request that is about to be sent, which then carries it as
-    /// its trace; nil where it is made for one with a foreign trace.
+    /// Starts a span for a request that is about to be sent, and puts it into the request's trace.
+    /// Returns nil if the request is made by a handler whose trace is foreign.
     func request(_ outgoing: inout Outgoing, _ subject: Subject, _ scope: CallScope?) -> (any Tracing.Span)? {
         let current = ServiceContext.current
         if current == nil, let scope, !scope.trace.isEmpty, scope.context == nil { return nil }
@@ -79,7 +80,7 @@ final class ModuleTracing {
             line: #line)
     }
 
-    /// As OpenTelemetry's semantic conventions name them.
+    /// The attributes, named by OpenTelemetry's semantic conventions.
     private static func attributes(of subject: Subject, operation: String) -> SpanAttributes {
         guard subject.isNotice || subject.kind == .event else {
             var attributes: SpanAttributes = ["rpc.system": "strata"]

@@ -1,22 +1,22 @@
 internal import CoreMetrics
 internal import StrataCore
 
-/// The metrics of one name: how often with which outcome, and how long. Each
-/// is made once and kept.
+/// The metrics of one name: a counter for each outcome, and a timer. Each metric is created once
+/// and kept.
 @ModuleActor
 final class Series {
-    /// Outcomes that are told apart; all further ones are `other`. The bus has
-    /// thirty codes, a module's own come on top.
+    /// The most outcomes that are counted apart; further ones count as `other`. The bus has thirty
+    /// codes, and modules add their own.
     static let mostCodes = 64
 
-    /// Those of all names that have no end yet; nil where that is not counted.
+    /// The count of open requests, shared by all names; nil if it isn't counted.
     let open: OpenCount?
     private let factory: any MetricsFactory
     private let counter: String
     private let labels: [(String, String)]
     private let timer: (any TimerHandler)?
     private let creditWaits: (any TimerHandler)?
-    /// What ended well.
+    /// The counter of successes.
     @exclusivity(unchecked) private var done: (any CounterHandler)?
     private var failed: [String: any CounterHandler] = [:]
 
@@ -32,7 +32,8 @@ final class Series {
         self.timer = timer.map { factory.makeTimer(label: $0, dimensions: labels) }
     }
 
-    /// - Parameter code: nil where it ended well.
+    /// Records the end of one request.
+    /// - Parameter code: Nil if it succeeded.
     func ended(_ code: ErrorCode?, nanoseconds: UInt64) {
         if code == nil, let done {
             done.increment(by: 1)
@@ -42,7 +43,7 @@ final class Series {
         timer?.recordNanoseconds(Int64(clamping: nanoseconds))
     }
 
-    /// A stream's next element had to wait for the caller to take one.
+    /// Records how long a stream's next element waited for the caller's credit.
     func waitedForCredit(nanoseconds: UInt64) { creditWaits?.recordNanoseconds(Int64(clamping: nanoseconds)) }
 
     private func count(_ code: ErrorCode?) -> any CounterHandler {
@@ -64,8 +65,8 @@ final class Series {
     }
 }
 
-/// The series of all names that a metric has. The number of names is bounded:
-/// those that come when it is reached are `other` together.
+/// The series of all names of a metric. The number of names is limited: names beyond the limit
+/// share the series `other`.
 @ModuleActor
 final class SeriesTable {
     static let most = 256
@@ -76,13 +77,14 @@ final class SeriesTable {
     private let open: OpenCount?
     private let creditWaits: (any TimerHandler)?
     private var series: [Subject: Series] = [:]
-    /// Those of requests to the names that came last, so that most need no hashing.
+    /// The series of recently called names, so that most calls need no hashing.
     @exclusivity(unchecked) private var latest = [(name: String, series: Series)?](repeating: nil, count: 16)
 
+    /// Creates an empty table.
     /// - Parameters:
-    ///   - counter: the name of what is counted.
-    ///   - timer: the name of what is timed, where it is.
-    ///   - creditWaits: where streams wait for credit, how long they did.
+    ///   - counter: The name of the counter.
+    ///   - timer: The name of the timer; nil if nothing is timed.
+    ///   - creditWaits: The timer of how long streams wait for credit; nil if that isn't timed.
     init(
         _ factory: any MetricsFactory, counter: String, timer: String?, open: OpenCount?,
         creditWaits: (any TimerHandler)? = nil
@@ -100,9 +102,10 @@ final class SeriesTable {
         return make(subject)
     }
 
-    /// The series of calls to `Interface/action`, or to an instance's.
+    /// The series of calls to `Interface/action`, or to that action of an instance.
     subscript(call destination: String) -> Series {
-        // Most are literals: the same bytes at the same place, or 15 at most in the value itself.
+        // Comparing is cheap: most names are literals with the same address, or up to 15 bytes
+        // stored in the value itself.
         let place = destination.utf8.count & (latest.count - 1)
         if let latest = latest[place], latest.name == destination { return latest.series }
         let series = self[Subject(.call, to: destination)]
@@ -110,12 +113,12 @@ final class SeriesTable {
         return series
     }
 
-    /// The series of a name that nobody declared, and that so has none.
+    /// The series of a name that is not declared, which has no series of its own.
     func undeclared(_ subject: Subject) -> Series { make(Self.other(subject)) }
 
     private func make(_ subject: Subject) -> Series {
         if let known = series[subject] { return known }
-        // Nobody answers a broadcast.
+        // A broadcast gets no answer.
         let open = subject.kind == .broadcast && timer == nil ? nil : open
         let made = Series(
             factory, counter: counter, timer: timer, open: open, creditWaits: creditWaits, labels: Self.labels(subject))
@@ -127,7 +130,7 @@ final class SeriesTable {
         Subject(subject.kind, subject.isNotice || subject.kind == .event ? Subject.other : "other/other")
     }
 
-    /// Always the same names in the same order: exporters demand it.
+    /// The labels are always the same names in the same order, because exporters demand it.
     private static func labels(_ subject: Subject) -> [(String, String)] {
         if subject.isNotice { return [("kind", subject.kind.rawValue), ("name", subject.name)] }
         let isEvent = subject.kind == .event
@@ -138,7 +141,7 @@ final class SeriesTable {
     }
 }
 
-/// How many of something there are at the moment.
+/// The current number of something, such as open requests.
 @ModuleActor
 final class OpenCount {
     @exclusivity(unchecked) private(set) var count: Int64 = 0

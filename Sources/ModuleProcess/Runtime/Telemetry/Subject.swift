@@ -2,19 +2,19 @@ internal import StrataCore
 internal import StrataLoop
 internal import Tracing
 
-/// What a request or a notification is about, as labels and spans name it:
-/// names of contracts, never what somebody wrote into a message.
+/// The subject of a request or a notification, as labels and spans name it. It consists of names
+/// from contracts, never of what a message contains.
 struct Subject: Hashable {
     enum Kind: String {
         case call, stream, open, broadcast, report, event
     }
 
     var kind: Kind
-    /// `Interface/action`, without an instance's number; a notification's or an
-    /// event's name; empty for an open.
+    /// `Interface/action` without an instance's number, or the name of a notification or an event;
+    /// empty for an open.
     var name: String
 
-    /// What stands for a name that there is no room for.
+    /// The name that stands for all names beyond the limit.
     static let other = "other"
 
     init(_ kind: Kind, _ name: String) {
@@ -22,6 +22,7 @@ struct Subject: Hashable {
         self.name = name
     }
 
+    /// Creates the subject of a request.
     /// - Parameter destination: `Interface/action` or `Interface#INSTANCE/action`.
     init(_ kind: Kind, to destination: String) {
         self.kind = kind
@@ -52,8 +53,8 @@ struct Subject: Hashable {
     var isNotice: Bool { kind == .broadcast || kind == .report }
 }
 
-/// One request, of this side or of another's, from its beginning to its end:
-/// what is told of it to who measures and traces. Ended once.
+/// The measurement of one request, incoming or outgoing, from its beginning to its end: its metrics
+/// and its span. It must be ended once.
 @ModuleActor
 struct Measurement {
     private let series: Series?
@@ -66,13 +67,13 @@ struct Measurement {
         series?.open?.change(by: 1)
     }
 
-    /// A stream's next element had to wait since then for its caller.
+    /// Records that a stream's next element waited for the caller's credit since `start`.
     func waitedForCredit(since start: UInt64) {
         series?.waitedForCredit(nanoseconds: Loop.nanoseconds - start)
     }
 
-    /// It is over.
-    /// - Parameter code: nil where it ended well.
+    /// Ends the measurement.
+    /// - Parameter code: Nil if the request succeeded.
     @inline(__always)
     func ended(_ code: ErrorCode? = nil) {
         if let series {

@@ -3,29 +3,29 @@ internal import Glibc
 internal import StrataCore
 internal import Tracing
 
-/// What a module's runtime tells of itself: metrics, spans, or both. There is
-/// none where nobody asked for either, and then nothing is measured.
+/// The metrics and spans of a module's process. There is none if neither was asked for, and then
+/// nothing is measured.
 @ModuleActor
 final class Telemetry {
     let tracing: ModuleTracing?
     let metrics: ModuleMetrics?
 
-    /// Nil where nobody wants to know.
+    /// Nil if neither metrics nor spans are wanted.
     init?(tracing: ModuleTracing?, factory: (any MetricsFactory)?) {
         guard tracing != nil || factory != nil else { return nil }
         self.tracing = tracing
         metrics = factory.map { ModuleMetrics($0) }
     }
 
-    /// What the process is asked for: by the configuration, and by what the
-    /// module has bootstrapped before its `register` returned.
+    /// Creates the telemetry that the configuration asks for, or that the module has bootstrapped
+    /// before its `register` returned.
     static func asked(by configuration: Configuration, module: String) -> Telemetry? {
         let factory = configuration.metrics ?? MetricsSystem.factory
         return Telemetry(
             tracing: tracing(configuration, module), factory: factory is NOOPMetricsHandler ? nil : factory)
     }
 
-    /// The module's own tracer before that of `STRATA_SPANS`.
+    /// Returns the module's own tracer, or else the one that `STRATA_SPANS` asks for.
     private static func tracing(_ configuration: Configuration, _ module: String) -> ModuleTracing? {
         if let tracer = configuration.tracer { return ModuleTracing(tracer) }
         let own = InstrumentationSystem.tracer
@@ -39,17 +39,16 @@ final class Telemetry {
         }
         let resource = SpanResource(module: module, pid: getpid())
         let tracer = FileTracer(file, resource)
-        // So that `withSpan`, of the module and of libraries, nests in these.
+        // Spans that the module or a library makes with `withSpan` then nest in these.
         if InstrumentationSystem.instrument is NoOpInstrument { InstrumentationSystem.bootstrap(tracer) }
         return ModuleTracing(tracer, resource)
     }
 
     // MARK: Requests of others
 
-    /// Begins a call or an event that came.
-    /// - Parameter isKnown: whether there is such an action; a caller may write
-    ///   anything.
-    /// - Returns: where it is measured.
+    /// Begins the measurement of an incoming call or event.
+    /// - Parameter isKnown: Whether such an action exists; a caller may write anything.
+    /// - Returns: The series that counts it.
     @discardableResult
     func begin(_ call: IncomingCall, _ subject: Subject, isKnown: Bool = true, from sender: String) -> Series? {
         let span = tracing?.serve(subject, from: sender, trace: call.trace)
@@ -59,7 +58,7 @@ final class Telemetry {
         return series
     }
 
-    /// Begins a notice that came.
+    /// Begins the measurement of an incoming notice.
     func begin(notice call: IncomingCall, _ subject: Subject, missed: Int64, from sender: String) {
         let span = tracing?.serve(subject, from: sender, trace: call.trace)
         call.begin(Measurement(metrics?.noticesHandled[subject], span.map { RequestSpan($0) }))
@@ -69,7 +68,7 @@ final class Telemetry {
 
     // MARK: Requests of this side
 
-    /// Begins a request of this side, which from then on carries the trace.
+    /// Begins the measurement of an outgoing request, and puts the span into its trace.
     func begin(_ outgoing: inout Outgoing) -> Measurement {
         let subject = Subject(outgoing)
         let table = subject.isNotice ? metrics?.noticesSent : metrics?.requests
