@@ -1,17 +1,17 @@
 internal import Glibc
 internal import StrataCore
 
-/// The exported actions by the bytes of `to`, so that a call makes no string.
-/// Open addressing; made anew where what is exported changes.
+/// The exported actions by the bytes of `to`, so that finding a call's action creates no string. A
+/// hash table with open addressing, rebuilt whenever the exports change.
 @ModuleActor
 final class ActionTable {
-    /// An action that is exported.
+    /// An exported action.
     final class Entry {
         /// `Interface/action`.
         let name: String
         let key: [UInt8]
         let start: Exports.Start
-        /// What is measured of it, once something was.
+        /// The series that measures the action; nil until its first measured call.
         @exclusivity(unchecked) private(set) var series: Series?
 
         init(name: String, start: @escaping Exports.Start) {
@@ -38,8 +38,8 @@ final class ActionTable {
         self.entries = entries
     }
 
-    /// The action that a call goes to by its whole name; nil for others, an
-    /// instance's and one of an interface that takes any among them.
+    /// Returns the action whose whole name matches; nil otherwise. It doesn't find an instance's
+    /// actions or those of an interface that takes any action.
     func find(_ to: UnsafeRawBufferPointer) -> Entry? {
         var index = Self.hash(to) & (entries.count - 1)
         while let entry = entries[index] {
@@ -51,7 +51,7 @@ final class ActionTable {
         return nil
     }
 
-    /// FNV-1a.
+    /// The FNV-1a hash.
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -3,10 +3,11 @@ public import StrataCore
 extension Exports {
     /// Exports an action.
     /// - Parameters:
-    ///   - type: its contract.
-    ///   - auth: whether the app's authorizer is asked before each call.
-    ///   - perform: on the module's loop; what it throws is the caller's error.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    ///   - type: The action's contract.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call on the module's loop. An error that it throws is sent to the
+    ///     caller.
+    @_disfavoredOverload  // because a closure without `return` is meant for the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> A.Reply
     ) {
@@ -15,7 +16,7 @@ extension Exports {
         }
     }
 
-    /// Exports an action that answers nothing.
+    /// Exports an action without a reply.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Void
     ) where A.Reply == Nothing {
@@ -27,8 +28,9 @@ extension Exports {
         }
     }
 
-    /// Exports an action whose handler wants to know who calls, and more.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    /// Exports an action whose handler also receives the `Call`, which names the caller among other
+    /// things.
+    @_disfavoredOverload  // because a closure without `return` is meant for the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> A.Reply
     ) {
@@ -38,8 +40,7 @@ extension Exports {
         }
     }
 
-    /// Exports an action that answers nothing, and whose handler wants to know
-    /// who calls, and more.
+    /// Exports an action without a reply, whose handler also receives the `Call`.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) async throws -> Void
     ) where A.Reply == Nothing {
@@ -52,12 +53,12 @@ extension Exports {
         }
     }
 
-    /// Exports an action that runs off the loop: see `blocking`.
+    /// Exports an action whose handler runs off the loop, as `blocking` does.
     /// - Parameters:
-    ///   - type: its contract.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - label: those of one label run one after another.
-    ///   - perform: what answers.
+    ///   - type: The action's contract.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - label: Calls with the same label run one after another.
+    ///   - perform: Handles a call on another thread.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, blocking label: String?,
         perform: @escaping @Sendable (A) throws -> A.Reply
@@ -72,8 +73,8 @@ extension Exports {
     /// Exports an action without a contract: JSON in, JSON out, `nil` for null.
     /// - Parameters:
     ///   - destination: `Interface/action`.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func action(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> JSON
     ) {
@@ -83,8 +84,8 @@ extension Exports {
         }
     }
 
-    /// Exports an action without a contract whose bytes are nobody's to look
-    /// into: `Call.body` in, the reply's bytes out. The cheapest there is.
+    /// Exports an action without a contract whose bytes are passed through unread: `Call.body` in,
+    /// the reply's bytes out. The cheapest kind of action.
     public mutating func bytes(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> [UInt8]
     ) {
@@ -94,8 +95,8 @@ extension Exports {
         }
     }
 
-    /// Exports an interface that takes any action: what a proxy needs.
-    /// `Call.to` says which.
+    /// Exports an interface that takes any action, which is what a proxy needs. `Call.to` names the
+    /// action.
     public mutating func anyAction(
         of interface: String, perform: @escaping @ModuleActor (Call) async throws -> [UInt8]
     ) {
@@ -105,25 +106,25 @@ extension Exports {
         }
     }
 
-    /// Maps a URL to an action of this module: opening it calls that, with the
-    /// bound segments and the query as parameters. A parameter that the action
-    /// wants as a number or a truth value is read from its text.
+    /// Maps a URL to an action of this module. Opening the URL calls the action, with the bound
+    /// segments and the query as parameters. If the action takes a parameter as a number or a
+    /// Boolean, its text is converted.
     /// - Parameters:
-    ///   - host: as in `scheme://host/path`.
-    ///   - pattern: a path; `:name` binds a segment.
-    ///   - action: one of this module's.
+    ///   - host: The host in `scheme://host/path`.
+    ///   - pattern: A path; `:name` binds a segment.
+    ///   - action: The contract of an action of this module.
     public mutating func url<A: Action>(_ host: String, _ pattern: String, to action: A.Type) {
         url(host, pattern, to: A.name.destination)
     }
 
-    /// Maps a URL to an action of this module, by its `Interface/action`.
+    /// Maps a URL to an action of this module, named as `Interface/action`.
     public mutating func url(_ host: String, _ pattern: String, to destination: String) {
         add(URLExport(host: host, path: pattern, to: destination))
     }
 }
 
 extension IncomingCall {
-    /// Reads typed parameters at once, and runs a handler with them.
+    /// Decodes typed parameters at once, and runs a handler with them.
     func run<A: Action>(
         _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         _ work: @escaping @ModuleActor (A, IncomingCall) async throws -> A.Reply
@@ -136,7 +137,7 @@ extension IncomingCall {
         run { call in try call.reply(encoding: try await work(request, call)) }
     }
 
-    /// The parameters, which are texts where somebody opened a URL.
+    /// Returns the parameters, which are texts if the call opens a URL.
     func params<Value: Decodable>(_ type: Value.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer)
         throws(ModuleError) -> Value
     {

@@ -1,22 +1,22 @@
 public import StrataCore
 
-// Handlers without an `await`: the compiler prefers these where a closure or a
-// method isn't `async`. They run as their call is read, and need no task.
+// Handlers without an `await`. The compiler prefers these overloads if a closure or a method isn't
+// `async`. They run as soon as their call is read, and need no task.
 extension Exports {
-    /// Exports an action whose handler waits for nothing, and so costs least.
+    /// Exports an action whose handler never waits, which is the cheapest kind with a contract.
     /// - Parameters:
-    ///   - type: its contract.
-    ///   - auth: whether the app's authorizer is asked before each call.
-    ///   - perform: on the module's loop; what it throws is the caller's error.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    ///   - type: The action's contract.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call on the module's loop. An error that it throws is sent to the
+    ///     caller.
+    @_disfavoredOverload  // because a closure without `return` is meant for the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) throws -> A.Reply
     ) {
         add(A.name, auth: auth) { call, header, body in call.run(A.self, header, body, atOnce: perform) }
     }
 
-    /// Exports an action that answers nothing, and whose handler waits for
-    /// nothing.
+    /// Exports an action without a reply, whose handler never waits.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) throws -> Void
     ) where A.Reply == Nothing {
@@ -28,9 +28,8 @@ extension Exports {
         }
     }
 
-    /// Exports an action whose handler waits for nothing, and wants to know who
-    /// calls, and more.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    /// Exports an action whose handler never waits, and also receives the `Call`.
+    @_disfavoredOverload  // because a closure without `return` is meant for the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) throws -> A.Reply
     ) {
@@ -40,8 +39,7 @@ extension Exports {
         }
     }
 
-    /// Exports an action that answers nothing, and whose handler waits for
-    /// nothing, and wants to know who calls, and more.
+    /// Exports an action without a reply, whose handler never waits, and also receives the `Call`.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) throws -> Void
     ) where A.Reply == Nothing {
@@ -54,20 +52,20 @@ extension Exports {
         }
     }
 
-    /// Exports an action without a contract whose handler waits for nothing:
-    /// JSON in, JSON out, `nil` for null.
+    /// Exports an action without a contract whose handler never waits: JSON in, JSON out, `nil` for
+    /// null.
     /// - Parameters:
     ///   - destination: `Interface/action`.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func action(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) throws -> JSON
     ) {
         bytes(destination, auth: auth) { try perform($0).encoded() }
     }
 
-    /// Exports an action without a contract whose bytes are nobody's to look
-    /// into, and whose handler waits for nothing. The cheapest there is.
+    /// Exports an action without a contract whose bytes are passed through unread, and whose
+    /// handler never waits. The cheapest kind of action.
     public mutating func bytes(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) throws -> [UInt8]
     ) {
@@ -78,8 +76,7 @@ extension Exports {
 }
 
 extension IncomingCall {
-    /// Reads typed parameters, and runs a handler with them that waits for
-    /// nothing.
+    /// Decodes typed parameters, and runs a handler with them that never waits.
     func run<A: Action>(
         _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         atOnce perform: @escaping @ModuleActor (A) throws -> A.Reply

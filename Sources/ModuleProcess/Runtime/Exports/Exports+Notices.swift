@@ -1,15 +1,16 @@
 public import StrataCore
 
 extension Exports {
-    /// Observes a broadcast or a report. Handlers of several notices run in the
-    /// order of their arrival up to their first `await`; from there on others
-    /// may pass them.
+    /// Observes a broadcast or a report.
+    ///
+    /// Handlers start in the order in which their notices arrive. After its first `await`, a
+    /// handler may be overtaken by later ones.
     /// - Parameters:
-    ///   - type: its contract.
-    ///   - object: only those about this.
-    ///   - keep: whether all are wanted, or the latest only.
-    ///   - perform: what it throws a report's sender is told; of a broadcast it
-    ///     is logged.
+    ///   - type: The notification's contract.
+    ///   - object: The object that notices must be about; nil for every notice.
+    ///   - keep: Whether all notices are kept for a slow observer, or only the latest.
+    ///   - perform: Handles a notice. An error that it throws is sent to the sender of a report,
+    ///     and logged for a broadcast.
     public mutating func observe<N: Notice>(
         _ type: N.Type, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (N) async throws -> Void
@@ -17,7 +18,7 @@ extension Exports {
         add(Observing(N.name, object: object, keep: keep) { try await perform($0.decode(N.self)) })
     }
 
-    /// Observes, with what there is to know beside the content.
+    /// Observes a notification with a handler that also receives the `Delivery`.
     public mutating func observe<N: Notice>(
         _ type: N.Type, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (N, Delivery) async throws -> Void
@@ -25,7 +26,7 @@ extension Exports {
         add(Observing(N.name, object: object, keep: keep) { try await perform($0.decode(N.self), $0) })
     }
 
-    /// Observes a name without a contract.
+    /// Observes a notification by name, without a contract.
     public mutating func observe(
         _ name: String, object: String? = nil, keep: Keep = .all,
         perform: @escaping @ModuleActor (Delivery) async throws -> Void
@@ -33,10 +34,9 @@ extension Exports {
         add(Observing(name, object: object, keep: keep, handle: perform))
     }
 
-    /// Takes an event that somebody emits, the app itself for instance
-    /// (`app.reload`, `app.memoryPressure`, `app.suspend`, `app.resume`,
-    /// `app.terminate`, `app.moduleLost`). Where it was a question, the answer
-    /// is true.
+    /// Takes an event, for example one of the app's own: `app.reload`, `app.memoryPressure`,
+    /// `app.suspend`, `app.resume`, `app.terminate`, `app.moduleLost`. If the emitter asks for an
+    /// answer, it is true.
     public mutating func event(_ name: String, perform: @escaping @ModuleActor (Call) async throws -> Void) {
         event(asking: name) { event in
             try await perform(event)
@@ -44,8 +44,7 @@ extension Exports {
         }
     }
 
-    /// Takes an event whose emitter asks: the answer counts under the policies
-    /// `all` and `any`.
+    /// Takes an event and answers it. The answer counts under the policies `all` and `any`.
     public mutating func event(asking name: String, perform: @escaping @ModuleActor (Call) async throws -> Bool) {
         add(event: name) { call, header, body in
             let event = Call(header, body, call)
@@ -55,10 +54,10 @@ extension Exports {
 }
 
 extension Exports {
-    /// Exports an action that answers with a sequence: each element is sent as
-    /// soon as the caller takes one more, and at most one is made before.
+    /// Exports an action that replies with a sequence. Each element is sent as soon as the caller
+    /// has given credit for it; at most one element is made ahead.
     ///
-    /// The sequence's task is cancelled where the caller gives up.
+    /// The sequence's task is cancelled if the caller gives up.
     public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) async throws -> Elements
     ) where Elements.Element == A.Element {
@@ -70,8 +69,8 @@ extension Exports {
     /// Exports a stream without a contract.
     /// - Parameters:
     ///   - destination: `Interface/action`.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func stream<Elements: AsyncSequence>(
         _ destination: String, auth: Bool = false, perform: @escaping @ModuleActor (Call) async throws -> Elements
     ) where Elements.Element == JSON {
@@ -83,8 +82,8 @@ extension Exports {
 }
 
 extension IncomingCall {
-    /// Reads typed parameters at once, and answers with the sequence that a
-    /// handler makes of them.
+    /// Decodes typed parameters at once, and answers with the sequence that a handler makes from
+    /// them.
     func stream<A: StreamingAction, Elements: AsyncSequence>(
         _ type: A.Type, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         _ perform: @escaping @ModuleActor (A) async throws -> Elements
@@ -97,18 +96,18 @@ extension IncomingCall {
         run { call in try await call.send(try await perform(request)) { try Coding.encode($0) } }
     }
 
-    /// Sends a sequence as partial replies, and the final one at its end.
+    /// Sends each element of a sequence as a partial reply, and the final reply at its end.
     func send<Elements: AsyncSequence>(
         _ elements: Elements, encode: @ModuleActor (Elements.Element) throws -> [UInt8]
     ) async throws {
         var iterator = elements.makeAsyncIterator()
-        // The next element is fetched before there is credit for it: the end,
-        // which costs none, is told without waiting.
+        // Fetch the next element before there is credit for it: the end needs no credit, so it can
+        // be sent without waiting.
         while let element = try await iterator.next(isolation: ModuleActor.shared) {
             try await waitForCredit()
             try encode(element).withUnsafeBytes { try send(partial: $0) }
         }
-        // A sequence that ends because its task is cancelled has not ended.
+        // A sequence that stops because its task is cancelled has not reached its end.
         try Task.checkCancellation()
         reply()
     }

@@ -1,8 +1,8 @@
 internal import StrataCore
 
-/// What a module offers and declares, filled in by `Module.register` before
-/// the bus knows of it: actions, URLs, observations, events, and what it
-/// requires, broadcasts and reports.
+/// The actions, URLs, observations and events that a module offers, and the interfaces and
+/// notifications that it declares to use. `Module.register` fills it in before the module connects
+/// to the bus.
 @ModuleActor
 public struct Exports {
     /// Starts a handler. The header and the body are valid during the call.
@@ -17,8 +17,8 @@ public struct Exports {
         var name: String
         /// Whether each user creates instances of its own.
         var hasInstances = false
-        /// Names of its actions and whether they are authorized; empty where
-        /// it takes any.
+        /// The names of the interface's actions and whether calls are authorized; empty if it takes
+        /// any action.
         var actions: [(name: String, auth: Bool)] = []
     }
 
@@ -27,8 +27,9 @@ public struct Exports {
         var path: String
         var to: String
 
-        /// Whether it is the same place, wherever it leads, as the bus judges it: hosts
-        /// in any case, patterns decoded and without the names of bound segments.
+        /// Returns whether both URLs match the same place, by the bus's rules, wherever they lead.
+        /// Hosts are compared without case, patterns decoded and without the names of bound
+        /// segments.
         func isAt(_ other: URLExport) -> Bool {
             guard host.lowercased() == other.host.lowercased() else { return false }
             if path == other.path { return true }
@@ -36,16 +37,16 @@ public struct Exports {
             return own.matchesSame(as: others)
         }
 
-        /// Whether it leads to an action of an interface.
+        /// Returns whether the URL leads to an action of the interface.
         func leads(to interface: InterfaceExport) -> Bool {
             Name.withoutRouterSuffix(String(to.prefix { $0 != "/" })) == interface.name
         }
     }
 
-    /// In the order in which they were first named.
+    /// The interfaces, in the order in which they were first named.
     private(set) var interfaces: [InterfaceExport] = []
-    /// By `Interface/action`, `Interface#/action` for an instance's, and
-    /// `Interface/` for one that takes any.
+    /// The actions by `Interface/action`. The key is `Interface#/action` for an instance's action,
+    /// and `Interface/` for an interface that takes any action.
     private(set) var actions: [String: ActionExport] = [:]
     /// The objects of each interface that has instances.
     private(set) var instances: [String: any InstanceSet] = [:]
@@ -58,7 +59,7 @@ public struct Exports {
 
     init() {}
 
-    /// Enters an action.
+    /// Adds an action.
     mutating func add(_ name: ActionName, auth: Bool, start: @escaping Start) {
         let interface = Name.withoutRouterSuffix(name.interface)
         precondition(
@@ -67,7 +68,7 @@ public struct Exports {
         add("\(interface)/\(name.action)", interface, name.action, ActionExport(auth: auth, start: start))
     }
 
-    /// Enters an interface that is created per user.
+    /// Adds an interface whose instances each user creates.
     mutating func add(
         instances interface: String, _ objects: any InstanceSet, _ list: [(name: String, export: ActionExport)]
     ) {
@@ -94,7 +95,7 @@ public struct Exports {
         return interfaces.count - 1
     }
 
-    /// The action that a call goes to.
+    /// Returns the action that a call goes to.
     func action(for destination: String) -> ActionExport? {
         if let action = actions[destination] { return action }
         guard let slash = destination.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
@@ -104,7 +105,7 @@ public struct Exports {
         return actions[String(destination[...slash])]
     }
 
-    /// Enters what was offered later.
+    /// Merges an offer that was made at run time.
     mutating func merge(_ later: Exports) {
         for interface in later.interfaces {
             let index = provide(interface.name)
@@ -129,26 +130,26 @@ public struct Exports {
 
     // MARK: Declarations
 
-    /// Says that this module calls an interface.
+    /// Declares that this module calls an interface.
     public mutating func requires(_ interface: any Interface.Type) { requires(interface.name) }
 
-    /// Says that this module calls an interface.
+    /// Declares that this module calls an interface, by name.
     public mutating func requires(_ interface: String) { required.append(interface) }
 
-    /// Says that this module broadcasts this, for people and for `strata check`;
-    /// under `calls: declared` its row of the manifest is what counts.
+    /// Declares that this module broadcasts a notification. It informs readers and `strata check`;
+    /// under `calls: declared`, only the module's row in the manifest counts.
     public mutating func broadcasts(_ notice: any Broadcast.Type) { broadcasts(notice.name) }
 
-    /// Says that this module broadcasts a name without a contract, for people and
-    /// for `strata check`.
+    /// Declares that this module broadcasts a notification by name. It informs readers and `strata
+    /// check`.
     public mutating func broadcasts(_ name: String) { broadcasts.append(name) }
 
-    /// Says that this module reports this, for people and for `strata check`;
-    /// under `calls: declared` its row of the manifest is what counts.
+    /// Declares that this module reports a notification. It informs readers and `strata check`;
+    /// under `calls: declared`, only the module's row in the manifest counts.
     public mutating func reports(_ notice: any Report.Type, to module: String) { reports(notice.name, to: module) }
 
-    /// Says that this module reports a name without a contract, for people and for
-    /// `strata check`.
+    /// Declares that this module reports a notification by name. It informs readers and `strata
+    /// check`.
     public mutating func reports(_ name: String, to module: String) {
         if let index = reports.firstIndex(where: { $0.target == module }) {
             reports[index].names.append(name)
@@ -168,15 +169,15 @@ extension ActionName {
 }
 
 extension Exports {
-    /// These and what was offered later: an interface's further actions join
-    /// those that it has, and an action or a URL offered again replaces.
+    /// Returns these exports merged with a later offer. Further actions are added to their
+    /// interface; an action or a URL that is offered again is replaced.
     func merged(with later: Exports) -> Exports {
         var merged = self
         merged.merge(later)
         return merged
     }
 
-    /// Why something can't be offered later; nil where it can.
+    /// Returns why an offer can't be made at run time; nil if it can.
     func refusal(of later: Exports) -> BusError? {
         guard later.observations.isEmpty, later.events.isEmpty, later.broadcasts.isEmpty, later.reports.isEmpty,
             later.required.isEmpty
@@ -198,9 +199,10 @@ extension Exports {
         return nil
     }
 
-    /// Why these can't be all that is left: a URL leads to an interface that isn't
-    /// there any more. The bus would take the URL away with it.
-    /// - Parameter ended: what is taken back.
+    /// Returns why a registration can't end and leave only these exports; nil if it can. It can't
+    /// if a remaining URL leads to an interface that would disappear: the bus would remove the URL,
+    /// too.
+    /// - Parameter ended: The registration's exports.
     func refusal(afterEndOf ended: Exports) -> BusError? {
         let gone = ended.interfaces.filter { interface in !interfaces.contains { $0.name == interface.name } }
         guard let url = urls.first(where: { url in gone.contains { url.leads(to: $0) } }) else { return nil }
@@ -210,7 +212,7 @@ extension Exports {
                 + "registration first")
     }
 
-    /// As `bus/register` and `bus/unregister` take them.
+    /// Returns the offer as `bus/register` and `bus/unregister` take it.
     func offer(interfaces names: Set<String>, urls: [URLExport]) -> JSON {
         let named = interfaces.filter { names.contains($0.name) }
         return [

@@ -1,7 +1,7 @@
 internal import StrataCore
 
-/// What a module observes, in the order of hello's list, and the broker's numbers
-/// for it on the present connection.
+/// The module's observations in the order of hello's list, and the broker's numbers for them on the
+/// current connection.
 @ModuleActor
 struct Observations {
     private(set) var all: [Observing] = []
@@ -9,21 +9,22 @@ struct Observations {
 
     init(_ all: [Observing] = []) { self.all = all }
 
-    /// Which one a notice is for; nil where it was just given up.
+    /// Returns the observation that a notice is for; nil if it has just been ended.
     subscript(number: Int64) -> Observing? { byNumber[number] }
 
     func contains(_ observing: Observing) -> Bool { all.contains { $0 === observing } }
 
     mutating func add(_ observing: Observing) { all.append(observing) }
 
-    /// The broker has answered; one may have been given up meanwhile.
+    /// Records the number that the broker answered with, unless the observation has ended
+    /// meanwhile.
     mutating func subscribed(_ observing: Observing, _ number: Int64?) {
         guard let number, contains(observing) else { return }
         byNumber[number] = observing
     }
 
-    /// It is given up.
-    /// - Returns: its number, which the broker is to be told; nil where it has none.
+    /// Removes an observation.
+    /// - Returns: Its number, for the broker; nil if it has none.
     mutating func remove(_ observing: Observing) -> Int64? {
         all.removeAll { $0 === observing }
         guard let number = byNumber.first(where: { $0.value === observing })?.key else { return nil }
@@ -31,11 +32,11 @@ struct Observations {
         return number
     }
 
-    /// All are declared anew on the next connection.
+    /// Forgets the numbers: every observation is declared again on the next connection.
     mutating func connectionLost() { byNumber = [:] }
 }
 
-/// One observation of this module's, whichever connection it is declared on.
+/// One observation of this module. It survives a change of connection.
 @ModuleActor
 final class Observing {
     let name: String
@@ -52,7 +53,7 @@ final class Observing {
         self.handle = handle
     }
 
-    /// As hello and `bus/observe` take it.
+    /// The observation as hello and `bus/observe` take it.
     var json: JSON {
         var members = [JSON.Member("name", .string(name))]
         if let object { members.append(JSON.Member("object", .string(object))) }

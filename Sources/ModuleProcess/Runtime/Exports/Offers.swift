@@ -1,33 +1,34 @@
 internal import StrataCore
 
-/// What was offered by one `Bus.register`.
+/// The offer of one `Bus.register`.
 @ModuleActor
 final class Registered {
     let exports: Exports
     init(_ exports: Exports) { self.exports = exports }
 }
 
-/// All that a module offers: what it has registered at its start, and then each
-/// registration at run time, in order.
+/// Everything that a module offers: the exports of its start, then each registration at run time,
+/// in order.
 @ModuleActor
 final class Offers {
-    /// What is in force.
+    /// The merged exports that are in force.
     private(set) var exports: Exports {
         didSet { actions = ActionTable(exports) }
     }
-    @exclusivity(unchecked)  // because each call looks at it, on one thread
+    @exclusivity(unchecked)  // because each call reads it, on one thread
     private(set) var actions: ActionTable
     private let first: Exports
     private var registrations: [Registered] = []
 
-    /// - Parameter first: what `Module.register` said.
+    /// Creates the offers of a module.
+    /// - Parameter first: The exports that `Module.register` filled in.
     init(_ first: Exports = Exports()) {
         self.first = first
         exports = first
         actions = ActionTable(first)
     }
 
-    /// Whether nothing was registered at run time.
+    /// Whether nothing is registered at run time.
     var isAsAtStart: Bool { registrations.isEmpty }
 
     func contains(_ registered: Registered) -> Bool { registrations.contains { $0 === registered } }
@@ -44,7 +45,8 @@ final class Offers {
         exports.merge(registered.exports)
     }
 
-    /// - Returns: whether it was in force.
+    /// Removes a registration.
+    /// - Returns: Whether it was in force.
     func remove(_ registered: Registered) -> Bool {
         guard contains(registered) else { return false }
         exports = exports(without: registered)
@@ -52,27 +54,28 @@ final class Offers {
         return true
     }
 
-    /// Why a registration can't end; nil where it can.
+    /// Returns why a registration can't end; nil if it can.
     func refusal(ofEndOf registered: Registered) -> BusError? {
         exports(without: registered).refusal(afterEndOf: registered.exports)
     }
 
-    /// What the bus is told of a registration.
+    /// Returns a registration's offer as it is sent to the bus.
     func offer(of registered: Registered) -> JSON {
         let offered = registered.exports
         return exports.offer(interfaces: Set(offered.interfaces.map(\.name)), urls: offered.urls)
     }
 
-    /// What the bus is told where a registration ends: what was offered by others too
-    /// is there again, the rest has gone.
+    /// The messages to the bus when a registration ends. What other registrations also offer is
+    /// registered again; the rest is unregistered.
     struct Withdrawal: Equatable {
-        /// For `bus/register`.
+        /// The offers for `bus/register`.
         var again: [JSON] = []
-        /// For `bus/unregister`.
+        /// The offers for `bus/unregister`.
         var gone: [JSON] = []
     }
 
-    /// - Parameter taken: the parts of the offer that the bus has.
+    /// Returns the messages that withdraw a registration.
+    /// - Parameter taken: The batches of the offer that the bus has accepted.
     func withdrawal(of registered: Registered, _ taken: ArraySlice<JSON>) -> Withdrawal {
         let names = Set(taken.flatMap { $0["interfaces"]?.object ?? [] }.map(\.name))
         let urls = registered.exports.urls.prefix(taken.reduce(0) { $0 + ($1["urls"]?.array?.count ?? 0) })
@@ -86,13 +89,13 @@ final class Offers {
         }
         if kept.count < names.count || !gone.isEmpty {
             let interfaces = names.subtracting(kept).sorted().map { JSON.Member($0, [:]) }
-            // URLs first: one that leads to an interface goes with that.
+            // URLs come first: one that leads to an interface disappears with it.
             withdrawal.gone = OfferParts.of(["urls": .array(gone.map(\.json)), "interfaces": .object(interfaces)])
         }
         return withdrawal
     }
 
-    /// All that is offered but by one registration.
+    /// Returns everything that is offered apart from one registration.
     private func exports(without registered: Registered) -> Exports {
         registrations.reduce(first) { $1 === registered ? $0 : $0.merged(with: $1.exports) }
     }

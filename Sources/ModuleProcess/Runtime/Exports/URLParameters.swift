@@ -1,13 +1,13 @@
 internal import StrataCore
 
-/// Reads a URL's parameters, which are all texts, as an action's members.
+/// Reads a URL's parameters, which are all texts, as the members of an action.
 @ModuleActor
 enum URLParameters {
-    /// How many members may be wanted as something else than a text.
+    /// The most members that may need a conversion from text.
     private static let most = 64
 
-    /// Reads them as they are; each member that is wanted as another type is
-    /// tried as that, where its text is JSON of it.
+    /// Decodes the parameters as they are. Each member that needs another type is converted if its
+    /// text is JSON of that type.
     static func decode<Value: Decodable>(_ type: Value.Type, _ body: UnsafeRawBufferPointer) throws(ModuleError)
         -> Value
     {
@@ -29,8 +29,7 @@ enum URLParameters {
         throw .badParams("the URL has more than \(most) parameters that are no texts")
     }
 
-    /// The body with one member's text read as a number or a truth value; nil
-    /// where it is none.
+    /// Returns the body with one member's text read as a number or a Boolean; nil if it is neither.
     private static func reread(_ bytes: [UInt8], _ path: [any CodingKey]) -> [UInt8]? {
         guard case .object(var members)? = try? Coding.json(bytes), let key = path.first,
             let index = members.firstIndex(where: { $0.name == key.stringValue })

@@ -1,27 +1,27 @@
 internal import StrataCore
 internal import Tracing
 
-/// What passes from a handler to the requests that it makes, by task-local
-/// value: the request being handled, what time is left for it, and its trace.
+/// The state that a handler shares with the requests it makes: the request being handled, the time
+/// left for it, and its trace. It is passed on as a task-local value.
 @ModuleActor
 class CallScope {
     @TaskLocal static var current: CallScope?
 
-    /// The handler, as logs name it.
+    /// The handler's name in logs.
     final nonisolated let name: String
-    /// The id of the call being handled. Nil where there is none to name: for
-    /// notices, and where the connection that the call came on is gone.
+    /// The id of the call being handled. Nil for notices, and once the connection that the call
+    /// arrived on has ended.
     @exclusivity(unchecked) final private(set) var parent: UInt64?
-    /// What its module stands on.
+    /// The clock and the other services of its module.
     final let surroundings: any Surroundings
-    /// On the surroundings' clock, in milliseconds; nil for none.
+    /// The deadline in milliseconds on the surroundings' clock; nil if there is none.
     final let deadline: UInt64?
-    /// JSON, with its quotes; empty for none.
+    /// The trace as JSON, with its quotes; empty if there is none.
     final let trace: [UInt8]
-    /// The span that stands for it, as the handler's own spans and requests find
-    /// it; nil where there is none.
+    /// The context of the handler's span, the parent of the handler's own spans and requests; nil
+    /// if there is no span.
     @exclusivity(unchecked) final private(set) var context: ServiceContext?
-    /// False once the handler has returned.
+    /// Whether the handler is still running.
     @exclusivity(unchecked) final private(set) var isOpen = true
 
     init(
@@ -35,36 +35,36 @@ class CallScope {
         self.trace = trace
     }
 
-    /// A span stands for it from now on.
+    /// Records the context of the handler's span.
     final func spanBegan(_ context: ServiceContext?) { self.context = context }
 
-    /// The handler has returned: nothing is requested for it any more.
+    /// Marks the handler as returned: no more requests can be made in its name.
     final func close() { isOpen = false }
 
-    /// The connection is gone, and the handler goes on.
+    /// Forgets the call's id when the connection ends while the handler is still running.
     final func forgetParent() { parent = nil }
 
-    /// Milliseconds left; nil for no deadline.
+    /// The milliseconds left; nil if there is no deadline.
     final var remaining: UInt64? {
         guard let deadline else { return nil }
         let now = surroundings.now
         return deadline > now ? deadline - now : 0
     }
 
-    /// The handler's task goes on after a wait.
+    /// Notes that the handler's task continues after a wait.
     final func resumed() { ModuleExecutor.shared.watch.note(name) }
 }
 
 extension TaskLocal {
-    /// Binds the value while something runs that doesn't wait. Not isolated: an
-    /// isolated closure that goes to the standard library is checked each time
-    /// for where it runs, which costs more than the binding.
+    /// Binds the value while a synchronous body runs. Not isolated: an isolated closure that is
+    /// passed to the standard library is checked at each call for where it runs, which costs more
+    /// than the binding.
     func bind(_ value: Value, _ body: () -> Void) { withValue(value) { body() } }
 }
 
-/// The handler in whose task the caller is.
+/// The handler that runs the current task.
 @ModuleActor
 package enum RunningHandler {
-    /// As logs name it; nil where it is none.
+    /// The handler's name in logs; nil outside of handlers.
     package static var name: String? { CallScope.current?.name }
 }
