@@ -1,26 +1,26 @@
 public import StrataCore
 
-/// A request as it came, for handlers that want more than its parameters, and
-/// for untyped ones.
+/// A request with everything that arrived with it, for handlers that need more than its parameters,
+/// and for handlers without a contract.
 public struct Call: Sendable {
-    /// `Interface/action`; of an event `module/event`.
+    /// `Interface/action`; `module/event` for an event.
     public let to: String
-    /// The sender's module name, or `operator`, `launcher`, `bus`.
+    /// The sender's module name, or `operator`, `launcher` or `bus`.
     public let from: String
-    /// An event's name; empty for a call.
+    /// The name of an event; empty for a call.
     public let name: String
-    /// The whole URL, where somebody opened one.
+    /// The whole URL if the call opens one; nil otherwise.
     public let url: String?
-    /// What the caller added as `meta`: a JSON object; empty for none.
+    /// The `meta` that the caller added: a JSON object; empty if there is none.
     public let meta: [UInt8]
-    /// The parameters' bytes: JSON; empty for null.
+    /// The bytes of the parameters: JSON; empty for null.
     public let body: [UInt8]
-    /// When the time for it is over, on the clock of `Bus.now`, in
-    /// milliseconds; nil where it has no end.
+    /// The time when the call expires, in milliseconds on the clock of `Bus.now`; nil if it never
+    /// does.
     public let deadline: UInt64?
 
-    /// The parameters.
-    /// - Throws: `bad-params`, which the caller is told unless it is caught.
+    /// The parameters as JSON.
+    /// - Throws: `bad-params`, which answers the call unless the handler catches it.
     public var params: JSON {
         get throws {
             do {
@@ -31,8 +31,8 @@ public struct Call: Sendable {
         }
     }
 
-    /// The parameters, as a type of the handler's.
-    /// - Throws: `bad-params`, which the caller is told unless it is caught.
+    /// Decodes the parameters as a type of the handler's choice.
+    /// - Throws: `bad-params`, which answers the call unless the handler catches it.
     @ModuleActor
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try body.withUnsafeBytes { try Coding.params(type, $0) }
@@ -50,32 +50,32 @@ public struct Call: Sendable {
     }
 }
 
-/// A notice as it came to an observer.
+/// A notice as it arrived at an observer.
 public struct Delivery: Sendable {
     /// The notification's name.
     public let name: String
-    /// What it is about, where its sender said so.
+    /// The object that the notice is about; nil if its sender named none.
     public let object: String?
     /// The sender's module name, or `operator`.
     public let from: String
     /// The sender's level.
     public let level: String
-    /// How many of this observation were replaced by newer ones just before
-    /// this one: only where it keeps `latest`.
+    /// The number of notices that newer ones replaced just before this one. Always 0 unless the
+    /// observation keeps `latest`.
     public let missed: Int
-    /// Whether it was reported, and its sender waits for this observer's end.
+    /// Whether it is a report, whose sender waits until this observer has handled it.
     public let isReport: Bool
-    /// What the sender added as `meta`: a JSON object; empty for none.
+    /// The `meta` that the sender added: a JSON object; empty if there is none.
     public let meta: [UInt8]
-    /// The content's bytes: JSON; empty for null.
+    /// The bytes of the content: JSON; empty for null.
     public let body: [UInt8]
 
-    /// The content.
+    /// The content as JSON.
     public var content: JSON {
         get throws { try Coding.json(body) }
     }
 
-    /// The content, as a type of the observer's.
+    /// Decodes the content as a type of the observer's choice.
     @ModuleActor
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try body.withUnsafeBytes { try Coding.params(type, $0) }
@@ -93,10 +93,10 @@ public struct Delivery: Sendable {
     }
 }
 
-/// Which notices wait for an observer that is slower than they come.
+/// Which notices are kept for an observer while it is slower than they arrive.
 public enum Keep: String, Sendable {
-    /// Every one; an observer that falls too far behind loses its connection.
+    /// Keeps every notice. An observer that falls too far behind loses its connection.
     case all
-    /// The newest alone; `Delivery.missed` says how many it replaced.
+    /// Keeps only the newest notice. `Delivery.missed` counts those that it replaced.
     case latest
 }

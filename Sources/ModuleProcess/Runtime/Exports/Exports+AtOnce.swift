@@ -9,7 +9,7 @@ extension Exports {
     ///   - auth: Whether the app's authorizer is asked before each call.
     ///   - perform: Handles a call on the module's loop. An error that it throws is sent to the
     ///     caller.
-    @_disfavoredOverload  // because a closure without `return` is meant for the overload without a reply
+    @_disfavoredOverload  // because a closure without `return` means the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A) throws -> A.Reply
     ) {
@@ -29,7 +29,7 @@ extension Exports {
     }
 
     /// Exports an action whose handler never waits, and also receives the `Call`.
-    @_disfavoredOverload  // because a closure without `return` is meant for the overload without a reply
+    @_disfavoredOverload  // because a closure without `return` means the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (A, Call) throws -> A.Reply
     ) {

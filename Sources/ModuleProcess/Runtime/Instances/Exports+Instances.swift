@@ -1,28 +1,27 @@
 internal import StrataCore
 
 extension Exports {
-    /// The objects of one interface where nothing else is said.
+    /// The most objects of one interface, by default.
     public static let mostInstances = 4_096
 
-    /// Exports an interface of which each user creates instances of its own,
-    /// each with an object that its calls go to.
+    /// Exports an interface whose users each create instances of their own. Each instance has an
+    /// object that handles its calls.
     ///
-    /// The bus doesn't say when an instance is created: its object is made by
-    /// its first call. It is let go when its user releases the instance or is
-    /// gone, and so are all when this module loses its connection; handlers that
-    /// are still running keep theirs until they return.
+    /// The bus doesn't announce a new instance: the instance's first call makes its object. The
+    /// object is released when its user releases the instance or its connection ends. All objects
+    /// are released when this module loses its connection. Handlers that are still running keep
+    /// their object until they return.
     /// - Parameters:
-    ///   - interface: its contract.
-    ///   - most: so many objects at once, counting those in `released`; a call
-    ///     that needs one more is `overloaded`. The bus bounds what one user
-    ///     may have (`limits.instances`), and this what all of them have
-    ///     together.
-    ///   - make: makes an object; what it throws is the first call's error, and
-    ///     the next call tries again.
-    ///   - released: called once with each object that is let go, but for those
-    ///     that are left when the process ends. It has the manifest's `startup`
-    ///     for it, and what it throws is logged.
-    ///   - actions: says what instances can do.
+    ///   - interface: The interface's contract.
+    ///   - most: The most objects at once, counting those whose `released` is still running. A call
+    ///     that needs another object fails with `overloaded`. The bus limits the instances of one
+    ///     user (`limits.instances`); this limits those of all users together.
+    ///   - make: Makes an object. If it throws, the first call fails with that error, and the next
+    ///     call tries again.
+    ///   - released: Called once with each released object, except for those that are left when the
+    ///     process ends. It may take the manifest's `startup`, and an error that it throws is
+    ///     logged.
+    ///   - actions: Adds the actions of the instances.
     public mutating func instances<I: Interface, Object: AnyObject>(
         of interface: I.Type, most: Int = Exports.mostInstances,
         make: @escaping @ModuleActor (NewInstance) throws -> Object,
@@ -32,7 +31,7 @@ extension Exports {
         instances(of: interface.name, most: most, make: make, released: released, actions: actions)
     }
 
-    /// Exports such an interface without a contract.
+    /// Exports an interface with instances by name, without a contract.
     public mutating func instances<Object: AnyObject>(
         of interface: String, most: Int = Exports.mostInstances,
         make: @escaping @ModuleActor (NewInstance) throws -> Object,

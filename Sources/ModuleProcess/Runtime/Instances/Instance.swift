@@ -1,18 +1,18 @@
 public import StrataCore
 
-/// What `Bus.create` gives: an instance of another module's interface, which
-/// this module alone can call.
+/// An instance of another module's interface, created by `Bus.create`. Only this module can call
+/// it.
 ///
-/// It is released with the last reference to it, or before by `release`, and
-/// ends with this module's connection: after that its requests fail with
-/// `unknown-instance`. Of an interface that has only one instance this is that
-/// one: its calls go to the plain name, and it has no end.
+/// The instance is released with the last reference to it, or earlier by `release`. It ends with
+/// this module's connection; later requests fail with `unknown-instance`. If the interface has only
+/// one instance, this is that one: its calls go to the plain name, and it never ends.
 @ModuleActor
 public final class Instance {
-    /// As it stands on the wire: `Cart#12`, or `Cart`.
+    /// The name on the wire: `Cart#12`, or `Cart`.
     public nonisolated var name: String { lease.name }
 
-    /// What was asked for; behind an adapter another name than the provider's.
+    /// The interface that was asked for. Behind an adapter, the provider's interface has another
+    /// name.
     private let interface: String
     private let lease: InstanceLease
     private let bus: Bus
@@ -29,15 +29,15 @@ public final class Instance {
         onModuleActor { bus.runtime.releaseLater(lease) }
     }
 
-    /// Releases it. The second time does nothing, nor where it has ended.
+    /// Releases the instance. Does nothing if it is already released or has ended.
     ///
-    /// Calls that its owner is serving go on; new ones fail.
+    /// Calls that its owner is handling continue; new calls fail.
     public func release() async throws {
         guard lease.release() != nil else { return }
         do {
             try await bus.call("bus/release", ["instance": .string(name)])
         } catch let error as BusError where error.code == .died || error.code == .unknownInstance {
-            // It has ended another way.
+            // The instance has already ended another way.
         } catch {
             lease.keep()
             throw error
@@ -47,7 +47,7 @@ public final class Instance {
     // MARK: Requests
 
     /// Calls an action of the instance, as `Bus.call` does.
-    /// - Throws: `unknown-action` for another interface's action, too.
+    /// - Throws: Also `unknown-action` if the action belongs to another interface.
     @discardableResult
     public func call<A: Action>(
         _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
@@ -58,11 +58,11 @@ public final class Instance {
 
     /// Calls an action without a contract: JSON in, JSON out.
     /// - Parameters:
-    ///   - action: the action's own name.
-    ///   - params: what is sent.
-    ///   - deadline: as of a call with a contract.
-    ///   - auth: as of a call with a contract.
-    ///   - meta: as of a call with a contract.
+    ///   - action: The action's own name.
+    ///   - params: The parameters to send.
+    ///   - deadline: As for a call with a contract.
+    ///   - auth: As for a call with a contract.
+    ///   - meta: As for a call with a contract.
     @discardableResult
     public func call(
         _ action: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
@@ -71,9 +71,9 @@ public final class Instance {
         try await bus.call(params, outgoing(.call("\(name)/\(action)", deadline: deadline, auth: auth), meta))
     }
 
-    /// Calls an action that answers bit by bit, as `Bus.stream` does. The
-    /// stream keeps the instance.
-    /// - Throws: `unknown-action` for another interface's action, too.
+    /// Calls an action that replies in parts, as `Bus.stream` does. The stream keeps the instance
+    /// alive.
+    /// - Throws: Also `unknown-action` if the action belongs to another interface.
     public func stream<A: StreamingAction>(
         _ action: A, deadline: Duration? = nil, auth: Authorization = .asked, meta: JSON? = nil
     ) throws -> ReplyStream<A.Element> {
@@ -83,11 +83,11 @@ public final class Instance {
 
     /// Calls a stream without a contract.
     /// - Parameters:
-    ///   - action: the action's own name.
-    ///   - params: what is sent.
-    ///   - deadline: as of a call with a contract.
-    ///   - auth: as of a call with a contract.
-    ///   - meta: as of a call with a contract.
+    ///   - action: The action's own name.
+    ///   - params: The parameters to send.
+    ///   - deadline: As for a call with a contract.
+    ///   - auth: As for a call with a contract.
+    ///   - meta: As for a call with a contract.
     public func stream(
         _ action: String, _ params: JSON = nil, deadline: Duration? = nil, auth: Authorization = .asked,
         meta: JSON? = nil
@@ -115,17 +115,17 @@ public final class Instance {
 }
 
 extension Bus {
-    /// Creates an instance of an interface, which this module alone can call.
+    /// Creates an instance of an interface that only this module can call.
     ///
-    /// Waits for a module that is starting or can be started. Of an interface
-    /// that has only one instance this gives that one.
-    /// - Throws: `overloaded` where this module has as many as it may
-    ///   (`limits.instances` in the manifest).
+    /// Waits for the provider if it is starting or can be started. If the interface has only one
+    /// instance, returns that one.
+    /// - Throws: `overloaded` if this module already has as many instances as `limits.instances` in
+    ///   the manifest allows.
     public func create(_ interface: any Interface.Type, deadline: Duration? = nil) async throws -> Instance {
         try await create(interface.name, deadline: deadline)
     }
 
-    /// Creates an instance of an interface without a contract.
+    /// Creates an instance of an interface by name, without a contract.
     public func create(_ interface: String, deadline: Duration? = nil) async throws -> Instance {
         runtime.releaseMore()
         let outgoing = Outgoing.call("bus/create", deadline: deadline)

@@ -2,12 +2,13 @@ public import StrataCore
 
 // Handlers without an `await`, as in `Exports+AtOnce.swift`.
 extension InstanceActions {
-    /// Adds an action whose handler waits for nothing, and so costs least.
+    /// Adds an action whose handler never waits, which is the cheapest kind.
     /// - Parameters:
-    ///   - type: its contract.
-    ///   - auth: whether the app's authorizer is asked before each call.
-    ///   - perform: on the module's loop; what it throws is the caller's error.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    ///   - type: The action's contract.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call on the module's loop. An error that it throws is sent to the
+    ///     caller.
+    @_disfavoredOverload  // because a closure without `return` means the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) throws -> A.Reply
     ) {
@@ -16,7 +17,7 @@ extension InstanceActions {
         }
     }
 
-    /// Adds an action that answers nothing, and whose handler waits for nothing.
+    /// Adds an action without a reply, whose handler never waits.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) throws -> Void
     ) where A.Reply == Nothing {
@@ -30,9 +31,8 @@ extension InstanceActions {
         }
     }
 
-    /// Adds an action whose handler waits for nothing, and wants to know more of
-    /// the call.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    /// Adds an action whose handler never waits, and also receives the `Call`.
+    @_disfavoredOverload  // because a closure without `return` means the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) throws -> A.Reply
     ) {
@@ -42,8 +42,7 @@ extension InstanceActions {
         }
     }
 
-    /// Adds an action that answers nothing, and whose handler waits for nothing,
-    /// and wants to know more of the call.
+    /// Adds an action without a reply, whose handler never waits, and also receives the `Call`.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) throws -> Void
     ) where A.Reply == Nothing {
@@ -58,24 +57,23 @@ extension InstanceActions {
         }
     }
 
-    /// Adds an action without a contract whose handler waits for nothing: JSON
-    /// in, JSON out.
+    /// Adds an action without a contract whose handler never waits: JSON in, JSON out.
     /// - Parameters:
-    ///   - name: the action's own.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - name: The action's own name.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func action(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) throws -> JSON
     ) {
         bytes(name, auth: auth) { try perform($0, $1).encoded() }
     }
 
-    /// Adds an action without a contract whose bytes are nobody's to look into,
-    /// and whose handler waits for nothing.
+    /// Adds an action without a contract whose bytes are passed through unread, and whose handler
+    /// never waits.
     /// - Parameters:
-    ///   - name: the action's own.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - name: The action's own name.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func bytes(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) throws -> [UInt8]
     ) {

@@ -1,7 +1,7 @@
 public import StrataCore
 
-/// The actions of an interface with `instances: multiple`, filled in within
-/// `Exports.instances`. Each handler gets its instance's object first.
+/// The actions of an interface with `instances: multiple`, filled in by `Exports.instances`. Each
+/// handler receives its instance's object as the first argument.
 @ModuleActor
 public struct InstanceActions<Object: AnyObject> {
     typealias Start = @ModuleActor (Object, IncomingCall, borrowing Header, UnsafeRawBufferPointer) -> Void
@@ -17,10 +17,11 @@ public struct InstanceActions<Object: AnyObject> {
 
     /// Adds an action.
     /// - Parameters:
-    ///   - type: its contract.
-    ///   - auth: whether the app's authorizer is asked before each call.
-    ///   - perform: on the module's loop; what it throws is the caller's error.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    ///   - type: The action's contract.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call on the module's loop. An error that it throws is sent to the
+    ///     caller.
+    @_disfavoredOverload  // because a closure without `return` means the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> A.Reply
     ) {
@@ -29,7 +30,7 @@ public struct InstanceActions<Object: AnyObject> {
         }
     }
 
-    /// Adds an action that answers nothing.
+    /// Adds an action without a reply.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Void
     ) where A.Reply == Nothing {
@@ -41,8 +42,8 @@ public struct InstanceActions<Object: AnyObject> {
         }
     }
 
-    /// Adds an action whose handler wants to know more of the call.
-    @_disfavoredOverload  // a closure without `return` is meant for the one that answers nothing
+    /// Adds an action whose handler also receives the `Call`.
+    @_disfavoredOverload  // because a closure without `return` means the overload without a reply
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> A.Reply
     ) {
@@ -52,8 +53,7 @@ public struct InstanceActions<Object: AnyObject> {
         }
     }
 
-    /// Adds an action that answers nothing, and whose handler wants to know
-    /// more of the call.
+    /// Adds an action without a reply, whose handler also receives the `Call`.
     public mutating func action<A: Action>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A, Call) async throws -> Void
     ) where A.Reply == Nothing {
@@ -68,20 +68,20 @@ public struct InstanceActions<Object: AnyObject> {
 
     /// Adds an action without a contract: JSON in, JSON out.
     /// - Parameters:
-    ///   - name: the action's own.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - name: The action's own name.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func action(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> JSON
     ) {
         bytes(name, auth: auth) { try await perform($0, $1).encoded() }
     }
 
-    /// Adds an action without a contract whose bytes are nobody's to look into.
+    /// Adds an action without a contract whose bytes are passed through unread.
     /// - Parameters:
-    ///   - name: the action's own.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - name: The action's own name.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func bytes(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> [UInt8]
     ) {
@@ -91,7 +91,7 @@ public struct InstanceActions<Object: AnyObject> {
         }
     }
 
-    /// Adds an action that answers with a sequence, as `Exports.stream` does.
+    /// Adds an action that replies with a sequence, as `Exports.stream` does.
     public mutating func stream<A: StreamingAction, Elements: AsyncSequence>(
         _ type: A.Type, auth: Bool = false, perform: @escaping @ModuleActor (Object, A) async throws -> Elements
     ) where Elements.Element == A.Element {
@@ -102,9 +102,9 @@ public struct InstanceActions<Object: AnyObject> {
 
     /// Adds a stream without a contract.
     /// - Parameters:
-    ///   - name: the action's own.
-    ///   - auth: whether the app's authorizer is asked.
-    ///   - perform: what answers.
+    ///   - name: The action's own name.
+    ///   - auth: Whether the app's authorizer is asked before each call.
+    ///   - perform: Handles a call.
     public mutating func stream<Elements: AsyncSequence>(
         _ name: String, auth: Bool = false, perform: @escaping @ModuleActor (Object, Call) async throws -> Elements
     ) where Elements.Element == JSON {
@@ -121,12 +121,12 @@ public struct InstanceActions<Object: AnyObject> {
         add(name.action, auth: auth, start: start)
     }
 
-    /// - Parameter name: the action's own.
+    /// - Parameter name: The action's own name.
     private mutating func add(_ name: String, auth: Bool, start: @escaping Start) {
         let objects = objects
         let export = Exports.ActionExport(auth: auth) { call, header, body in
             let object: Object
-            // At once: a call's object must be there before a release behind it is read.
+            // At once: a call's object must exist before a later release is read.
             do { object = try objects.object(for: header) } catch {
                 call.fail(error)
                 return

@@ -1,23 +1,22 @@
 internal import StrataCore
 
-/// The instances of one interface, whatever their objects are.
+/// The instances of one interface, whatever the type of their objects.
 @ModuleActor
 protocol InstanceSet: AnyObject {
-    /// Lets an instance's object go.
-    /// - Returns: what is left to do for it; nil where it had no object.
+    /// Releases an instance's object.
+    /// - Returns: The work that remains; nil if the instance had no object.
     func release(_ number: UInt64) -> InstanceEnd?
-    /// Lets all of them go.
+    /// Releases the objects of all instances.
     func releaseAll() -> [InstanceEnd]
 }
 
-/// What is to be done for an instance that has ended, its name being for logs.
+/// The work that remains for an ended instance, with a name for logs.
 typealias InstanceEnd = (name: String, work: @ModuleActor () async throws -> Void)
 
-/// The objects of one interface, each made by its instance's first call.
+/// The objects of one interface. The first call of an instance makes its object.
 ///
-/// The broker tells the owner of an instance's end and not of its beginning. It
-/// sends no call to an instance after its `module/released`, so that an object
-/// that is gone is not made again.
+/// The broker tells the owner when an instance ends, but not when it begins. After
+/// `module/released` it sends the instance no calls, so a released object is not made again.
 @ModuleActor
 final class InstanceObjects<Object: AnyObject>: InstanceSet {
     private let interface: String
@@ -25,7 +24,7 @@ final class InstanceObjects<Object: AnyObject>: InstanceSet {
     private let make: @ModuleActor (NewInstance) throws -> Object
     private let released: @ModuleActor (Object) async throws -> Void
     private var objects: [UInt64: Object] = [:]
-    /// Let go, and still at work in `released`.
+    /// The number of released objects whose `released` is still running.
     private var ending = 0
 
     init(
@@ -38,7 +37,7 @@ final class InstanceObjects<Object: AnyObject>: InstanceSet {
         self.released = released
     }
 
-    /// The object that a call goes to.
+    /// Returns the object that a call goes to, and makes it if this is the first call.
     func object(for header: borrowing Header) throws -> Object {
         let to = header.to
         guard let digits = Destination(to)?.instance,
@@ -76,20 +75,21 @@ final class InstanceObjects<Object: AnyObject>: InstanceSet {
     }
 }
 
-/// An instance whose first call has come.
+/// An instance whose first call has arrived.
 public struct NewInstance: Sendable {
     /// `Interface#NUMBER`.
     public let name: String
-    /// The name of the module that has created it, and that alone can call it.
+    /// The name of the module that created it; only that module can call it.
     public let creator: String
 }
 
-/// The instances whose last reference is gone, and that the broker isn't told of yet.
-/// It is told of one at a time, so that they never take more than one of this
-/// module's open requests; there are never more than instances that it may have.
+/// The instances whose last reference is released, but which the broker hasn't heard of yet.
+///
+/// The broker is told of one at a time, so that releases never take more than one of this module's
+/// open requests. The list is never longer than the number of instances that the module may have.
 struct InstanceReleases {
     private var names: [String] = []
-    /// Whether the broker has still to answer about one.
+    /// Whether a release awaits the broker's answer.
     private var isAsking = false
 
     var isEmpty: Bool { names.isEmpty }
@@ -97,7 +97,8 @@ struct InstanceReleases {
 
     mutating func add(_ name: String) { names.append(name) }
 
-    /// The one that the broker is to be told of now; `asked` follows where it could be.
+    /// The instance to release next; nil while a release awaits its answer. Call `asked` once the
+    /// request is sent.
     var next: String? { isAsking ? nil : names.last }
 
     mutating func asked() {
@@ -107,15 +108,15 @@ struct InstanceReleases {
 
     mutating func answered() { isAsking = false }
 
-    /// Instances end with their connection.
+    /// Drops the list, because instances end with their connection.
     mutating func connectionLost() { names = [] }
 }
 
-/// An instance that this module has created, as long as it lasts: until it is
-/// released, or the connection ends that it was created on.
+/// The lifetime of an instance that this module has created. It ends when the instance is released
+/// or the connection that it was created on ends.
 @ModuleActor
 final class InstanceLease {
-    /// `Interface#NUMBER`, or the plain name of an interface that has only one.
+    /// `Interface#NUMBER`, or the plain name of an interface that has only one instance.
     nonisolated let name: String
     private let isSingle: Bool
     private weak var session: Session?
@@ -130,19 +131,18 @@ final class InstanceLease {
     /// Whether there is something to release.
     var isHeld: Bool { !isSingle && !isReleased && session?.isOpen == true }
 
-    /// Ends it on this side.
-    /// - Returns: the connection that the broker is to be told on; nil where
-    ///   there is nothing to tell.
+    /// Ends the lease on this side.
+    /// - Returns: The connection on which to tell the broker; nil if there is nothing to tell.
     func release() -> Session? {
         let told = isHeld ? session : nil
         isReleased = true
         return told
     }
 
-    /// The broker could not be told.
+    /// Takes back the release, because the broker could not be told.
     func keep() { isReleased = false }
 
-    /// - Throws: `unknown-instance` where it has ended.
+    /// - Throws: `unknown-instance` if the instance has ended.
     func check(for what: String) throws(BusError) {
         guard !isSingle, !isHeld else { return }
         throw BusError(

@@ -1,11 +1,11 @@
 internal import StrataCore
 
 extension ModuleRuntime {
-    /// `module/released`: an instance of this module's has ended. The answer
-    /// waits for what is done about it, which so has a bound at the broker.
+    /// Handles `module/released`: an instance of this module has ended. The answer is sent after
+    /// the instance's own cleanup, so that the broker limits the time for it.
     func instanceReleased(_ call: IncomingCall, _ body: UnsafeRawBufferPointer) {
         guard let end = end(of: (try? JSON(parsing: body))?["instance"]?.string ?? "") else {
-            // One that was never called has no object.
+            // An instance that was never called has no object.
             call.reply(Array("{}".utf8))
             return
         }
@@ -24,7 +24,7 @@ extension ModuleRuntime {
         return offers.exports.instances[String(parts[0])]?.release(number)
     }
 
-    /// The connection is gone, and all instances with it.
+    /// Ends all instances, because the connection that they belong to has ended.
     func endInstances() {
         for set in offers.exports.instances.values { end(all: set) }
     }
@@ -42,14 +42,14 @@ extension ModuleRuntime {
 // MARK: Instances that this module has created
 
 extension ModuleRuntime {
-    /// Releases an instance that nobody refers to any more.
+    /// Releases an instance whose last reference is gone.
     func releaseLater(_ lease: InstanceLease) {
         guard lease.release() != nil else { return }
         releases.add(lease.name)
         releaseMore()
     }
 
-    /// Tells the broker of the next one. Where there is no room for that, it waits for
+    /// Releases the next instance at the broker. If there is no room for the request, it waits for
     /// the next reply or creation.
     func releaseMore() {
         guard let session = connection.session, let name = releases.next else { return }

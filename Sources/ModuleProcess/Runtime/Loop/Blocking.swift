@@ -2,14 +2,15 @@ internal import Glibc
 internal import StrataCore
 internal import StrataLoop
 
-/// Runs what blocks or computes long, off the module's loop, and waits for it.
-/// At most four threads do that, each made when it is needed.
+/// Runs work that blocks or computes for long, off the module's loop, and waits for its result. At
+/// most four threads run such work; each is started when it is needed.
+///
+/// Cancelling the task doesn't stop work that is already running.
 /// - Parameters:
-///   - label: work of one label runs one after another, in the order in which
-///     it was given; work without one runs side by side.
-///   - work: what is run.
-/// - Throws: what the work throws; `overloaded` where 1,024 pieces wait.
-///   Cancelling the task doesn't stop work that runs.
+///   - label: Work with the same label runs one after another, in the order in which it was added;
+///     work without a label runs side by side.
+///   - work: The work to run.
+/// - Throws: The error that the work throws; `overloaded` if 1,024 blocks of work are waiting.
 @ModuleActor
 public func blocking<Result: Sendable>(
     label: String? = nil, _ work: @escaping @Sendable () throws -> Result
@@ -30,21 +31,21 @@ public func blocking<Result: Sendable>(
     return result
 }
 
-/// The threads for what blocks. Few, made when they are needed; work of one
-/// label runs one after another, in order.
+/// The threads for blocking work. There are few, and each is started when it is needed. Work with
+/// the same label runs one after another, in order.
 final class BlockingPool: Sendable {
     static let shared = BlockingPool()
 
-    /// Threads at most.
+    /// The most threads.
     static let mostThreads = 4
-    /// Pieces of work that wait, at most.
+    /// The most work items that may wait.
     static let mostWaiting = 1_024
 
     private typealias Work = @Sendable () -> Void
 
     private struct State {
         var ready: [(label: String?, work: Work)] = []
-        /// What waits behind the running work of its label.
+        /// The work that waits for the running work of the same label.
         var behind: [String: [Work]] = [:]
         var waiting = 0
         var threads = 0
@@ -54,7 +55,7 @@ final class BlockingPool: Sendable {
     private let state = Locked(State())
     private let signal = Signal()
 
-    /// Runs it on one of the threads; false where too much waits.
+    /// Queues work for one of the threads; returns false if too much is waiting.
     func add(label: String?, _ work: @escaping @Sendable () -> Void) -> Bool {
         let (taken, needsThread) = state.withLock { state -> (Bool, Bool) in
             guard state.waiting < Self.mostWaiting else { return (false, false) }
@@ -120,7 +121,7 @@ final class BlockingPool: Sendable {
 
 /// A counting semaphore.
 ///
-/// `@unchecked Sendable` because its count is under the condition's lock.
+/// `@unchecked Sendable` because its count is accessed only under the condition's lock.
 final class Signal: @unchecked Sendable {
     private let condition = Condition()
     private var count = 0
@@ -139,8 +140,8 @@ final class Signal: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Waits no longer than so many milliseconds.
-    /// - Returns: whether it was raised.
+    /// Waits up to the given number of milliseconds.
+    /// - Returns: Whether it was raised.
     @discardableResult
     func wait(milliseconds: Int) -> Bool {
         condition.lock()

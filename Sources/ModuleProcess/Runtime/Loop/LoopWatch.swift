@@ -1,21 +1,21 @@
 internal import Glibc
 internal import Logging
 
-/// Names a handler that holds the loop's thread too long. While one does,
-/// nothing else of the module runs: no other handler, no answer, no ping.
+/// Reports a handler that holds the loop's thread for too long. Meanwhile nothing else of the
+/// module runs: no other handler, no answer, no ping.
 ///
-/// On the loop's thread. A handler names itself where it starts and after each
-/// wait of the runtime's own; what runs under no name is "a task". The clock is
-/// the coarse one, of a few milliseconds: it costs a quarter of the other.
+/// Used on the loop's thread only. A handler names itself when it starts and after each wait of the
+/// runtime's own; code without a name is "a task". The clock is the coarse one, with a resolution
+/// of a few milliseconds, because it costs a quarter of the precise one.
 final class LoopWatch {
-    /// Nanoseconds from which on it is said.
+    /// The shortest time that is reported, in nanoseconds.
     static let longest: UInt64 = 100_000_000
 
     @exclusivity(unchecked) private var began: UInt64 = 0
     @exclusivity(unchecked) private var name: String?
-    /// A job may start a handler inline, and that one another.
+    /// The nesting of handlers: a job may start a handler inline, which may start another.
     @exclusivity(unchecked) private var depth = 0
-    /// Gets the name and the milliseconds; set by tests.
+    /// Receives the handler's name and the milliseconds. Tests replace it.
     var onHeld: (String, UInt64) -> Void = { name, milliseconds in
         ModuleLog.logger.warning(
             """
@@ -34,10 +34,10 @@ final class LoopWatch {
         }
     }
 
-    /// Says whose turn it is that runs now.
+    /// Names the handler that runs now.
     func note(_ name: String) { self.name = name }
 
-    /// One has ended, and another begins.
+    /// Ends one job and begins the next.
     func next() {
         guard depth == 1 else { return }
         let now = Self.now
@@ -63,7 +63,7 @@ final class LoopWatch {
     }
 }
 
-/// Where the runtime says what nobody is there to be told.
+/// The log for what no caller can be told.
 enum ModuleLog {
     static let logger = Logger(label: "strata")
 }

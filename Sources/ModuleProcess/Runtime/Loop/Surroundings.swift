@@ -1,50 +1,52 @@
 package import StrataCore
 package import StrataLoop
 
-/// What a module's runtime stands on: the time, who calls back later, the threads for what blocks,
-/// and the bytes to and from the bus. A process's is `LoopSurroundings`; a module also runs where time and bytes are made up.
+/// The services that a module's runtime depends on: the clock, timers, threads for blocking work,
+/// and the bytes to and from the bus. A process uses `LoopSurroundings`; a simulation provides its
+/// own time and bytes.
 ///
-/// Jobs of the language run in `ModuleExecutor`, which the owner of the actor's thread drives: an
-/// actor has one executor. What is measured of the module (`Measurement`, `LoopWatch`) is the
-/// machine's time, whatever it stands on.
+/// Swift's jobs run in `ModuleExecutor`, which the owner of the actor's thread drives, because an
+/// actor has only one executor. Measurements of the module (`Measurement`, `LoopWatch`) always use
+/// the machine's time.
 @ModuleActor
 package protocol Surroundings: AnyObject {
-    /// Milliseconds of a clock that only goes forward.
+    /// The milliseconds of a clock that only goes forward.
     var now: UInt64 { get }
 
-    /// Calls back once, so many milliseconds from now.
+    /// Calls back once after the given number of milliseconds.
     func after(_ milliseconds: UInt64, _ body: @escaping () -> Void) -> any Alarm
 
     /// Connects to a broker's socket.
     func connect(to socket: String, limits: FrameLimits) throws(SystemError) -> FrameChannel
 
-    /// Runs what blocks, off the actor's thread. Work of one label runs one after another, in order.
-    /// - Returns: false where too much waits, and this isn't run.
+    /// Runs blocking work off the actor's thread. Work with the same label runs one after another,
+    /// in order.
+    /// - Returns: False if too much work is waiting; this work isn't run then.
     func block(label: String?, _ work: @escaping @Sendable () -> Void) -> Bool
 }
 
-/// What code of the module that belongs to no handler stands on.
+/// The surroundings of the module's code that belongs to no handler.
 @ModuleActor
 package enum ProcessSurroundings {
-    /// Nil but where the process is a simulation.
+    /// The surroundings of a simulation; nil in every other process.
     package static var simulated: (any Surroundings)?
 
     static var current: any Surroundings { CallScope.current?.surroundings ?? simulated ?? LoopSurroundings.shared }
 }
 
-/// Something that will call back, until it is closed.
+/// A callback that is due later, unless it is closed before.
 @ModuleActor
 package protocol Alarm: AnyObject {
-    /// It doesn't call back any more. Twice is once.
+    /// Cancels the callback. A second call does nothing.
     func close()
 }
 
 extension LoopTimer: Alarm {}
 
-/// A process's libuv loop: the clock, the timers and the sockets of its modules, and what drives
-/// the actor's jobs, once in each round.
+/// A process's libuv loop: the clock, the timers and the sockets of its modules. It also drives the
+/// actor's jobs, once in each round.
 ///
-/// `@unchecked Sendable` because the loop is touched on its own thread alone, but for `init`.
+/// `@unchecked Sendable` because the loop is used on its own thread only, except by `init`.
 package final class LoopSurroundings: @unchecked Sendable {
     package static let shared = LoopSurroundings()
 
@@ -62,7 +64,7 @@ package final class LoopSurroundings: @unchecked Sendable {
         hook = RoundHook(loop) { ModuleExecutor.shared.drain() }
     }
 
-    /// Runs the loop on the calling thread, for good or until `Loop.stop`.
+    /// Runs the loop on the calling thread, forever or until `Loop.stop`.
     func run() {
         ModuleExecutor.shared.claimThread()
         loop.run()
@@ -73,7 +75,7 @@ extension LoopSurroundings: Surroundings {
     package var now: UInt64 { loop.now }
 
     package func after(_ milliseconds: UInt64, _ body: @escaping () -> Void) -> any Alarm {
-        // The round may have begun long ago.
+        // The loop's time may be stale, because the round may have begun long ago.
         loop.updateTime()
         let timer = LoopTimer(loop, onFire: body)
         timer.start(after: milliseconds)
@@ -89,8 +91,8 @@ extension LoopSurroundings: Surroundings {
     }
 }
 
-/// Waits on the module's own clock; `Task.sleep` would start threads for it.
-/// - Throws: `CancellationError` where the task is cancelled meanwhile.
+/// Waits on the module's own clock. `Task.sleep` would start threads.
+/// - Throws: `CancellationError` if the task is cancelled meanwhile.
 @ModuleActor
 public func sleep(milliseconds: Int) async throws {
     let scope = CallScope.current
@@ -103,7 +105,7 @@ public func sleep(milliseconds: Int) async throws {
     scope?.resumed()
 }
 
-/// One wait: a timer, and who waits for it.
+/// One wait: a timer, and the continuation that waits.
 @ModuleActor
 private final class Sleeper {
     private var continuation: UnsafeContinuation<Void, any Error>?
@@ -131,8 +133,7 @@ private final class Sleeper {
     }
 }
 
-/// Runs something on the actor: now where the caller is on its thread, else
-/// soon.
+/// Runs a body on the actor: now if the caller is on its thread, otherwise soon.
 func onModuleActor(_ body: @escaping @ModuleActor () -> Void) {
     if ModuleExecutor.shared.isCurrent {
         ModuleActor.assumeIsolated(body)
