@@ -10,7 +10,7 @@ internal import StrataLoop
 ///   - label: Work with the same label runs one after another, in the order in which it was added;
 ///     work without a label runs side by side.
 ///   - work: The work to run.
-/// - Throws: The error that the work throws; `overloaded` if 1,024 blocks of work are waiting.
+/// - Throws: The error that the work throws; `overloaded` if 1,024 work items are waiting.
 @ModuleActor
 public func blocking<Result: Sendable>(
     label: String? = nil, _ work: @escaping @Sendable () throws -> Result

@@ -1,50 +1,51 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs Swift's jobs on one thread: the executor of `ModuleActor`, and the
-/// preference of every task that the runtime starts. With the preference a
-/// continuation resumes here at once; without it each `await` would go through
-/// the generic executor's threads first. Whoever owns the thread calls `drain`.
+/// Runs Swift's jobs on one thread. It is the executor of `ModuleActor`, and the preference of
+/// every task that the runtime starts. With the preference, a continuation resumes here at once;
+/// without it, each `await` would first go through the generic executor's threads. The owner of the
+/// thread calls `drain`.
 ///
-/// `@unchecked Sendable` because `jobs`, `batch` and `afterJobs` are touched on
-/// the actor's thread alone, and the rest is atomic, locked or never changes.
+/// `@unchecked Sendable` because `jobs`, `batch` and `afterJobs` are accessed on the actor's thread
+/// only. The rest is atomic, locked or constant.
 package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     package static let shared = ModuleExecutor()
 
-    /// So often a drain takes jobs, before input and timers have their turn.
+    /// The most batches of jobs that one drain runs, before input and timers get their turn.
     private static let mostBatches = 16
 
     /// The actor's thread; 0 before there is one.
     private let thread = Atomic<UInt>(0)
-    // Unchecked exclusivity, here and in what each message passes: these are
-    // on one thread, no call holds one across another, and the checks cost more
-    // than the work.
+    // Unchecked exclusivity, here and on the path of each message: these properties are used on one
+    // thread only, and no call holds one across another call. The checks would cost more than the
+    // work.
     @exclusivity(unchecked) private var jobs: [UnownedJob] = []
     @exclusivity(unchecked) private var batch: [UnownedJob] = []
     private let foreign = Locked(ForeignJobs())
     private let hasForeign = Atomic<Bool>(false)
-    /// Called after each drain: what jobs have sent is written here, since the
-    /// order of one round's hooks isn't ours to choose.
+    /// Called after each drain. They write what the jobs have sent, because the order of the hooks
+    /// in one round can't be chosen.
     @exclusivity(unchecked) private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
     let watch = LoopWatch()
 
-    /// Jobs that other threads enqueued, and what brings about the next drain. A struct: in a
-    /// tuple the lock's generic code would wrap the closure once more at each access.
+    /// The jobs that other threads enqueued, and the function that wakes the loop for a drain. A
+    /// struct: with a tuple, the lock's generic code would wrap the closure once more at each
+    /// access.
     private struct ForeignJobs {
         var jobs: [UnownedJob] = []
         var wake: @Sendable () -> Void = {}
     }
 
-    /// For tests; a process has `shared`.
+    /// Creates an executor for tests; a process uses `shared`.
     init() {}
 
-    /// Says how a drain is brought about, from any thread.
+    /// Sets the function that makes the loop drain soon; it is called on any thread.
     package func setWake(_ wake: @escaping @Sendable () -> Void) { foreign.withLock { $0.wake = wake } }
 
     /// Whether the caller is on the actor's thread.
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// Says that the calling thread is the actor's, once per process.
+    /// Makes the calling thread the actor's, once per process.
     func claimThread() {
         let (claimed, owner) = thread.compareExchange(
             expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent)
@@ -52,12 +53,12 @@ package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     }
 
     /// Makes the calling thread the actor's until `giveThreadBack`.
-    /// - Returns: false where another one is the actor's.
+    /// - Returns: False if another thread is the actor's.
     package func borrowThread() -> Bool {
         thread.compareExchange(expected: 0, desired: UInt(pthread_self()), ordering: .sequentiallyConsistent).exchanged
     }
 
-    /// The actor has no thread again.
+    /// Leaves the actor without a thread.
     package func giveThreadBack() {
         precondition(isCurrent, "the module's loop is another thread's")
         thread.store(0, ordering: .sequentiallyConsistent)
@@ -69,7 +70,7 @@ package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     func removeAfterJobs(_ owner: AnyObject) { afterJobs.removeAll { $0.owner === owner } }
 
-    /// Whether something waits for its turn on the loop's thread.
+    /// Whether a job is waiting to run on the loop's thread.
     package var hasJobs: Bool { !jobs.isEmpty }
 
     // MARK: SerialExecutor and TaskExecutor
@@ -93,15 +94,15 @@ package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
 
     // MARK: Jobs
 
-    /// Runs the jobs that wait, then the jobs that these have made, and so on: so many times
-    /// as `mostBatches` says.
+    /// Runs the waiting jobs, then the jobs that they have made, and so on, for up to `mostBatches`
+    /// batches.
     package func drain() {
         var batches = 0
         while true {
             takeForeign()
             if jobs.isEmpty { break }
             if batches == Self.mostBatches {
-                // Nobody must wait while there are jobs.
+                // Jobs are left, so the loop must not sleep.
                 wake()
                 break
             }
@@ -117,11 +118,11 @@ package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
             batches += 1
         }
         for (_, body) in afterJobs { body() }
-        // What was written may have made jobs; nobody must wait then.
+        // Writing may have made jobs; the loop must not sleep then.
         if !jobs.isEmpty { wake() }
     }
 
-    /// Forgets the jobs that wait: their tasks never go on.
+    /// Drops the waiting jobs: their tasks never resume.
     package func dropJobs() {
         takeForeign()
         jobs = []
@@ -136,30 +137,29 @@ package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     }
 }
 
-/// The actor on the one thread that a module's loop runs on. All of a module's
-/// handlers, and all of its state that isn't said to be elsewhere, are on it.
+/// The actor of a module: it runs on the one thread of the module's loop. All of a module's
+/// handlers are on it, and all of its state that isn't declared to be elsewhere.
 ///
-/// State needs no lock: only at an `await` does anything else run.
+/// State needs no lock: other code runs only at an `await`.
 @globalActor
 public actor ModuleActor {
-    /// The one that there is.
+    /// The only instance.
     public static let shared = ModuleActor()
 
     private init() {}
 
-    /// The module's loop, as the language asks for it.
+    /// The module's loop as a serial executor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         ModuleExecutor.shared.asUnownedSerialExecutor()
     }
 
-    /// Runs what must be on the actor, from code that is on its thread and
-    /// that the compiler doesn't know to be; traps elsewhere.
+    /// Runs code that must be on the actor, for callers that are on its thread without the compiler
+    /// knowing. Traps on any other thread.
     package nonisolated static func assumeIsolated<Result: Sendable>(
         _ body: @ModuleActor () throws -> Result
     ) rethrows -> Result {
         precondition(ModuleExecutor.shared.isCurrent, "this must run on the module's loop thread")
-        // As `MainActor.assumeIsolated` does: the isolation that is cast away
-        // is the one just checked.
+        // The cast removes the isolation that was just checked, as `MainActor.assumeIsolated` does.
         return try withoutActuallyEscaping(body) { body in
             try unsafeBitCast(body, to: (() throws -> Result).self)()
         }

@@ -1,28 +1,29 @@
 public import CoreMetrics
 internal import StrataCore
 
-/// Keeps what a module measures in its process's memory, where `strata metrics`
-/// asks for it. It is where a module's metrics go unless its `metrics` says
-/// otherwise; to tell another exporter too, put both side by side:
+/// Keeps a module's metrics in the memory of its process, where `strata metrics` reads them.
+///
+/// This is where a module's metrics go, unless its `metrics` says otherwise. To use another
+/// exporter too, combine both:
 ///
 ///     static var metrics: any MetricsFactory {
 ///         MultiplexMetricsHandler(factories: [BusMetrics.shared, exporter])
 ///     }
 ///
-/// A metric is one label with its dimensions, of one kind: who makes the same
-/// again has the same one. At most `mostMetrics` are kept; what is made beyond
-/// measures nothing, is counted (`strata_module_dropped_metrics`), and the first of
-/// them is named in the log. May be used on any thread.
+/// A metric is one label with its dimensions, of one kind; making the same metric again returns the
+/// existing one. At most `mostMetrics` are kept. Metrics beyond that measure nothing and are
+/// counted in `strata_module_dropped_metrics`; the log names the first of them. May be used on any
+/// thread.
 ///
-/// Percentiles of timers and recorders are right within 7 % from 10⁻⁶ to 10¹³,
-/// and are of all values since the process began.
+/// Percentiles of timers and recorders are accurate to 7 % between 10⁻⁶ and 10¹³. They cover all
+/// values since the process began.
 public final class BusMetrics: MetricsFactory, Sendable {
-    /// The process's own.
+    /// The process's own metrics.
     public static let shared = BusMetrics()
 
-    /// How many metrics are kept.
+    /// The most metrics that are kept.
     public static let mostMetrics = 1_024
-    /// How many bytes a metric's label and dimensions may have together.
+    /// The most bytes that a metric's label and dimensions may have together.
     public static let longestName = 1_024
 
     private struct Registry {
@@ -67,13 +68,13 @@ public final class BusMetrics: MetricsFactory, Sendable {
     public func destroyRecorder(_ handler: any RecorderHandler) { forget(handler) }
     public func destroyTimer(_ handler: any TimerHandler) { forget(handler) }
 
-    /// The metric of a name: the one that there is, or a new one.
+    /// Returns the metric of a name, and makes it if there is none.
     private func metric<Metric: KeptMetric>(
         _ kind: MetricName.Kind, _ label: String, _ dimensions: [(String, String)], _ make: () -> Metric
     ) -> Metric {
         let name = MetricName(kind, label, dimensions)
         let (metric, isFirstDropped) = registry.withLock { registry -> (Metric, Bool) in
-            // Because a kind is always of one class.
+            // Because a kind always has the same class.
             if let known = registry.metrics[name] { return (known as! Metric, false) }
             let made = make()
             guard registry.metrics.count < Self.mostMetrics, name.bytes <= Self.longestName else {
@@ -102,7 +103,7 @@ public final class BusMetrics: MetricsFactory, Sendable {
 
     // MARK: module/metrics
 
-    /// The answer of `module/metrics`; nil where nothing was ever measured here.
+    /// The answer to `module/metrics`; nil if nothing was ever measured here.
     func answer() -> JSON? {
         let (metrics, dropped) = registry.withLock { ($0.metrics, $0.dropped) }
         guard !metrics.isEmpty || dropped > 0 else { return nil }

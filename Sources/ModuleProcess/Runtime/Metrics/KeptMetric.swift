@@ -3,13 +3,13 @@ internal import Glibc
 internal import StrataCore
 internal import Synchronization
 
-/// A metric of `BusMetrics`. Handlers of any thread change it.
+/// A metric of `BusMetrics`. Any thread may change it.
 protocol KeptMetric: AnyObject, Sendable {
-    /// Its value or values, as `module/metrics` tells them.
+    /// Returns the metric's value or values in the form of `module/metrics`.
     func members(of kind: MetricName.Kind) -> [JSON.Member]
 }
 
-/// What only grows, by whole numbers.
+/// A whole number that only grows.
 final class KeptCounter: KeptMetric, CounterHandler {
     private let value = Atomic<Int64>(0)
 
@@ -21,9 +21,9 @@ final class KeptCounter: KeptMetric, CounterHandler {
     }
 }
 
-/// A number that is set or changed: a meter, a gauge, a counter of fractions.
+/// A number that is set or changed: a meter, a gauge or a fractional counter.
 final class KeptNumber: KeptMetric, MeterHandler, RecorderHandler, FloatingPointCounterHandler {
-    /// A `Double`'s bits.
+    /// The bits of a `Double`.
     private let bits = Atomic<UInt64>(0)
 
     func set(_ value: Int64) { set(Double(value)) }
@@ -48,14 +48,13 @@ final class KeptNumber: KeptMetric, MeterHandler, RecorderHandler, FloatingPoint
     }
 }
 
-/// How many values there were, of which size: a timer, in nanoseconds, or a
-/// recorder. Values are counted in steps of 2^-20: a smaller one as 0, and one of 2^44
-/// or more as nearly 2^44.
+/// The distribution of a timer's values in nanoseconds, or of a recorder's values. Values are
+/// counted in steps of 2^-20: a smaller value counts as 0, and one of 2^44 or more as nearly 2^44.
 ///
-/// Its lock is its own, because `Locked` holds only what can be copied.
-/// `@unchecked Sendable` because the values are reached under the lock alone.
+/// It has its own lock because `Locked` holds only copyable values. `@unchecked Sendable` because
+/// the values are accessed only under that lock.
 final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked Sendable {
-    /// Steps of a value of 1: the histogram knows whole numbers only.
+    /// The number of steps in a value of 1: the histogram counts whole numbers only.
     private static let scale = 0x1p20
     private static let largestCounted = 0x1p44
 
@@ -74,7 +73,7 @@ final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked S
     func recordNanoseconds(_ duration: Int64) { record(Double(duration)) }
     func record(_ value: Int64) { record(Double(value)) }
 
-    /// What is no number is left out.
+    /// Records a value; NaN is ignored.
     func record(_ value: Double) {
         guard !value.isNaN else { return }
         pthread_mutex_lock(mutex)
@@ -99,25 +98,25 @@ final class KeptSummary: KeptMetric, TimerHandler, RecorderHandler, @unchecked S
 
     private func percentile(_ share: Double) -> Double? {
         guard histogram.count > 0 else { return nil }
-        // A slot reaches to the step behind its upper bound.
+        // A slot reaches to the step after its upper bound.
         return min((Double(histogram.percentile(share)) + 1) / Self.scale, largest)
     }
 }
 
 extension JSON {
-    /// A whole number without a fraction; what is not finite has no JSON, and is null.
+    /// Returns the number as JSON: an integer if it is whole, null if it is not finite.
     fileprivate static func measured(_ number: Double) -> JSON {
         guard number.isFinite else { return .null }
         return abs(number) < 0x1p53 && number.rounded() == number ? .integer(Int64(number)) : .number(number)
     }
 }
 
-/// Which metric it is: its kind, label and dimensions.
+/// The identity of a metric: its kind, label and dimensions.
 struct MetricName: Hashable, Comparable {
     enum Kind: Int {
         case counter, fractionalCounter, gauge, summary, timer
 
-        /// As `module/metrics` tells it. A timer is a summary of seconds.
+        /// The kind's name in `module/metrics`. A timer is a summary in seconds.
         var word: JSON {
             switch self {
             case .counter, .fractionalCounter: "counter"
@@ -129,7 +128,7 @@ struct MetricName: Hashable, Comparable {
 
     let kind: Kind
     let label: String
-    /// Names and values in turn; of a name given twice the last value.
+    /// Names and values alternately; if a name was given twice, its last value.
     private let dimensions: [String]
 
     init(_ kind: Kind, _ label: String, _ dimensions: [(String, String)]) {
@@ -149,7 +148,7 @@ struct MetricName: Hashable, Comparable {
 
     var bytes: Int { dimensions.reduce(label.utf8.count) { $0 + $1.utf8.count } }
 
-    /// What a metric's JSON begins with.
+    /// The first members of the metric's JSON.
     var members: [JSON.Member] {
         var members = [JSON.Member("name", .string(label)), JSON.Member("type", kind.word)]
         if kind == .timer { members.append(JSON.Member("unit", "seconds")) }

@@ -1,11 +1,11 @@
 internal import StrataCore
 
-/// The module's work that no handler waits for.
+/// The module's background work, which no handler waits for.
 @ModuleActor
 final class Backgrounds {
     private var tasks: [UInt64: Task<Void, Never>] = [:]
     private var nextKey: UInt64 = 0
-    /// Work has failed without which the module is not to go on; told what and why.
+    /// Called with the work's name and its error when work fails that the module can't do without.
     var onFatalFailure: (String) -> Void = { _ in }
 
     private static let shortestPause: Duration = .milliseconds(100)
@@ -34,8 +34,8 @@ final class Backgrounds {
         _ key: UInt64, _ name: String, _ onFailure: Bus.FailurePolicy,
         _ work: @escaping @ModuleActor () async throws -> Void
     ) -> Task<Void, Never> {
-        // Immediate, since the compiler can't check the closure of another
-        // kind of task; what starts it goes on first nevertheless.
+        // An immediate task, because the compiler can't check the closure of another kind. It
+        // yields first, so that its starter continues before it.
         Task.immediateDetached(executorPreference: ModuleExecutor.shared) { @ModuleActor in
             await Task.yield()
             await self.run(name, onFailure, work)
@@ -65,7 +65,8 @@ final class Backgrounds {
         }
     }
 
-    /// Nil too where it was cancelled: what it throws then is how it ends.
+    /// Runs the work and returns its error. Nil also if the work was cancelled: an error is then
+    /// just how it ends.
     private func failure(of work: @ModuleActor () async throws -> Void) async -> (any Error)? {
         do {
             try await work()

@@ -1,55 +1,54 @@
 internal import StrataCore
 internal import StrataLoop
 
-/// A module's connection to the bus: it is made, says hello, and is made again when
-/// it is lost, for as long as `Reconnection` says. What hello says, and what comes
-/// then, is its owner's affair.
+/// A module's connection to the bus. It connects, says hello, and connects again after a loss, for
+/// as long as `Reconnection` allows. Its owner decides what hello contains and handles what arrives
+/// later.
 @ModuleActor
 final class BusConnection {
-    /// What a new connection begins with.
+    /// The messages that begin a new connection.
     struct Greeting {
-        /// Hello's body, and what follows of it with `bus/register` where it doesn't
-        /// fit into one frame.
+        /// Hello's body, and what doesn't fit into one frame as bodies of `bus/register`.
         var parts: [JSON]
-        /// Gets each part with the broker's answer to it.
+        /// Called with each part and the broker's answer to it.
         var answered: (_ part: JSON, _ answer: JSON) -> Void
-        /// The connection can be used.
+        /// Called when the connection is ready for use.
         var opened: () -> Void
     }
 
-    /// Why there will be no connection any more.
+    /// The reason why there will be no further connection.
     enum End {
         case shuttingDown
-        /// With what a person is told.
+        /// The message is for people.
         case failed(String)
     }
 
-    /// The refusals and farewells after which another try may succeed.
+    /// The refusals and farewells after which another attempt may succeed.
     private static let passing: Set<ErrorCode> = [.slowConsumer, .overloaded, .nameTaken]
 
-    /// The codes that, without id, end a connection; any other is a remark on
-    /// a frame that wanted no answer.
+    /// The codes of errors without an id that end a connection. An error with another code is a
+    /// remark on a frame that expected no answer.
     private static let ending: Set<ErrorCode> = [
         .badFrame, .badHeader, .tooLarge, .notRegistered, .badVersion, .slowConsumer, .shuttingDown, .failed,
         .overloaded,
     ]
 
-    /// Called for each new connection, before hello; sets what gets its calls and notices.
+    /// Called for each new connection, before hello; sets the handlers of its calls and notices.
     var greet: (Session) -> Greeting = { _ in Greeting(parts: [], answered: { _, _ in }, opened: {}) }
-    /// It was lost. Returns whether it is to be made again.
+    /// Called when the connection is lost. Returns whether to connect again.
     var onLost: () -> Bool = { true }
-    /// No other will come.
+    /// Called when there will be no further connection.
     var onEnd: (End) -> Void = { _ in }
 
-    /// The connection that is open and has said hello.
+    /// The open connection, once its hello is answered.
     @exclusivity(unchecked)  // because each request passes it, on one thread
     private(set) var session: Session?
-    /// What hello was answered with last.
+    /// The broker's last answer to hello.
     private(set) var welcome = JSON.null
     private let socket: String
-    /// The connection that waits for hello's answer.
+    /// The connection that awaits the answer to hello.
     private var connecting: Session?
-    /// Nil where it isn't to be made again.
+    /// Nil if a lost connection is not to be made again.
     private var reconnection: Reconnection? = Reconnection()
     private var alarm: (any Alarm)?
     private let gate: ConnectionGate
@@ -61,10 +60,10 @@ final class BusConnection {
         gate = ConnectionGate(surroundings)
     }
 
-    /// Whether there is one, or one whose hello is on its way.
+    /// Whether there is a connection, or one that awaits the answer to hello.
     var isThere: Bool { session != nil || connecting != nil }
 
-    /// The connection, once there is one.
+    /// Returns the connection, and waits for one if there is none.
     func session(for outgoing: borrowing Outgoing) async throws -> Session {
         while true {
             if let lease = outgoing.lease { try lease.check(for: outgoing.what) }
@@ -79,7 +78,7 @@ final class BusConnection {
         do {
             channel = try surroundings.connect(to: socket, limits: SessionLimits().ofFrames)
         } catch {
-            // At first there must be a bus; later it may be starting again.
+            // At the start the bus must be up; later it may be restarting.
             if welcome == .null, reconnection?.isTrying == false {
                 onEnd(.failed("can't reach the bus: \(error): is the app up?"))
             } else {
@@ -95,20 +94,20 @@ final class BusConnection {
         say(greeting.parts[...], of: greeting, on: session)
     }
 
-    /// Ends a connection that can't go on, and makes another.
+    /// Ends a connection that can't continue, and connects again.
     func lose(_ session: Session) {
         session.close()
         lost(Session.Ending(reason: .closed, farewell: nil))
     }
 
-    /// One that is lost isn't made again.
+    /// Stops connecting again after a loss.
     func stopReconnecting() {
         reconnection = nil
         alarm?.close()
         alarm = nil
     }
 
-    /// Ends it; requests that wait for it fail.
+    /// Ends the connection; requests that wait for one fail.
     func close() {
         stopReconnecting()
         gate.close(.notConnected("a request"))
@@ -120,7 +119,8 @@ final class BusConnection {
 
     // MARK: Hello
 
-    /// Says hello, or what follows of it; after the last part the connection can be used.
+    /// Sends hello and then the remaining parts. After the last part the connection is ready for
+    /// use.
     private func say(_ parts: ArraySlice<JSON>, of greeting: Greeting, on session: Session) {
         guard let part = parts.first else { return opened(session, greeting) }
         let isHello = parts.startIndex == greeting.parts.startIndex
@@ -131,7 +131,7 @@ final class BusConnection {
                     .callback { [unowned self] answer in
                         switch answer {
                         case .failure(let error):
-                            // The connection's own end comes to `lost`.
+                            // `lost` handles the end of the connection itself.
                             if error.code != .died { farewell(error) }
                         case .success(let body):
                             let told = (try? JSON(parsing: body)) ?? [:]
@@ -161,8 +161,8 @@ final class BusConnection {
 
     // MARK: Its end
 
-    /// The broker refuses hello, says that it ends the connection, or remarks
-    /// on something that this module sent.
+    /// Handles an error without an id. The broker refuses hello, announces the end of the
+    /// connection, or remarks on a frame that this module sent.
     private func farewell(_ error: BusError) {
         if session != nil, !Self.ending.contains(error.code) {
             ModuleLog.logger.error("the bus refused what this module sent: \(error)")
@@ -200,8 +200,8 @@ final class BusConnection {
     }
 }
 
-/// When to connect again: after 10 ms, twice as long each time up to 1 s, and
-/// for 30 s in all since the connection was lost.
+/// The schedule for connecting again: the first delay is 10 ms, doubling up to 1 s. It gives up 30
+/// s after the connection was lost.
 struct Reconnection {
     static let first: UInt64 = 10
     static let longest: UInt64 = 1_000
@@ -215,7 +215,7 @@ struct Reconnection {
     /// Whether the connection is lost.
     var isTrying: Bool { lostAt != nil }
 
-    /// Milliseconds until the next try; nil where it has been long enough.
+    /// Returns the milliseconds until the next attempt; nil if the time is up.
     mutating func next(now: UInt64) -> UInt64? {
         let since = lostAt ?? now
         lostAt = since
@@ -224,6 +224,6 @@ struct Reconnection {
         return delay
     }
 
-    /// Hello was answered.
+    /// Resets the schedule, because hello was answered.
     mutating func succeeded() { self = Reconnection() }
 }

@@ -1,9 +1,9 @@
 internal import StrataCore
 
-/// Where requests wait that are made while there is no connection.
+/// The requests that wait for a connection.
 @ModuleActor
 final class ConnectionGate {
-    /// At most so many; one more fails.
+    /// The most requests that may wait; further ones fail.
     static let most = 1_024
 
     private var waiters: [(key: UInt64, continuation: UnsafeContinuation<Void, any Error>, alarm: any Alarm)] = []
@@ -16,9 +16,9 @@ final class ConnectionGate {
 
     /// Waits for a connection.
     /// - Parameters:
-    ///   - deadline: milliseconds; nil is the bus's default.
-    ///   - isThere: asked once more where the wait begins: a task without the
-    ///     loop's preference gives way at each `await`, also of the same actor.
+    ///   - deadline: The time in milliseconds; nil for the bus's default.
+    ///   - isThere: Called once more when the wait begins: a task without the loop's preference
+    ///     yields at each `await`, even on the same actor.
     func wait(for what: String, deadline: UInt64?, unless isThere: () -> Bool) async throws {
         let key = nextKey
         nextKey += 1
@@ -54,7 +54,7 @@ final class ConnectionGate {
         }
     }
 
-    /// No connection will come any more.
+    /// Fails all waiting requests, because there will be no further connection.
     func close(_ error: BusError) {
         isOver = true
         for waiter in waiters { fail(waiter.key, error) }
@@ -68,8 +68,8 @@ final class ConnectionGate {
     }
 }
 
-/// The wait for handlers that run when tearDown is asked for: what a module is
-/// asked before it is stopped or replaced is answered still.
+/// The wait for running handlers before tearDown, so that calls that arrived before the module is
+/// stopped or replaced are still answered.
 @ModuleActor
 final class HandlerWait {
     private weak var session: Session?
@@ -79,10 +79,10 @@ final class HandlerWait {
 
     init(_ surroundings: any Surroundings) { self.surroundings = surroundings }
 
-    /// Calls back when no handler runs that somebody waits for within a time, or
-    /// when half of the time for tearDown has passed. A call without a deadline, a
-    /// stream that may go on for ever, is not waited for.
-    /// - Parameter left: of the time for tearDown, in milliseconds; nil, at SIGTERM, for none.
+    /// Calls back when no handler of a call with a deadline is left, or after half of the time for
+    /// tearDown. It doesn't wait for calls without a deadline, such as endless streams.
+    /// - Parameter left: The time left for tearDown in milliseconds; nil, as at SIGTERM, means not
+    ///   to wait.
     func begin(on session: Session?, _ left: UInt64?, then: @escaping () -> Void) {
         guard let session, session.hasUnfinished, let left, left > 1 else { return then() }
         self.then = then
@@ -91,14 +91,14 @@ final class HandlerWait {
         alarm = surroundings.after(left / 2) { [weak self] in self?.stop() }
     }
 
-    /// Handlers are not waited for any longer.
+    /// Ends the wait and calls back now.
     func stop() {
         guard let then else { return }
         cancel()
         then()
     }
 
-    /// Nobody is called back any more.
+    /// Ends the wait without calling back.
     func cancel() {
         then = nil
         alarm?.close()

@@ -3,7 +3,7 @@ internal import Glibc
 public import StrataCore
 internal import Tracing
 
-/// What a module is told at its start.
+/// The information that a module receives at its start.
 public struct Context: Sendable {
     /// The app's name.
     public let app: String
@@ -11,13 +11,13 @@ public struct Context: Sendable {
     public let env: String
     /// The app's settings, from its manifest.
     public let settings: JSON
-    /// What the app was started with.
+    /// The options that the app was started with.
     public let launchOptions: JSON
-    /// The module's name, as its row has it.
+    /// The module's name, from its row in the manifest.
     public let module: String
-    /// Its level.
+    /// The module's level.
     public let level: String
-    /// That level's place in the table: 0 for the foundation.
+    /// The level's index in the table: 0 for the foundation.
     public let rank: Int
     /// The level table, foundation first.
     public let levels: [String]
@@ -40,26 +40,26 @@ public struct Context: Sendable {
     }
 }
 
-/// What a module's process is told by who started it.
+/// The settings of a module's process, from the launcher or whoever else started it.
 package struct Configuration: Sendable {
     /// The broker's socket.
     package var socket: String
-    /// The row's name; nil where the module was started by hand.
+    /// The row's name; nil if the module was started by hand.
     package var module: String?
     package var token: String?
-    /// A pipe's reading end that the launcher holds the other end of.
+    /// The reading end of a pipe whose other end the launcher holds.
     package var lifeline: Int32?
-    /// Where spans are written; nil for nowhere.
+    /// The path of the file for spans; nil for none.
     package var spans: String?
-    /// Told instead of those that the process has: tests have several modules in one.
+    /// Used instead of the process's own: tests run several modules in one process.
     var metrics: (any MetricsFactory)?
     var tracer: (any Tracer)?
-    /// Without the program's name.
+    /// The arguments, without the program's name.
     package var arguments: [String] = []
 
     package init(socket: String) { self.socket = socket }
 
-    /// Reads `STRATA_SOCKET` and the others; nil where there is no socket.
+    /// Reads `STRATA_SOCKET` and the other variables; nil if there is no socket.
     static func fromEnvironment() -> Configuration? {
         guard let socket = variable("STRATA_SOCKET") else { return nil }
         var configuration = Configuration(socket: socket)
@@ -77,8 +77,8 @@ package struct Configuration: Sendable {
     }
 }
 
-/// The steps of a module's life, each run once per process. One that the broker
-/// asks for again, after a lost connection, is answered from what is known.
+/// The steps of a module's life, each run once per process. If the broker asks for a step again
+/// after a lost connection, the known result answers it.
 @ModuleActor
 final class LifeCycle {
     enum Step: String, CaseIterable {
@@ -86,7 +86,7 @@ final class LifeCycle {
     }
 
     private enum State {
-        /// Never begun, or failed: then it runs again where it is asked for.
+        /// Not begun, or failed; runs again when asked for.
         case idle
         case running([(Result<Void, any Error>) -> Void])
         case done
@@ -96,7 +96,7 @@ final class LifeCycle {
 
     init() {}
 
-    /// Whether hello may say `resumed`: all of the start is done.
+    /// Whether hello may say `resumed`: every step of the start is done.
     var hasStarted: Bool { isDone(.setUp) && isDone(.initialize) && isDone(.didStart) }
 
     /// Whether there is something to tear down.
@@ -112,9 +112,9 @@ final class LifeCycle {
         return false
     }
 
-    /// Runs a step, or waits for it, or says at once that it is done.
+    /// Runs a step. If the step is running, waits for it; if it is done, calls back at once.
     /// - Parameters:
-    ///   - start: begins the work, and says its end to what it is given.
+    ///   - start: Begins the work, and passes its result to the given closure.
     func run(
         _ step: Step, start: (_ finish: @escaping @ModuleActor (Result<Void, any Error>) -> Void) -> Void,
         then: @escaping (Result<Void, any Error>) -> Void

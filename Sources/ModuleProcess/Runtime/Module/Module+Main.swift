@@ -4,10 +4,10 @@ internal import StrataCore
 internal import StrataLoop
 
 extension Module {
-    /// Runs the module's process: what `@main` calls. Returns never.
+    /// Runs the module's process; `@main` calls it. Never returns.
     ///
-    /// `--describe` prints the module's hello, without a bus, and `--help` says
-    /// what the program is; all other arguments are the module's own.
+    /// `--describe` prints the module's hello without connecting to a bus, and `--help` describes
+    /// the program. All other arguments are the module's own.
     nonisolated public static func main() {
         ProcessControl.writeOutputByLines()
         ModuleExecutor.shared.claimThread()
@@ -21,7 +21,7 @@ extension Module {
             default: return start()
             }
         }
-        // Nobody else needs to hold it: a module may have no use for its bus.
+        // Held here, because a module that doesn't use its bus holds no reference to it.
         withExtendedLifetime(runtime) { LoopSurroundings.shared.run() }
         fatalError("the module's loop ended by itself")
     }
@@ -42,7 +42,7 @@ extension Module {
                 "is a module of a Strata app, and STRATA_SOCKET, the path of the app's bus, is not set: start the "
                     + "app with `strata up`, or set the variable")
         }
-        // Before the module is made: metrics that it has as properties are its own from then on.
+        // Before the module is created, so that metrics among its properties use this factory.
         if MetricsSystem.factory is NOOPMetricsHandler { MetricsSystem.bootstrap(Self.metrics) }
         let runtime = ModuleRuntime(Self.self, configuration) { code, line in endProcess(code, line) }
         runtime.watchProcess(on: LoopSurroundings.shared.loop)
@@ -51,7 +51,7 @@ extension Module {
     }
 
     private static func endProcess(_ code: Int32, _ line: String?) -> Never {
-        // Not by the C library's `stderr`, which Swift 6 takes for shared mutable state.
+        // Not through the C library's `stderr`, which Swift 6 treats as shared mutable state.
         if var line = line.map({ "\(name): \($0)\n" }) {
             line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
         }
@@ -71,7 +71,7 @@ extension Module {
 }
 
 extension ModuleRuntime {
-    /// SIGTERM, SIGINT and the lifeline's end end the module in order.
+    /// Ends the module in order at SIGTERM, at SIGINT, and when the lifeline closes.
     fileprivate func watchProcess(on loop: Loop) {
         for signal in [SIGTERM, SIGINT] {
             _ = try? SignalWatcher(loop, signal: signal) { [weak self] in self?.signalled() }

@@ -19,46 +19,49 @@ public import CoreMetrics
 /// All of it runs on `ModuleActor`, the one thread of the module's loop.
 @ModuleActor
 public protocol Module: AnyObject, SendableMetatype {
-    /// Its name on the bus where the launcher gives none.
+    /// The module's name on the bus, unless the launcher gives it one.
     static var name: String { get }
-    /// The level that it wants to be in; the broker refuses it in another. Nil
-    /// leaves that to the app's manifest.
+    /// The level that the module requires; the broker refuses it in any other level. Nil leaves the
+    /// level to the app's manifest.
     static var level: String? { get }
-    /// Where it and the libraries that it uses tell what they measure, with
-    /// swift-metrics. `BusMetrics.shared`, unless it says otherwise: what is kept there
-    /// `strata metrics` shows. `NOOPMetricsHandler.instance` measures nothing.
+    /// The factory that receives the swift-metrics metrics of the module and of its libraries. The
+    /// default is `BusMetrics.shared`, which `strata metrics` reads. `NOOPMetricsHandler.instance`
+    /// measures nothing.
     ///
-    /// Asked once, before `init`, and bootstrapped then: a `MetricsSystem.bootstrap`
-    /// in `init` or later would be the second one, which ends the process.
+    /// It is read once, before `init`, and bootstrapped then. A `MetricsSystem.bootstrap` in `init`
+    /// or later would be the second one, which ends the process.
     nonisolated static var metrics: any MetricsFactory { get }
 
-    /// Makes the module, once per process, before there is a connection.
-    /// `--describe` makes one too: do here only what needs no bus.
+    /// Creates the module, once per process, before it connects. `--describe` creates one too, so
+    /// do only what needs no bus.
     init(bus: Bus) throws
 
-    /// Says what the module offers and declares, once, right after `init`.
+    /// Fills in what the module offers and declares. Called once, right after `init`.
     func register(_ exports: inout Exports) throws
 
-    /// The first step of the start: of all modules of the app, earlier levels
-    /// first. What it calls must be ready, which at the app's start no eager module
-    /// is yet: what needs one belongs in `initialize`.
-    func setUp(_ context: Context) async throws
-    /// The second step, after every eager module has done the first, and those
-    /// before this one have done the second: they are ready.
-    func initialize() async throws
-    /// All eager modules are ready.
-    func didStart() async throws
-    /// Under `replace: overlap`: another process has taken over. This one gets no notices
-    /// and events any more, and new calls only to instances that were created in it.
-    /// `tearDown` comes when this has returned and nothing is open, or after `stop`.
+    /// The first step of the start. It runs for all modules of the app, earlier levels first.
     ///
-    /// End here the streams that would go on, and background work that is the other
-    /// process's now. What is open at the end gets `replaced`.
+    /// It may only call modules that are ready. At the app's start, no eager module is ready yet:
+    /// do what needs one in `initialize`.
+    func setUp(_ context: Context) async throws
+    /// The second step of the start. It runs after every eager module has finished the first step,
+    /// and after the modules before this one have finished the second: those are ready.
+    func initialize() async throws
+    /// Called when all eager modules are ready.
+    func didStart() async throws
+    /// Called under `replace: overlap` when another process has taken over.
+    ///
+    /// This process receives no more notices and events, and new calls only for instances that were
+    /// created in it. `tearDown` follows when this has returned and nothing is open, or after
+    /// `stop`.
+    ///
+    /// End streams here that would otherwise continue, and background work that the other process
+    /// now does. What is still open at the end fails with `replaced`.
     func retiring() async throws
-    /// The end. Not called where the start has never begun.
+    /// Called at the end, unless the start has never begun.
     func tearDown() async throws
-    /// The bus was away and is here again: its observations are declared anew,
-    /// its instances and its open calls are gone.
+    /// Called when the module is connected to the bus again. Its observations are declared again;
+    /// its instances have ended, and its open calls have failed.
     func resumed() async throws
 }
 

@@ -1,14 +1,14 @@
 internal import StrataCore
 
 extension ModuleRuntime {
-    /// What each new connection begins with.
+    /// Returns the messages that begin a new connection.
     func greet(_ session: Session) -> BusConnection.Greeting {
         session.onCall = { [unowned self, unowned session] header, body in self.received(header, body, on: session) }
         session.onNotice = { [unowned self, unowned session] header, body in
             self.received(notice: header, body, on: session)
         }
         let resumed = lifeCycle.hasStarted
-        // In hello's order, part by part.
+        // The observations in hello's order, which the parts keep.
         var declared = observations.all[...]
         return BusConnection.Greeting(
             parts: OfferParts.of(hello(resumed: resumed)),
@@ -35,14 +35,14 @@ extension ModuleRuntime {
             { try await module.resumed() })
     }
 
-    /// The connection is gone, and what there was on it.
-    /// - Returns: whether another is wanted.
+    /// Drops the state that belonged to the lost connection.
+    /// - Returns: Whether to connect again.
     func connectionLost() -> Bool {
         observations.connectionLost()
         releases.connectionLost()
         guard case .living = phase else { return false }
         endInstances()
-        // After tearDown nothing is left to come back for.
+        // After tearDown there is no reason to connect again.
         guard lifeCycle.hasBegun(.tearDown) else { return true }
         shutDown()
         return false
@@ -57,11 +57,11 @@ extension ModuleRuntime {
 }
 
 extension ModuleRuntime {
-    /// Offers more, now and on each later connection.
+    /// Registers an offer, now and on each later connection.
     func register(_ registered: Registered) async throws {
         let outgoing = Outgoing.call("bus/register")
         let session = try await connection.session(for: outgoing)
-        // Before the broker knows: the first call may come with its answer.
+        // Before the broker has it: the first call may arrive together with its answer.
         try offers.add(registered, by: name)
         let parts = OfferParts.of(offers.offer(of: registered))
         for (index, part) in parts.enumerated() {
@@ -71,7 +71,7 @@ extension ModuleRuntime {
                     self.forget(registered)
                 }
             } catch {
-                // The bus takes each part by itself; what it has taken is taken back.
+                // The bus accepts each part separately, so the accepted parts are withdrawn.
                 try? await withdraw(registered, parts[..<index], on: session)
                 forget(registered)
                 throw error
@@ -79,12 +79,12 @@ extension ModuleRuntime {
         }
     }
 
-    /// Takes back what was offered; what was offered by others too stays.
+    /// Withdraws an offer, except for what other registrations also offer.
     func unregister(_ registered: Registered) async throws {
         guard offers.contains(registered) else { return }
         if let refusal = offers.refusal(ofEndOf: registered) { throw refusal }
         guard connection.isThere else {
-            // The next hello won't have it; one that is on its way has.
+            // The next hello won't include it; a hello that is already under way does.
             forget(registered)
             return
         }
@@ -93,8 +93,8 @@ extension ModuleRuntime {
         forget(registered)
     }
 
-    /// Tells the bus what has gone with a registration, and what is there again.
-    /// - Parameter taken: the parts of it that the bus has.
+    /// Tells the bus what a registration no longer offers, and what is offered again in its place.
+    /// - Parameter taken: The parts of the offer that the bus has accepted.
     private func withdraw(_ registered: Registered, _ taken: ArraySlice<JSON>, on session: Session) async throws {
         let withdrawal = offers.withdrawal(of: registered, taken)
         do {
@@ -107,7 +107,7 @@ extension ModuleRuntime {
         } catch let error as BusError where error.code == .died {}
     }
 
-    /// The broker has forgotten everything together with the connection.
+    /// Forgets a registration if the connection ended: the broker has forgotten it, too.
     private func ended(_ registered: Registered, _ answer: Result<[UInt8], BusError>) {
         if case .failure(let error) = answer, error.code == .died { forget(registered) }
     }

@@ -9,7 +9,7 @@ extension ModuleRuntime {
         }
         let entry = offers.actions.find(header.to)
         let name = entry?.name ?? header.to.text
-        // As structs: a closure by itself would be wrapped for each optional that it is in.
+        // Optional structs: a bare closure would be wrapped once more by each optional.
         let other = entry == nil ? offers.exports.action(for: name) : nil
         let call = IncomingCall(
             id: header.id, name: name, parent: header.id, deadline: deadline(header), trace: Array(header.trace),
@@ -51,29 +51,29 @@ extension ModuleRuntime {
         handle(module: UnsafeRawBufferPointer(rebasing: to.dropFirst(7)), call, header, body)
     }
 
-    /// What is measured of the broker's own calls: the steps of the module's
-    /// life, and events.
+    /// Returns the measured subject of a broker's own call: a step of the module's life, or an
+    /// event. Other calls aren't measured.
     private func subject(module header: borrowing Header) -> Subject? {
         let action = UnsafeRawBufferPointer(rebasing: header.to.dropFirst(7)).text
         if action == "event" { return Subject(.event, header.name.text) }
         return LifeCycle.Step(rawValue: action).map { Subject(.call, "module/\($0.rawValue)") }
     }
 
-    /// On the surroundings' clock; nil for none.
+    /// Returns the deadline on the surroundings' clock; nil if there is none.
     private func deadline(_ header: borrowing Header) -> UInt64? {
         guard header.members.contains(.deadline), header.deadline > 0 else { return nil }
         return surroundings.now + UInt64(header.deadline)
     }
 
-    /// Starts the handler of a notice, or lets it wait for its turn.
+    /// Starts the handler of a notice, or queues it.
     func received(notice header: borrowing Header, _ body: UnsafeRawBufferPointer, on session: Session) {
         let hasID = header.members.contains(.id)
         guard let observing = observations[header.subscription] else {
-            // One that this module has just given up.
+            // This module has just ended that observation.
             if hasID { session.answer(header.id) }
             return
         }
-        // A notice is no call, and can't be named as a parent.
+        // A notice is not a call, so it can't be named as a parent.
         let call = IncomingCall(
             id: hasID ? header.id : nil, name: "observer of \(observing.name)", parent: nil,
             deadline: deadline(header), trace: Array(header.trace), session: session, in: surroundings)

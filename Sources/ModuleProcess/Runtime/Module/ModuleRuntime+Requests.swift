@@ -2,8 +2,6 @@ internal import StrataCore
 
 extension ModuleRuntime {
     /// Makes a request and waits for its final answer.
-    // Inlined, with what it calls: each `await` of a function of its own asks
-    // twice which executor goes on, by a lock of the task's.
     @inline(__always)
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
         if let session = connection.session, outgoing.lease == nil {
@@ -23,7 +21,7 @@ extension ModuleRuntime {
         return try await exchange(outgoing, body).reply
     }
 
-    /// As `request`, and says on which connection.
+    /// Makes a request, and also returns the connection that it was made on.
     func exchange(_ outgoing: Outgoing, _ body: Body) async throws -> (reply: [UInt8], session: Session) {
         guard let telemetry else { return try await exchangeOnceConnected(outgoing, body) }
         var outgoing = outgoing
@@ -55,7 +53,7 @@ extension ModuleRuntime {
                 send(outgoing, body, on: session, scope, id, continuation)
             }
         } onCancel: {
-            // The answer, `cancelled` or one that was on its way, still comes.
+            // The answer still arrives: `cancelled`, or one that was already under way.
             onModuleActor { session.cancel(id) }
         }
         if !releases.isEmpty { releaseMore() }
@@ -99,9 +97,9 @@ extension ModuleRuntime {
         try body.withUnsafeBytes { body throws(BusError) in try session.send(outgoing, body, scope: scope) }
     }
 
-    /// Makes a request that is answered bit by bit; without a connection as
-    /// soon as there is one and somebody reads.
-    /// - Parameter instance: what the stream is of, and keeps.
+    /// Makes a request that is answered in parts. Without a connection, the request is sent as soon
+    /// as there is one and the stream is read.
+    /// - Parameter instance: The instance that the stream belongs to, and keeps alive.
     func stream(_ outgoing: Outgoing, _ body: Body, of instance: Instance?) throws -> StreamSource {
         let buffer = ReplyBuffer()
         let scope = CallScope.current
@@ -150,8 +148,8 @@ extension ModuleRuntime {
         }
     }
 
-    /// Makes a request whose answer has to be dealt with before any frame
-    /// behind it is read, and before a lost connection is made anew.
+    /// Makes a request whose answer must be handled before any later frame is read, and before a
+    /// lost connection is made again.
     func request(
         _ outgoing: Outgoing, _ body: JSON, on session: Session,
         _ receive: @escaping @ModuleActor (Result<[UInt8], BusError>) -> Void
@@ -174,7 +172,7 @@ extension ModuleRuntime {
         }
     }
 
-    /// Gives an observation up.
+    /// Ends an observation.
     func unobserve(_ observing: Observing) async throws {
         guard let number = observations.remove(observing), connection.session != nil else { return }
         _ = try await request(.call("bus/unobserve"), .bytes((["subscription": .integer(number)] as JSON).encoded()))

@@ -32,7 +32,8 @@ extension ModuleRuntime {
                 switch result {
                 case .success: call.reply(Array("{}".utf8))
                 case .failure(let error):
-                    // Before the broker hears of it: the process may be ended at once.
+                    // Logged before the broker gets the answer, because it may end the process at
+                    // once.
                     ModuleLog.logger.error("\(self.name) failed in \(step.rawValue): \(error)")
                     call.fail(error)
                 }
@@ -42,7 +43,8 @@ extension ModuleRuntime {
         }
     }
 
-    /// Another process has taken over: the broker tears down when this is answered.
+    /// Runs `retiring`, because another process has taken over. The broker tears the module down
+    /// after the answer.
     private func retire(_ call: IncomingCall) {
         guard let module else { return }
         call.run { [name] call in
@@ -78,7 +80,7 @@ extension ModuleRuntime {
     }
 
     /// Runs the last step, once.
-    /// - Parameter asked: the broker's call for it; nil at SIGTERM.
+    /// - Parameter asked: The broker's call; nil at SIGTERM.
     func tearDown(scope asked: CallScope?, then: @escaping (Result<Void, any Error>) -> Void) {
         guard let module else { return }
         backgrounds.cancelAll()
@@ -92,7 +94,7 @@ extension ModuleRuntime {
             }, then: then)
     }
 
-    /// Runs a part of the module's life as a task of its own.
+    /// Runs a step of the module's life as a separate task.
     func run(
         scope: CallScope, _ finish: @escaping @ModuleActor (Result<Void, any Error>) -> Void,
         _ work: @escaping @ModuleActor () async throws -> Void

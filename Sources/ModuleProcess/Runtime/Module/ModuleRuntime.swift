@@ -1,21 +1,21 @@
 internal import StrataCore
 
-/// A module's process but for the process itself: the module, what it exports,
-/// its connection to the bus, and its life from the first hello to its end.
+/// A module at run time: its exports, its connection to the bus, and its life from the first hello
+/// to the end. The process itself is not part of it.
 ///
-/// Several can live in one process, on the one loop: tests do that.
+/// Tests run several in one process, on one loop.
 @ModuleActor
 package final class ModuleRuntime {
     enum Phase {
         /// Connecting, or connected.
         case living
-        /// Tearing down; whoever calls is still answered. With why it ends by itself, nil
-        /// where it was asked to.
+        /// Tearing down; calls are still answered. The failure says why the module ends by itself,
+        /// and is nil if the end was requested.
         case ending(failure: String?)
         case ended
     }
 
-    /// Milliseconds for `tearDown` where nobody else bounds it.
+    /// The milliseconds for `tearDown` if nothing else limits it.
     private static let tearDownBound: UInt64 = 5_000
 
     let name: String
@@ -24,7 +24,7 @@ package final class ModuleRuntime {
     let surroundings: any Surroundings
     let lifeCycle = LifeCycle()
     private(set) var module: (any Module)?
-    @exclusivity(unchecked)  // because each call looks at it, on one thread
+    @exclusivity(unchecked)  // because each call reads it, on one thread
     private(set) var offers = Offers()
     private let makeModule: @ModuleActor (Bus) throws -> any Module
     private let onExit: (Int32, String?) -> Void
@@ -32,19 +32,20 @@ package final class ModuleRuntime {
     let connection: BusConnection
     var observations = Observations()
     let notices = NoticeQueue()
-    /// Nil where nobody measures or traces.
-    @exclusivity(unchecked)  // because each request looks at it, on one thread
+    /// Nil if nothing is measured or traced.
+    @exclusivity(unchecked)  // because each request reads it, on one thread
     private(set) var telemetry: Telemetry?
-    @exclusivity(unchecked)  // the same
+    @exclusivity(unchecked)  // because each request reads it, on one thread
     var releases = InstanceReleases()
     let backgrounds: Backgrounds
     let handlerWait: HandlerWait
     private(set) var phase = Phase.living
-    /// Ends the process where tearing down takes too long.
+    /// Ends the process if tearing down takes too long.
     private var bound: (any Alarm)?
 
-    /// - Parameter onExit: called once, at the end: the process's exit code,
-    ///   and a line for standard error where something went wrong.
+    /// Creates the runtime of a module.
+    /// - Parameter onExit: Called once, at the end, with the process's exit code, and with a line
+    ///   for standard error if something went wrong.
     package init<M: Module>(
         _ type: M.Type, _ configuration: Configuration, in surroundings: any Surroundings = LoopSurroundings.shared,
         onExit: @escaping (Int32, String?) -> Void
@@ -64,14 +65,14 @@ package final class ModuleRuntime {
         backgrounds.onFatalFailure = { [weak self] in self?.fail($0) }
     }
 
-    /// The module's hello, as JSON.
+    /// Returns the module's hello as JSON.
     static func describe<M: Module>(_ type: M.Type) throws -> String {
         let runtime = ModuleRuntime(type, Configuration(socket: "")) { _, _ in }
         try runtime.make()
         return runtime.hello(resumed: false).description
     }
 
-    /// Makes the module and connects.
+    /// Creates the module and connects.
     package func start() {
         do { try make() } catch {
             end(1, "can't start: \(error)")
@@ -97,12 +98,12 @@ package final class ModuleRuntime {
             observations: observations.all, resumed: resumed)
     }
 
-    /// The handlers that somebody waits for, as logs name them.
+    /// The names of the running calls, as in logs.
     package var unfinished: [String] { connection.session?.unfinished ?? [] }
 
     // MARK: The end
 
-    /// Somebody asks the process to end, by a signal: in order, and at once the second time.
+    /// Handles a signal to end: the first ends the module in order, the second at once.
     package func signalled() {
         if case .ending(let failure) = phase {
             end(1, failure ?? "ended by a second signal, before tearDown was done")
@@ -111,20 +112,20 @@ package final class ModuleRuntime {
         }
     }
 
-    /// Whoever has started the process is gone.
+    /// Ends the module in order when the process that started it has ended.
     func lifelineEnded() { shutDown(within: Self.tearDownBound) }
 
-    /// Ends the module because something of it failed that it can't be without.
+    /// Ends the module because it can't continue after a failure.
     private func fail(_ reason: String) {
         let line = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
         if case .living = phase { shutDown(within: Self.tearDownBound, because: line) }
     }
 
-    /// Tears the module down where that wasn't done yet, and ends: with code 0, or with 1
-    /// where it failed.
+    /// Tears the module down if that hasn't been done, and ends: with code 0, or with 1 after a
+    /// failure.
     /// - Parameters:
-    ///   - bound: milliseconds after which it ends anyway.
-    ///   - failure: why it ends by itself.
+    ///   - bound: The milliseconds after which it ends in any case.
+    ///   - failure: Why the module ends by itself; nil if the end was requested.
     func shutDown(within bound: UInt64? = nil, because failure: String? = nil) {
         if case .ended = phase { return }
         if let bound, self.bound == nil { self.bound = surroundings.after(bound) { [weak self] in self?.end() } }
@@ -143,7 +144,7 @@ package final class ModuleRuntime {
         if case .ending(let failure) = phase { end(failure == nil ? 0 : 1, failure) }
     }
 
-    /// Closes what is open and tells the process to exit.
+    /// Closes everything that is open, and ends with an exit code.
     package func end(_ code: Int32, _ line: String?) {
         if case .ended = phase { return }
         phase = .ended

@@ -1,5 +1,5 @@
-/// The notices whose observers run, and those that wait since too many do.
-/// None is dropped; past the limit of bytes the connection has to end.
+/// The notices whose observers are running, and those that wait because too many are running. None
+/// is dropped; if the waiting ones exceed the limit in bytes, the connection has to end.
 @ModuleActor
 final class NoticeQueue {
     private typealias Waiting = (bytes: Int, start: (@escaping () -> Void) -> Void)
@@ -10,13 +10,13 @@ final class NoticeQueue {
     private var bytes = 0
     private var isStarting = false
 
-    /// Told when more or fewer wait, and by how many.
+    /// Called with the change in the number of waiting notices.
     var onWaiting: (Int) -> Void = { _ in }
 
     init() {}
 
-    /// Starts one now, or later; false where it doesn't fit.
-    /// - Parameter start: gets what must be called at the end.
+    /// Starts a notice's handler now or later; returns false if there is no room for the notice.
+    /// - Parameter start: Starts the handler, and receives a closure to call when it has ended.
     func add(bytes count: Int, limit: Int, start: @escaping (@escaping () -> Void) -> Void) -> Bool {
         guard running >= SessionLimits.handlers else {
             begin(start)

@@ -1,13 +1,13 @@
 internal import StrataCore
 
-/// Divides what a module brings into bodies that the broker reads: the first is
-/// hello's, or that of a registration; the others are said with `bus/register`.
+/// Divides an offer into bodies that the broker accepts. The first is the body of hello or of a
+/// registration; the others are sent with `bus/register`.
 struct OfferParts {
-    /// Of a body; its header has room beside it.
+    /// The most bytes of a body, which leaves room for the header.
     static let mostBytes = 60 << 10
     static let mostValues = 4_096
 
-    /// Members of the first part alone: who the module is.
+    /// The members that only the first part has: they identify the module.
     private var members: [JSON.Member] = []
     private var interfaces: [(name: String, members: [JSON.Member], actions: [JSON.Member])] = []
     private var lists: [(name: String, elements: [JSON])] = []
@@ -18,8 +18,8 @@ struct OfferParts {
 
     private init() { begin() }
 
-    /// The parts of hello's body, or of one of `bus/register` or `bus/unregister`; one
-    /// alone where that fits. All but the last say `more`.
+    /// Returns the parts of a body of hello, `bus/register` or `bus/unregister`: a single part if
+    /// the body fits. Every part but the last says `more`.
     static func of(_ whole: JSON) -> [JSON] {
         guard whole.encoded().count > mostBytes || whole.valueCount > mostValues else { return [whole] }
         var divided = OfferParts()
@@ -40,7 +40,7 @@ struct OfferParts {
         return divided.parts
     }
 
-    /// Actions that don't fit any more go into the next part.
+    /// Adds an interface; actions that don't fit go into the next part.
     private mutating func add(interface: JSON.Member) {
         let actions = interface.value["actions"]?.object ?? []
         let others = (interface.value.object ?? []).filter { $0.name != "actions" }
@@ -77,8 +77,8 @@ struct OfferParts {
         }
     }
 
-    /// Counts something that comes next; ends the part before it where that is full.
-    /// - Returns: whether it comes first in a new part.
+    /// Counts the value that comes next, and ends the current part first if it is full.
+    /// - Returns: Whether the value begins a new part.
     @discardableResult
     private mutating func makeRoom(_ json: JSON) -> Bool {
         let (more, further) = (json.encoded().count, json.valueCount)
@@ -99,7 +99,7 @@ struct OfferParts {
         interfaces = []
         lists = []
         reports = []
-        // The lists' names, `more`, the object itself.
+        // An allowance for the names of the lists, `more`, and the object itself.
         (bytes, values) = (256, 16)
     }
 
@@ -122,7 +122,7 @@ struct OfferParts {
 }
 
 extension JSON {
-    /// How many values it is, as the broker counts: itself, and all that stands in it.
+    /// The number of values as the broker counts them: this value and all values within it.
     var valueCount: Int {
         switch self {
         case .null, .bool, .integer, .number, .string: 1

@@ -1,19 +1,18 @@
 internal import StrataCore
 internal import Tracing
 
-/// A span that is written when it ends; or one that nobody wants, which only
-/// carries its context on. Used from any thread.
+/// A span that is written when it ends, or an unsampled one that only carries its context. Used
+/// from any thread.
 final class FileSpan: Tracing.Span {
-    /// Attributes, events and links of one span, each at most; further ones
-    /// are counted.
+    /// The most attributes, events and links of one span, each; further ones are counted.
     static let mostParts = 128
 
-    /// What is written of it.
+    /// The data that is written.
     struct Record: Sendable {
         let place: TraceContext
         let parent: UInt64?
         let kind: SpanKind
-        /// In nanoseconds since 1970, as `end`.
+        /// The start in nanoseconds since 1970, like `end`.
         let start: UInt64
         var name: String
         var end: UInt64 = 0
@@ -27,11 +26,11 @@ final class FileSpan: Tracing.Span {
     }
 
     let context: ServiceContext
-    /// Nil once it has ended, and where nobody wants it.
+    /// Nil once the span has ended, and if it is unsampled.
     private let record: Locked<Record?>
     private let onEnd: @Sendable (Record) -> Void
 
-    /// One that nobody wants.
+    /// Creates an unsampled span.
     init(_ context: ServiceContext) {
         self.context = context
         record = Locked(nil)
@@ -60,7 +59,7 @@ final class FileSpan: Tracing.Span {
     }
 
     func setStatus(_ status: SpanStatus) {
-        // An error's code says more than the word "error" that comes after it.
+        // Keep an error's code: it says more than the word "error" that follows it.
         record.withLock { record in
             guard record?.status?.message == nil || status.message != nil else { return }
             record?.status = status
@@ -100,15 +99,15 @@ final class FileSpan: Tracing.Span {
 }
 
 extension FileSpan.Record {
-    /// What a span's line has beside its texts and parts.
+    /// The bytes of a line beside the span's texts and parts.
     private static let frame = 512
-    /// What a part has beside its texts.
+    /// The bytes of a part beside its texts.
     private static let part = 64
 
-    /// About as many bytes as it takes in memory while it waits to be written, and as
-    /// its line has: texts are counted whole, though what is over a bound is cut off
-    /// only when the line is made.
+    /// The approximate number of bytes of the span, both in memory and as a line. Texts count in
+    /// full, although long ones are cut when the line is made.
     ///
+    /// It is calculated on the module's loop, so it doesn't look into texts.
     /// Reckoned on the module's loop, and so without looking into texts.
     var size: Int {
         var size = Self.frame + name.utf8.count + Self.size(of: attributes)
@@ -133,7 +132,7 @@ extension FileSpan.Record {
         case .doubleArray(let numbers): numbers.count * part
         case .boolArray(let values): values.count * part
         case .stringConvertibleArray(let values): values.count * part
-        // Of what makes its text only when it is written nothing else is known.
+        // The size of a value that makes its text only when it is written is unknown.
         default: 0
         }
     }

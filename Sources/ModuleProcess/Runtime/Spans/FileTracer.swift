@@ -1,11 +1,10 @@
 internal import StrataCore
 internal import Tracing
 
-/// The tracer behind `STRATA_SPANS`: makes spans, and writes each that ends as
-/// a line of OTLP's JSON.
+/// The tracer behind `STRATA_SPANS`. It makes spans, and writes each ended span as a line of OTLP
+/// JSON.
 ///
-/// A trace that its beginner doesn't want (its sampled flag isn't set) makes no
-/// spans here, and goes on as it came.
+/// A trace whose sampled flag isn't set makes no spans here, and is passed on unchanged.
 final class FileTracer: Tracer {
     let file: SpanFile
     private let resource: SpanResource
@@ -48,7 +47,7 @@ final class FileTracer: Tracer {
     func forceFlush() { file.flush(within: 1_000) }
 }
 
-/// Where a service context says which span is the present one.
+/// The key of the current span in a service context.
 enum TraceContextKey: ServiceContextKey {
     typealias Value = TraceContext
     static var nameOverride: String? { "strata-trace" }
@@ -59,7 +58,7 @@ struct TraceCarrier: Injector, Extractor {
     static let traceparent = "traceparent"
 
     func inject(_ value: String, forKey key: String, into carrier: inout String) {
-        // The bus carries nothing else: a `tracestate` has no place in a header.
+        // The bus carries no other key: a `tracestate` has no place in a header.
         if key.lowercased() == Self.traceparent { carrier = value }
     }
 

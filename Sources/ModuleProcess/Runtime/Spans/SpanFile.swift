@@ -1,21 +1,21 @@
 internal import Glibc
 
-/// Where spans are written, a line each: a file that is appended to, by a
-/// thread of its own, which makes the lines too, so that no handler waits for it or
-/// works for it. Several processes may write to one file: a line is one write.
+/// The file that spans are appended to, one line each. A separate thread makes the lines and writes
+/// them, so that no handler does that work or waits for it. Several processes may write to one
+/// file, because each line is one write.
 ///
-/// What waits has a bound; a span beyond it is dropped, counted, and told to
-/// the log. `@unchecked Sendable` because the descriptor never changes,
-/// `isTorn` is the thread's alone, and the rest is locked or made for threads.
+/// The waiting spans are limited: a span beyond the limit is dropped, counted and logged.
+/// `@unchecked Sendable` because the descriptor never changes, only the thread uses `isTorn` and
+/// `toldAt`, and the rest is locked or thread-safe.
 final class SpanFile: @unchecked Sendable {
-    /// Bytes of spans that wait, at most, by `FileSpan.Record.size`.
+    /// The most bytes of waiting spans, by `FileSpan.Record.size`.
     static let mostWaiting = 1 << 20
-    /// A line's bytes, at most.
+    /// The most bytes of a line.
     static let longestLine = 64 << 10
-    /// Seconds between two words on what is dropped.
+    /// The seconds between two log messages about dropped spans.
     private static let silence = 10
 
-    /// A span, and whose it is.
+    /// A span and the resource that it belongs to.
     private struct Waiting {
         let record: FileSpan.Record
         let resource: SpanResource
@@ -24,10 +24,10 @@ final class SpanFile: @unchecked Sendable {
     private struct State {
         var spans: [Waiting] = []
         var bytes = 0
-        /// Who waits until nothing waits.
+        /// The flushes that wait until all spans are written.
         var flushes: [Signal] = []
         var dropped: UInt64 = 0
-        /// How many of them the log was told.
+        /// The number of dropped spans that have been logged.
         var told: UInt64 = 0
     }
 
@@ -35,14 +35,14 @@ final class SpanFile: @unchecked Sendable {
     private let descriptor: Int32
     private let state = Locked(State())
     private let work = Signal()
-    /// The last write stopped in a line.
+    /// Whether the last write stopped in the middle of a line.
     private var isTorn = false
     private var toldAt: Int?
 
-    /// Opens the file, or makes it for its user alone.
-    /// - Returns: nil where that can't be; errno says why.
+    /// Opens the file, or creates it for its user only.
+    /// - Returns: Nil if that fails; errno says why.
     init?(path: String) {
-        // A pipe that nobody reads refuses at once, instead of waiting.
+        // A pipe without a reader then fails at once, instead of blocking.
         descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { return nil }
         self.path = path
@@ -50,10 +50,10 @@ final class SpanFile: @unchecked Sendable {
         startThread()
     }
 
-    /// How many spans there was no room for, or that could not be written.
+    /// The number of spans that there was no room for, or that could not be written.
     var dropped: UInt64 { state.withLock { $0.dropped } }
 
-    /// Hands over a span that has ended. Never waits.
+    /// Queues an ended span for writing. Never waits.
     func add(_ record: FileSpan.Record, of resource: SpanResource) {
         let size = record.size
         let isFirst = state.withLock { state in
@@ -68,7 +68,7 @@ final class SpanFile: @unchecked Sendable {
         if isFirst { work.raise() }
     }
 
-    /// Waits until all is written, or for so many milliseconds.
+    /// Waits until everything is written, for up to the given number of milliseconds.
     func flush(within milliseconds: Int) {
         let idle = Signal()
         state.withLock { $0.flushes.append(idle) }
@@ -83,7 +83,7 @@ final class SpanFile: @unchecked Sendable {
         let status = pthread_create(
             &thread, nil,
             { argument in
-                // Balances the retain below; it lasts as long as the process.
+                // Balances the retain below, which lasts as long as the process.
                 Unmanaged<SpanFile>.fromOpaque(argument!).takeRetainedValue().serve()
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
@@ -92,7 +92,7 @@ final class SpanFile: @unchecked Sendable {
     }
 
     private func serve() {
-        // A pipe whose reader is gone is an error of its write, and no signal.
+        // A write to a pipe without a reader then fails with an error, instead of raising a signal.
         var pipeSignal = sigset_t()
         sigemptyset(&pipeSignal)
         sigaddset(&pipeSignal, SIGPIPE)
@@ -108,7 +108,7 @@ final class SpanFile: @unchecked Sendable {
         }
     }
 
-    /// What waits; nil where nothing does, which each `flush` is told.
+    /// Returns the waiting spans; nil if there are none, which completes each `flush`.
     private func next() -> [Waiting]? {
         let (spans, flushes) = state.withLock { state -> ([Waiting]?, [Signal]) in
             guard !state.spans.isEmpty else {
@@ -124,7 +124,7 @@ final class SpanFile: @unchecked Sendable {
 
     private func write(_ line: [UInt8]) -> Bool {
         guard line.count <= Self.longestLine else { return false }
-        // What a full disk took of a line is ended before the next.
+        // If a full disk cut off a line, end that line before the next.
         let line = isTorn ? [UInt8(ascii: "\n")] + line : line
         let count = line.withUnsafeBytes { bytes in
             while true {

@@ -1,20 +1,20 @@
 internal import StrataCore
 internal import Tracing
 
-/// A span as OTLP has it in JSON: one `{"resourceSpans":[…]}`, which is a line
-/// of the files that OpenTelemetry's collector reads.
+/// Encodes a span as OTLP JSON: one `{"resourceSpans":[…]}` on a line, as OpenTelemetry's collector
+/// reads it from files.
 enum SpanLine {
-    /// The bytes of an attribute's text; the rest is cut off.
+    /// The most bytes of an attribute's text; the rest is cut off.
     static let longestText = 4_096
 
     private static let tail = Array("]}]}]}\n".utf8)
 
-    /// With the line's end.
+    /// Returns the line, including its end.
     static func bytes(of record: FileSpan.Record, _ resource: SpanResource) -> [UInt8] {
         resource.head + span(record).encoded() + tail
     }
 
-    /// What a line has before its span: the resource and the scope.
+    /// Returns the part of a line before the span: the resource and the scope.
     static func head(of attributes: [JSON.Member]) -> [UInt8] {
         let resource: JSON = ["attributes": .array(attributes.map { attribute($0.name, value($0.value)) })]
         return #"{"resourceSpans":[{"resource":"#.utf8 + resource.encoded()
@@ -55,7 +55,7 @@ enum SpanLine {
         ]
     }
 
-    /// Nil for a link to nowhere.
+    /// Returns a link; nil if it leads nowhere.
     private static func link(_ link: SpanLink) -> JSON? {
         guard let place = link.context[TraceContextKey.self] else { return nil }
         return [
@@ -112,14 +112,14 @@ enum SpanLine {
         case .boolArray(let values): array(values.map { ["boolValue": .bool($0)] })
         case .stringArray(let values): array(values.map(text))
         case .stringConvertibleArray(let values): array(values.map { text(String(describing: $0)) })
-        // The library asks not to name its last case.
+        // The library asks clients not to name its last case.
         default: text("")
         }
     }
 
     private static func integer(_ value: some BinaryInteger) -> JSON { ["intValue": .string("\(value)")] }
 
-    /// JSON has no word for what is no number; protobuf's JSON writes a string.
+    /// JSON can't express NaN and the infinities; protobuf's JSON writes them as strings.
     private static func double(_ value: Double) -> JSON {
         if value.isFinite { return ["doubleValue": .number(value)] }
         return ["doubleValue": .string(value.isNaN ? "NaN" : value > 0 ? "Infinity" : "-Infinity")]
@@ -137,12 +137,12 @@ enum SpanLine {
     }
 }
 
-/// Whose spans they are: what OpenTelemetry calls a resource. It is the same for all
-/// spans of a process, and so is coded once.
+/// The owner of spans, which OpenTelemetry calls a resource. It is the same for all spans of a
+/// process, and so is encoded only once.
 final class SpanResource: Sendable {
     private struct State {
         var attributes: [JSON.Member]
-        /// Up to the spans' list; nil where the attributes have changed since.
+        /// The line up to the list of spans; nil if the attributes have changed since.
         var head: [UInt8]?
     }
 
@@ -157,7 +157,7 @@ final class SpanResource: Sendable {
             ]))
     }
 
-    /// What a line has before its span.
+    /// The part of a line before its span.
     var head: [UInt8] {
         state.withLock { state in
             if let head = state.head { return head }
@@ -167,7 +167,7 @@ final class SpanResource: Sendable {
         }
     }
 
-    /// The app's name, which hello's answer tells.
+    /// Sets the app's name, which the answer to hello contains.
     func name(app: String) {
         state.withLock { state in
             state.attributes.removeAll { $0.name == "service.namespace" }

@@ -1,9 +1,8 @@
 internal import StrataCore
 
-/// Where a request stands in a trace: what a `traceparent` of the W3C's Trace
-/// Context says.
+/// The place of a request in a trace, as a `traceparent` of W3C Trace Context describes it.
 struct TraceContext: Sendable, Equatable {
-    /// The trace's number, in two halves; never zero together.
+    /// The trace's number in two halves, which are never both zero.
     var high: UInt64
     var low: UInt64
     /// The span's number; never zero.
@@ -13,10 +12,10 @@ struct TraceContext: Sendable, Equatable {
     private static let length = 55
     private static let sampled: UInt8 = 1
 
-    /// Whether somebody wants its spans.
+    /// Whether the spans of the trace are wanted.
     var isSampled: Bool { flags & Self.sampled != 0 }
 
-    /// A trace that begins here.
+    /// Creates a new trace.
     init() {
         high = .random(in: 1 ... .max)
         low = .random(in: 0 ... .max)
@@ -24,17 +23,17 @@ struct TraceContext: Sendable, Equatable {
         flags = Self.sampled
     }
 
-    /// Another span of the same trace.
+    /// Returns another span of the same trace.
     func child() -> TraceContext {
         var child = self
         child.span = .random(in: 1 ... .max)
-        // What other flags mean is theirs who set them.
+        // Other flags have a meaning only for those who set them.
         child.flags = flags & Self.sampled
         return child
     }
 
-    /// Reads a `traceparent`. One of a later version is read as far as version
-    /// 00 goes, as the specification says; nil for anything else.
+    /// Reads a `traceparent`; nil if it is invalid. A later version is read as version 00, as the
+    /// specification requires.
     init?(_ text: some Collection<UInt8>) {
         let bytes = Array(text)
         guard bytes.count >= Self.length, bytes[2] == Self.dash, bytes[35] == Self.dash, bytes[52] == Self.dash,
@@ -72,7 +71,7 @@ struct TraceContext: Sendable, Equatable {
         return String(repeating: "0", count: digits - text.utf8.count) + text
     }
 
-    /// Lower case alone, as the specification has it.
+    /// Reads hexadecimal digits, in lower case only, as the specification requires.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {
