@@ -1,17 +1,18 @@
 import StrataCore
 
-/// The connection to the broker: it comes, and it goes.
+/// The launcher's connection to the broker, which may come and go.
 extension Launcher {
-    /// How long the launcher tries to reach a broker that is said to run, in
-    /// milliseconds; as long as a module's runtime does.
+    /// How long the launcher tries to reach a broker, in milliseconds; as long as a module's
+    /// runtime does.
     static let reach: UInt64 = 30_000
 
-    /// - Parameter absence: for how long there was none; nil the first time.
+    /// Handles a new connection to the broker.
+    /// - Parameter absence: How long there was none, in milliseconds; nil the first time.
     func busCame(after absence: UInt64?) {
         guard app.isRunning else { return }
         keeper?.isConnected()
         if let absence { console.say("the broker is back after \(seconds(absence))") }
-        // Those that run come first: they are connecting too.
+        // Running modules come first, because they are connecting too.
         for supervisor in supervisors { vouch(for: supervisor) }
         for supervisor in supervisors {
             if let report = supervisor.machine.report { tell(report, of: supervisor) }
@@ -51,7 +52,7 @@ extension Launcher {
         end(Ending(code: refusal.code, message: refusal.message))
     }
 
-    /// Each second: a broker that can't be reached for long is none.
+    /// Checks each second for a broker that hasn't been reachable for 30 s.
     func watchBus() {
         guard app.isRunning, link.absence >= Self.reach else { return }
         guard let keeper else {
@@ -63,7 +64,7 @@ extension Launcher {
         keeper.replace()
     }
 
-    /// A partial reply of `bus/watch`.
+    /// Handles a partial reply of `bus/watch`.
     private func saw(_ body: [UInt8]) {
         guard let json = try? JSON(parsing: body), let name = json["module"]?.string,
             let state = json["state"]?.string.flatMap(BusState.init), let supervisor = supervisor(name)

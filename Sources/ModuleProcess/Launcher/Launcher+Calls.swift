@@ -39,8 +39,8 @@ extension Launcher {
         let reason =
             json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
         if action == "lend" { return lend(supervisor, json, call) }
-        // A debugger may halt it, which is no reason to start another. One that idles
-        // has done its tearDown, though.
+        // A debugger may have halted the process, which is no reason to start another. After an
+        // idle exit, however, the process has done its tearDown.
         if action == "restart" || (action == "stop" && !isBus), let loan = supervisor.loan {
             return link.client.fail(
                 call.id,
@@ -52,7 +52,7 @@ extension Launcher {
         switch action {
         case "start": start(supervisor, reason, isBus, call.id)
         case "stop":
-            // The broker has retired a module that idles before it says so.
+            // The broker has already retired an idle module when it asks to stop it.
             stop(supervisor, reason, asksForTearDown: !isBus, call.id)
         default: restart(supervisor, reason, isBus, call.id)
         }
@@ -89,9 +89,9 @@ extension Launcher {
     }
 }
 
-/// `launcher/logs`: what modules wrote, as a stream.
+/// `launcher/logs`: the output of modules, as a stream.
 extension Launcher {
-    /// Bytes on their way to the broker beyond which no further lines are sent.
+    /// The unsent bytes to the broker beyond which no further lines are sent.
     private static let mostUnsent = 256 << 10
 
     func logs(_ call: BusClient.Incoming) {
@@ -116,11 +116,12 @@ extension Launcher {
         sendLines()
     }
 
-    /// Sends each reader what it takes; called when a line, a credit or a second came.
+    /// Sends each reader the lines it accepts. Called after a new line, after credit, and each
+    /// second.
     func sendLines() { logs.send(most: link.mostBody, while: { link.client.unsent < Self.mostUnsent }, send) }
 
-    /// The app ends: readers get what they take of the last lines, and are told why there
-    /// will be no more.
+    /// Ends all readers because the app ends. They get the last lines that they accept, and the
+    /// reason.
     func endReaders(_ ending: Ending) {
         sendLines()
         logs.end("the app ends: \(ending.message)", send)

@@ -3,12 +3,12 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// `launcher/lend`: a process that a person runs takes a module's place. `strata run`
-/// asks for it, and becomes that process.
+/// `launcher/lend`: attaches a process that a person runs, in place of a module. `strata run` asks
+/// for it, and then becomes that process.
 extension Launcher {
-    /// `{"module", "pid", "needsProgram"?}`: answered when the process that was there
-    /// has ended, and the broker knows the other's token. With `needsProgram` the row
-    /// must have one that can be executed.
+    /// Handles `{"module", "pid", "needsProgram"?}`. It is answered when the module's previous
+    /// process has ended and the broker knows the new one's token. With `needsProgram`, the row
+    /// must have a program that can be executed.
     func lend(_ supervisor: Supervisor, _ params: JSON, _ call: BusClient.Incoming) {
         do throws(BusError) {
             let process = try borrower(params)
@@ -17,7 +17,7 @@ extension Launcher {
                     .unavailable, "process \(loan.pid) is run by hand as \(supervisor.name) already: end it before")
             }
             if params["needsProgram"]?.bool == true { try checkProgram(of: supervisor) }
-            // It may be lent at once, which answers.
+            // The process may be attached at once, which answers the call.
             waiters.add(call.id, until: .lent, of: supervisor.name)
             do throws(SystemError) { try supervisor.lend(to: process) } catch {
                 waiters.drop(call.id)
@@ -28,8 +28,8 @@ extension Launcher {
         }
     }
 
-    /// The process that is to be the module: one of this user's, from outside of the
-    /// app. So nobody can lend a place to what isn't theirs to command.
+    /// Returns the process that is to become the module. It must belong to this user and be outside
+    /// of the app, so that no one can attach a process that they don't control.
     private func borrower(_ params: JSON) throws(BusError) -> ProcessIdentity {
         guard let pid = params["pid"]?.integer.flatMap({ Int32(exactly: $0) }), pid > 0 else {
             throw BusError(.badParams, "launcher/lend expects {\"module\": NAME, \"pid\": PROCESS}; use strata run")
@@ -84,7 +84,7 @@ extension Launcher {
         for waiter in waiters.lent(supervisor.name) { link.client.reply(waiter.id, body) }
     }
 
-    /// Who still waits for the place doesn't get it: what ends the module came first.
+    /// Fails the calls that still wait for a loan, because the module was stopped first.
     func loanEnded(_ supervisor: Supervisor, _ loan: Loan) {
         guard case .stopping(let stopping) = supervisor.machine.state else { return }
         let error = BusError(

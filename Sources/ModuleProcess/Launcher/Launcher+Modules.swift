@@ -1,9 +1,9 @@
 import StrataOperator
 
-/// What supervisors bring about.
+/// The launcher's reactions to its supervisors.
 extension Launcher {
     func vouch(for supervisor: Supervisor) {
-        // A broker that comes is told of all there are.
+        // Without a connection nothing is sent: a new broker is told of every process.
         guard link.isUp, let vouch = supervisor.vouched else { return }
         let body: JSON = [
             "module": .string(supervisor.name), "token": .string(vouch.token),
@@ -32,7 +32,7 @@ extension Launcher {
 
     func retire(_ supervisor: Supervisor) {
         let body: JSON = ["module": .string(supervisor.name)]
-        // The machine has its own bound, which comes first.
+        // The module's machine has a limit of its own, which expires first.
         link.call("retire", body, deadline: supervisor.row.stop + 10_000) { [weak self] _ in
             guard let self else { return }
             supervisor.change { $0.retired(at: self.loop.now) }
@@ -69,7 +69,7 @@ extension Launcher {
         forgetRemoved(supervisor)
     }
 
-    /// Its row went in a reload: it is known until its last process has ended.
+    /// Forgets a module that a reload removed, once its last process has ended.
     func forgetRemoved(_ supervisor: Supervisor) {
         guard !settings.manifest.table.modules.contains(where: { $0.name == supervisor.name }),
             supervisor.machine.isAtRest, supervisor.all.isEmpty
@@ -86,7 +86,9 @@ extension Launcher {
         for waiter in waiters.ready(supervisor.name) { link.client.fail(waiter.id, error) }
     }
 
-    /// - Parameter isForBus: it goes on to whoever's request waits: without what the module wrote.
+    /// Returns the error for a call that waited for the module.
+    /// - Parameter isForBus: Whether the broker passes the error on to the sender of a waiting
+    ///   request. It then leaves out the module's output.
     static func error(of name: String, _ settled: ModuleMachine.Settled, isForBus: Bool) -> BusError {
         switch settled {
         case .absent(let reason): BusError(.unavailable, "\(name) was to start, and is stopped: \(reason)")

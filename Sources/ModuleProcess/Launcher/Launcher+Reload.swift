@@ -2,10 +2,10 @@ import StrataCore
 import StrataManifest
 import StrataOperator
 
-/// Reading the manifest again.
+/// Reloading the manifest.
 extension Launcher {
-    /// `launcher/reload`: answers with the new table, for the broker to take
-    /// over, or with every error.
+    /// Handles `launcher/reload`. Answers with the new table, which the broker takes over, or with
+    /// every error.
     func reload(_ call: BusClient.Incoming) {
         switch readAgain() {
         case .failure(let error): link.client.fail(call.id, error)
@@ -16,7 +16,7 @@ extension Launcher {
         }
     }
 
-    /// SIGHUP without a terminal: the broker is asked, and asks back.
+    /// Handles SIGHUP without a terminal: asks the broker, which calls `launcher/reload`.
     func reloadBySignal() {
         console.say("SIGHUP: the manifest is read again")
         link.call("reload") { [weak self] answer in
@@ -41,18 +41,18 @@ extension Launcher {
         }
     }
 
-    /// What another manifest means for processes.
+    /// The changes to the processes that a new manifest brings.
     private struct Change {
-        /// Those whose row came.
+        /// The modules whose row is new.
         var came: [Supervisor] = []
-        /// Those whose row says only now that the launcher starts them.
+        /// The modules whose row now lets the launcher start them by itself, and did not before.
         var wanted: [Supervisor] = []
-        /// Those whose row went.
+        /// The modules whose row was removed.
         var went: [Supervisor] = []
     }
 
-    /// What changed in a process's row takes effect at its next start, of which
-    /// the broker is told before it has the table.
+    /// Applies a new manifest. A changed row takes effect at the process's next start; the broker
+    /// learns of the change before it gets the table.
     private func apply(_ manifest: Manifest) -> Change {
         settings.manifest = manifest
         keeper?.update(manifest.table)
@@ -80,7 +80,7 @@ extension Launcher {
                 change.came.append(supervisor)
             }
         }
-        // A row that went stays known until its process has ended.
+        // A removed row stays known until its process has ended.
         supervisors = kept + known
         change.went = known
         return change
@@ -108,13 +108,13 @@ extension Launcher {
 }
 
 extension AppTable.Row {
-    /// Whether the launcher starts it without being asked.
+    /// Whether the launcher starts the module without being asked.
     var isStartedByItself: Bool { start == .eager || start == .async }
 }
 
 extension ModuleProcess {
-    /// The manifest's keys by which another row differs, of those that take effect when
-    /// a process is started.
+    /// Returns the manifest's keys that differ between two rows, of those that take effect at the
+    /// start of a process.
     func changes(to other: ModuleProcess) -> [String] {
         var keys: [String] = []
         if run != other.run || executable != other.executable { keys.append("run") }

@@ -4,50 +4,50 @@ public import StrataLoop
 public import StrataManifest
 import StrataOperator
 
-/// Starts an app's processes, watches them, starts them again, and ends them.
+/// Starts an app's processes, watches and restarts them, and ends them.
 ///
-/// An object on a loop that it is given; all of it runs on the loop's thread.
-/// What happens to one module is its `Supervisor`'s; the launcher owns the order
-/// among them, the connection to the broker, and the end.
+/// It runs on the loop that it is given, entirely on that loop's thread. A `Supervisor` handles one
+/// module; the launcher handles the order among modules, the connection to the broker, and the end.
 public final class Launcher {
-    /// What a launcher is told.
+    /// The settings of a launcher.
     public struct Settings {
-        /// Which broker an app has.
+        /// The broker that an app uses.
         public enum Broker: Sendable {
-            /// The launcher keeps one of its own: the path of `strata-broker`.
+            /// The launcher keeps a broker of its own: the path of `strata-broker`.
             case program(String)
-            /// One runs already.
+            /// A broker is already running.
             case running
         }
 
-        /// What is run.
+        /// The manifest of the app.
         public var manifest: Manifest
-        /// Absolute: modules have other folders than the launcher.
+        /// The path of the bus's socket. It is absolute, because modules have other working
+        /// directories than the launcher.
         public var socket: String
-        /// Whether there is one already.
+        /// Whether the launcher keeps a broker or uses a running one.
         public var broker: Broker
         /// The launcher's own environment.
         public var environment: [String: String]
-        /// This process is the launcher's alone: it adopts what its descendants
-        /// leave behind, gives up gaining privileges, takes signals as orders,
-        /// and kills every child that is left at the end.
+        /// Whether this process belongs to the launcher alone. If so, it adopts the orphans of its
+        /// descendants, can no longer gain privileges, takes signals as orders, and kills every
+        /// child that is left at the end.
         public var ownsProcess = true
-        /// A socket that listens at `socket` already: a service manager's, whose file
-        /// stays. Handed to each broker that the launcher starts.
+        /// A socket that already listens at `socket`. A service manager owns it, so its file stays.
+        /// Each broker that the launcher starts inherits it.
         public var passedSocket: Int32?
-        /// Who is told how the app is.
+        /// The service manager that is notified of the app's state.
         public var manager = ServiceManager(environment: [:])
         /// Reads the manifest again.
         public var reload: (() -> Result<Manifest, LaunchError>)?
-        /// Where modules write their spans, absolute; nil for nowhere.
+        /// The absolute path of the file for modules' spans; nil for none.
         public var spans: String?
-        /// Whether a person at a terminal sees what the launcher says: then it says what to
-        /// try once the app has started.
+        /// Whether a person at a terminal reads the launcher's messages. If so, it suggests
+        /// commands once the app has started.
         public var isForPerson = false
-        /// How to put `strata` on PATH, and say which socket; shown to a person.
+        /// How to put `strata` on PATH and choose the socket; shown to a person.
         public var hints: [String] = []
 
-        /// The others have defaults.
+        /// Creates settings with defaults for all other properties.
         public init(manifest: Manifest, socket: String, broker: Broker, environment: [String: String]) {
             self.manifest = manifest
             self.socket = socket
@@ -56,15 +56,15 @@ public final class Launcher {
         }
     }
 
-    /// How an app ended.
+    /// The result of an app's run.
     public struct Ending: Sendable, Equatable {
-        /// 0 where somebody asked for it.
+        /// The exit code; 0 if the end was requested.
         public var code: Int32
-        /// What to tell where it isn't 0.
+        /// The message for people if the code isn't 0.
         public var message: String
     }
 
-    /// Called once, when nothing of the app is left.
+    /// Called once, when no process of the app is left.
     public var onEnd: (Ending) -> Void = { _ in }
 
     let loop: Loop
@@ -72,7 +72,7 @@ public final class Launcher {
     var settings: Settings
     var surroundings: Surroundings
     let link: BusLink
-    /// What the process is asked for, where it is the launcher's alone.
+    /// The process-wide setup; nil unless the process belongs to the launcher alone.
     private var process: OwnProcess?
     private(set) var keeper: BrokerKeeper?
     var supervisors: [Supervisor] = []
@@ -81,14 +81,14 @@ public final class Launcher {
     var progress: StartProgress
     var waiters = Waiters()
     var logs = LogStreams()
-    /// While the app runs.
+    /// The app's events; nil unless the app runs.
     var events: AppEvents?
     /// Fires at the deadline of the start; once the app ends, at the deadline of its end.
     private var timer: LoopTimer?
     private var tick: LoopTimer?
     private var aliveTimer: LoopTimer?
 
-    /// Starts nothing yet.
+    /// Creates the launcher, without starting anything.
     public init(_ loop: Loop, _ settings: Settings, console: Console) throws(SystemError) {
         self.loop = loop
         self.console = console
@@ -109,8 +109,7 @@ public final class Launcher {
         }
     }
 
-    /// Starts the broker, and then the modules. Throws where this process can't
-    /// be a launcher's.
+    /// Starts the broker, and then the modules. Throws if this process can't be a launcher's.
     public func start() throws(SystemError) {
         if settings.ownsProcess { process = try OwnProcess(loop) { [unowned self] in self.ordered($0) } }
         app.started()
@@ -140,8 +139,8 @@ public final class Launcher {
         keepTellingManager()
     }
 
-    /// A manager that wants to know whether the app is alive is told so as long as
-    /// the broker answers.
+    /// Notifies a service manager that watches the app that it is alive, as long as the broker
+    /// answers.
     private func keepTellingManager() {
         guard let interval = settings.manager.aliveInterval else { return }
         aliveTimer = LoopTimer(loop) { [unowned self] in
@@ -154,7 +153,7 @@ public final class Launcher {
 
     func supervisor(_ name: String) -> Supervisor? { supervisors.first { $0.name == name } }
 
-    /// Starts the next groups of the order at the start.
+    /// Starts the modules whose turn it is in the start order.
     func proceed(_ names: [String]) {
         guard app.isRunning else { return }
         for name in names { supervisor(name)?.start(reason: "the app starts", byHand: false) }
@@ -215,7 +214,7 @@ extension Launcher: SupervisorOwner {
     var groups: ControlGroups? { process?.groups }
 }
 
-/// `A`, `A and B`, `A, B and C`.
+/// Joins names as in `A`, `A and B`, `A, B and C`.
 func list(_ names: [String]) -> String {
     guard names.count > 1 else { return names.first ?? "nobody" }
     return names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]

@@ -2,13 +2,13 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// The process that is the launcher's alone. It adopts what its descendants leave
-/// behind, gives up gaining privileges, and takes signals as orders; where a control
-/// group was delegated to it, it puts modules into groups of their own.
+/// The process of a launcher that has it to itself. It adopts the orphans of its descendants, can
+/// no longer gain privileges, and takes signals as orders. If a control group was delegated to it,
+/// each module gets a group of its own.
 final class OwnProcess {
-    /// What a signal asks of the launcher.
+    /// An order that a signal gives the launcher.
     enum Order: Equatable {
-        /// The app ends; by which signal.
+        /// Ends the app; the value names the signal.
         case end(String)
         case reload
         case suspend
@@ -17,14 +17,15 @@ final class OwnProcess {
         case reap
     }
 
-    /// Whether there was a controlling terminal at the start: one that is hung up is
-    /// gone before the signal that says so.
+    /// Whether there was a controlling terminal at the start. When a terminal hangs up, it is gone
+    /// before the signal arrives.
     let hasTerminal: Bool
-    /// Where the kernel holds modules to their memory.
+    /// The control groups in which the kernel enforces modules' memory limits; nil if none was
+    /// delegated.
     let groups: ControlGroups?
     private var watchers: [SignalWatcher] = []
 
-    /// Throws where this process can't be a launcher's.
+    /// Throws if this process can't be a launcher's.
     init(_ loop: Loop, onOrder: @escaping (Order) -> Void) throws(SystemError) {
         try ProcessControl.becomeSubreaper()
         try ProcessControl.renouncePrivileges()
@@ -38,12 +39,12 @@ final class OwnProcess {
         }
     }
 
-    /// Which signals are watched, and what each one means.
+    /// Returns the signals to watch, and the order that each gives.
     static func orders(hasTerminal: Bool, isIgnored: (Int32) -> Bool) -> [(signal: Int32, order: Order)] {
         var orders: [(signal: Int32, order: Order)] = [
             (SIGINT, .end("SIGINT")), (SIGTERM, .end("SIGTERM")), (SIGCHLD, .reap),
         ]
-        // Under nohup the end of the terminal is not to matter.
+        // Under nohup, the end of the terminal must not end the app.
         if !isIgnored(SIGHUP) { orders.append((SIGHUP, hasTerminal ? .end("SIGHUP") : .reload)) }
         if !isIgnored(SIGTSTP) { orders += [(SIGTSTP, .suspend), (SIGCONT, .goOn)] }
         return orders

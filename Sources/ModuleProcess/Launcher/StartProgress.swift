@@ -2,10 +2,10 @@ import StrataCore
 import StrataManifest
 import StrataOperator
 
-/// Says what an app's start waits for, when something takes long: after a second, then
-/// at ever longer intervals; and once what became of it.
+/// Reports what a slow start waits for: after a second, then at growing intervals. At the end it
+/// reports the result once.
 ///
-/// A value without I/O; `now` in milliseconds.
+/// A value without I/O; `now` is in milliseconds.
 struct StartProgress {
     private struct Told {
         var activity: String
@@ -13,9 +13,9 @@ struct StartProgress {
         var nextAfter: UInt64
     }
 
-    /// What became of a module's first start.
+    /// The outcome of a module's first start.
     enum Fate {
-        /// It is still going on.
+        /// The start is still in progress.
         case open
         case ready
         case missed
@@ -27,8 +27,8 @@ struct StartProgress {
 
     init(at now: UInt64) { startedAt = now }
 
-    /// - Parameter starts: of the modules that the launcher starts by itself.
-    /// - Returns: the first time when none is open any more, what became of them.
+    /// Returns a summary the first time that no start is open any more; nil otherwise.
+    /// - Parameter starts: The modules that the launcher starts by itself.
     mutating func summary(_ starts: [(name: String, fate: Fate)], at now: UInt64) -> String? {
         guard !isSummedUp, !starts.contains(where: { $0.fate == .open }) else { return nil }
         isSummedUp = true
@@ -43,8 +43,8 @@ struct StartProgress {
         }
     }
 
-    /// - Parameter starting: modules that are not ready, what each one waits for,
-    ///   and since when.
+    /// Returns the lines that are due.
+    /// - Parameter starting: The modules that are not ready, what each waits for, and since when.
     mutating func tick(
         _ starting: [(name: String, activity: String, since: UInt64)], at now: UInt64
     ) -> [(name: String, text: String)] {
@@ -65,9 +65,9 @@ struct StartProgress {
     }
 }
 
-/// What a person is told while an app starts.
+/// The messages to a person while an app starts.
 extension Launcher {
-    /// Each second: who holds things up.
+    /// Reports each second which modules delay the start.
     func sayProgress() {
         guard app.isRunning else { return }
         var starting: [(name: String, activity: String, since: UInt64)] = []
@@ -78,7 +78,7 @@ extension Launcher {
         for line in progress.tick(starting, at: loop.now) { console.say(of: line.name, line.text) }
     }
 
-    /// Once, when it is known of every row what became of its first start.
+    /// Reports once, when the first start of every row has an outcome.
     func sayWhenAllReady() {
         guard app.isRunning, order.isOver else { return }
         let starts = supervisors.filter(\.row.isStartedByItself).map { supervisor in
@@ -99,8 +99,8 @@ extension Launcher {
         }
     }
 
-    /// Actions that nobody may call: the manifest doesn't list actions, so that only the
-    /// modules that are there tell of them.
+    /// Reports actions that no one may call. The manifest doesn't list actions, so only connected
+    /// modules can tell.
     private func sayWhoIsRefused(_ interfaces: [InterfaceRow]) {
         guard settings.manifest.table.authorizer == nil else { return }
         for interface in interfaces {
@@ -123,10 +123,10 @@ extension Launcher {
     }
 }
 
-/// Three commands that someone who sees an app for the first time can try. Each works
-/// as it stands: which params an action takes its module alone knows, so none is called.
+/// Suggests three commands to someone who sees an app for the first time. Each works as shown. No
+/// action is called, because only its module knows which parameters it takes.
 enum Suggestions {
-    /// - Parameter interfaces: the bus's; none where it wasn't asked.
+    /// - Parameter interfaces: The bus's interfaces; empty if it wasn't asked.
     static func commands(_ table: AppTable, interfaces: [InterfaceRow]) -> [String] {
         var commands: [String] = []
         if let name = interface(table, interfaces) { commands.append("strata call \(name)") }
@@ -137,7 +137,7 @@ enum Suggestions {
         return commands
     }
 
-    /// An interface that lists actions: what stands last in the table is nearest to a user.
+    /// Returns an interface that lists actions: the last in the table, which is nearest to a user.
     private static func interface(_ table: AppTable, _ interfaces: [InterfaceRow]) -> String? {
         func place(_ interface: InterfaceRow) -> (Int, Int) {
             let index = table.modules.firstIndex { $0.name == interface.module }
@@ -146,7 +146,7 @@ enum Suggestions {
         return interfaces.filter { !$0.actions.isEmpty }.max { place($0) < place($1) }?.name
     }
 
-    /// A URL of the app's, one without a part to fill in where there is one.
+    /// Returns a URL of the app, preferably one without placeholders.
     private static func url(_ table: AppTable, _ interfaces: [InterfaceRow]) -> String? {
         guard let scheme = table.schemes.first else { return nil }
         let urls =

@@ -1,4 +1,4 @@
-/// Calls to the launcher that are answered when a module has got somewhere.
+/// The calls to the launcher that wait until a module reaches a state.
 struct Waiters {
     enum Wanted { case ready, stopped, lent }
 
@@ -6,7 +6,7 @@ struct Waiters {
 
     struct Waiter {
         var id: UInt64
-        /// The broker asked, for somebody's request, and not an operator.
+        /// Whether the broker asked, on behalf of a waiting request, and not an operator.
         var isBus: Bool
     }
 
@@ -18,19 +18,19 @@ struct Waiters {
         open.append((Waiter(id: id, isBus: isBus), wanted, module))
     }
 
-    /// The caller gave up.
+    /// Drops a call whose caller gave up.
     mutating func drop(_ id: UInt64) { open.removeAll { $0.waiter.id == id } }
 
-    /// Those who waited for the module to be ready.
+    /// Takes the calls that waited for the module to be ready.
     mutating func ready(_ module: String) -> [Waiter] { take { $0.module == module && $0.wanted == .ready } }
 
-    /// The module's place is lent: takes the calls that waited for it.
+    /// Takes the calls that waited for a process to be attached in place of the module.
     mutating func lent(_ module: String) -> [Waiter] { take { $0.module == module && $0.wanted == .lent } }
 
-    /// The module's process has ended: takes the calls that waited for it.
+    /// Takes the calls that waited for the module's process to end.
     mutating func stopped(_ module: String) -> [Waiter] { take { $0.module == module && $0.wanted == .stopped } }
 
-    /// The module has no process and gets none: those who wanted one.
+    /// Takes the calls that waited for a process, because the module has none and gets none.
     mutating func settled(_ module: String) -> [Waiter] { take { $0.module == module && $0.wanted != .stopped } }
 
     private mutating func take(_ belongs: ((waiter: Waiter, wanted: Wanted, module: String)) -> Bool) -> [Waiter] {

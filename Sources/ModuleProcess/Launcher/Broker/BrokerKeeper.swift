@@ -4,16 +4,17 @@ import StrataLoop
 import StrataManifest
 import StrataOperator
 
-/// Keeps `strata-broker` running: hands it its table and the lifeline, starts it
-/// again when it dies, with growing delays, and ends it.
+/// Keeps `strata-broker` running. It passes the broker its table and the lifeline, restarts it with
+/// growing delays when it dies, and ends it.
 final class BrokerKeeper {
-    /// How the broker's first start may fail for good.
+    /// The reason why the broker will not be started again.
     struct Refusal: Equatable {
         var code: Int32
         var message: String
     }
 
-    /// Delays between starts, in milliseconds: clients wait for it.
+    /// The delays between starts, in milliseconds. They are short, because clients wait for the
+    /// broker.
     static let backoff: ModuleProcess.Backoff = {
         var backoff = ModuleProcess.Backoff()
         backoff.first = 10
@@ -22,18 +23,18 @@ final class BrokerKeeper {
         return backoff
     }()
 
-    /// The process has ended; it is started again.
+    /// Called when the process has ended and will be restarted.
     var onEnd: (String) -> Void = { _ in }
-    /// It will not be started again.
+    /// Called when the broker will not be started again.
     var onGaveUp: (Refusal) -> Void = { _ in }
-    /// It has ended after `stop`.
+    /// Called when the process has ended after `stop`.
     var onStopped: () -> Void = {}
 
     private let loop: Loop
     private let console: Console
     private let executable: String
     private let surroundings: Surroundings
-    /// A service manager's socket.
+    /// The service manager's listening socket; nil if there is none.
     private let listening: Int32?
     private var table: AppTable
     private var child: ChildProcess?
@@ -44,7 +45,7 @@ final class BrokerKeeper {
     private var restarts = RestartPlan(BrokerKeeper.backoff)
     private var startedAt: UInt64 = 0
     private var upAt: UInt64?
-    /// It was connected to at least once.
+    /// Whether a broker was ever connected.
     private var wasUp = false
     private var isStopping = false
 
@@ -76,17 +77,17 @@ final class BrokerKeeper {
         }
     }
 
-    /// What its next process gets.
+    /// Sets the table for the broker's next process.
     func update(_ table: AppTable) { self.table = table }
 
-    /// The launcher is connected to it.
+    /// Notes that the launcher is connected to the broker.
     func isConnected() {
         upAt = loop.now
         wasUp = true
         showHeld()
     }
 
-    /// Ends it in order; without a process, `onStopped` comes at once.
+    /// Ends the broker in order; without a process, calls `onStopped` at once.
     func stop() {
         isStopping = true
         timer?.stop()
@@ -99,7 +100,7 @@ final class BrokerKeeper {
         child?.kill(SIGKILL)
     }
 
-    /// It doesn't answer: it is killed, and started again.
+    /// Kills a broker that doesn't answer; it is then restarted.
     func replace() { child?.kill(SIGKILL) }
 
     func close() {
@@ -148,8 +149,8 @@ final class BrokerKeeper {
         }
     }
 
-    /// At the first start its message may become the launcher's own: its lines
-    /// are shown when it is known that it goes on.
+    /// Handles a line of the broker's output. If the first start fails, the lines become the
+    /// launcher's own message, so they are held back until the broker is connected.
     private func wrote(_ line: [UInt8]) {
         lastLines.add(line)
         if wasUp {
@@ -186,9 +187,9 @@ final class BrokerKeeper {
     }
 }
 
-/// What the launcher says to the bus.
+/// The launcher's messages to the bus.
 extension BusLink {
-    /// A call to `bus/ACTION`; fails at once where there is no connection.
+    /// Calls `bus/ACTION`; fails at once without a connection.
     func call(
         _ action: String, _ body: JSON = .object([]), deadline: UInt64? = nil,
         onAnswer: @escaping (BusClient.Answer) -> Void = { _ in }
@@ -196,16 +197,15 @@ extension BusLink {
         send(Request(to: "bus/\(action)", body, deadline: deadline), onAnswer: onAnswer)
     }
 
-    /// Emits an event; fails at once where there is no connection.
-    /// - Parameter deadline: for each module's answer, in milliseconds.
+    /// Emits an event; fails at once without a connection.
+    /// - Parameter deadline: The time for each module's answer, in milliseconds.
     func emit(_ name: String, _ params: JSON, deadline: UInt64, onAnswer: @escaping (BusClient.Answer) -> Void) {
         var request = Request(to: "bus/emit", params, deadline: deadline)
         request.members = [("name", name)]
         send(request, onAnswer: onAnswer)
     }
 
-    /// Asks for the stream of all modules' states, for as long as the connection
-    /// stands.
+    /// Subscribes to the states of all modules until the connection ends.
     func watch(_ onState: @escaping ([UInt8]) -> Void) {
         var request = Request(to: "bus/watch", deadline: 0)
         request.credit = 64
@@ -213,6 +213,6 @@ extension BusLink {
         send(request) { _ in }
     }
 
-    /// So many bytes of an answer fit into a frame for certain, beside a header.
+    /// The bytes of an answer that are certain to fit into a frame beside a header.
     var mostBody: Int { Int(client.limits.frame) - 4 - 256 }
 }

@@ -2,27 +2,27 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// What the programs that a command started have left behind, in whatever session: this
-/// process adopts it, and kills it.
+/// Kills the processes that a command's programs leave behind, in whatever session.
 ///
-/// Whose a process is the kernel says: it is a child of this one, which none of them was
+/// This process adopts them, so the kernel identifies them as its children. It had no such children
+/// before the command started its first program.
 /// before the command's own began.
 final class Leftovers {
-    /// How long killing may take, in milliseconds: one generation after another.
+    /// How long killing may take, in milliseconds. It goes one generation after another.
     private static let patience = 2_000
 
-    /// Children that another program left to this process when it became this one.
+    /// The children that an earlier program had before this process executed this one.
     private let earlier: Set<Int32>
     private var signals: [SignalWatcher] = []
 
-    /// Until `end` a signal that would end this process kills them first.
+    /// Adopts leftovers until `end`. A signal that ends this process kills them first.
     init(_ loop: Loop) throws(SystemError) {
         try ProcessControl.becomeSubreaper()
         earlier = Set(ProcessFiles.children())
         for number in [SIGINT, SIGTERM, SIGHUP] {
             let watcher = try SignalWatcher(loop, signal: number) { [unowned self] in
                 kill()
-                // As it would have ended without a watcher.
+                // End as the process would have without the watcher.
                 signal(number, SIG_DFL)
                 var one = sigset_t()
                 sigemptyset(&one)
@@ -34,11 +34,11 @@ final class Leftovers {
         }
     }
 
-    /// Kills all that is left, and waits for its end.
+    /// Kills all leftovers, and waits until they have ended.
     func kill() {
         for _ in 0..<Self.patience
         where !ProcessFiles.killChildren(except: earlier.contains).allSatisfy(earlier.contains) {
-            // because no signal tells when all descendants have ended
+            // because no signal reports that all descendants have ended
             usleep(1_000)
         }
     }

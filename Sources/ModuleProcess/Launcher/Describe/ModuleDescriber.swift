@@ -3,46 +3,49 @@ public import StrataCore
 public import StrataLoop
 public import StrataManifest
 
-/// Asks modules' programs what they are: starts each as `PROGRAM --describe`, or
-/// `python3 PROGRAM --describe` and its like, without a bus, as its row's user, and reads the hello that it prints.
+/// Asks modules' programs to describe themselves. It starts each one without a bus and as its row's
+/// user, as `PROGRAM --describe` or `python3 PROGRAM --describe` and the like. Then it reads the
+/// hello that the program prints.
 ///
-/// Blocks until all have answered; takes 5 s for one that doesn't.
+/// Blocks until all have answered; one that doesn't answer takes 5 s.
 public struct ModuleDescriber {
-    /// Why there is no description.
+    /// The reason why there is no description.
     public struct Failure: Error, Equatable {
-        /// Its row can't be started at all, or the program crashed; otherwise it doesn't
-        /// know `--describe`, which none has to.
+        /// True if the row can't be started at all, or the program crashed. Otherwise the program
+        /// doesn't know `--describe`, which is optional.
         public var isError: Bool
-        /// What was tried, and what came.
+        /// What was tried, and what happened.
         public var message: String
     }
 
-    /// In milliseconds, for one program.
+    /// The time for one program, in milliseconds.
     private static let patience: UInt64 = 5_000
-    /// Of what it prints, in bytes.
+    /// The most bytes of a program's output that are read.
     private static let most = 1 << 20
 
     private let manifest: Manifest
     private let inherited: [String: String]
     private let ownsProcess: Bool
 
+    /// Creates a describer.
     /// - Parameters:
-    ///   - manifest: the app's.
-    ///   - environment: this process's.
-    ///   - ownsProcess: this process is the command's alone: all that programs leave
-    ///     behind is killed before the next one starts, and where a signal ends it.
+    ///   - manifest: The app's manifest.
+    ///   - environment: This process's environment.
+    ///   - ownsProcess: Whether this process belongs to the command alone. If so, everything that a
+    ///     program leaves behind is killed before the next one starts, and when a signal ends the
+    ///     process.
     public init(_ manifest: Manifest, environment: [String: String], ownsProcess: Bool = false) {
         self.manifest = manifest
         self.ownsProcess = ownsProcess
         inherited = ProcessEnvironment.inherited(environment)
     }
 
-    /// One after another, in the order of the rows; rows without a program are
+    /// Describes modules one after another, in the order of their rows. Rows without a program are
     /// left out.
     /// - Parameters:
-    ///   - names: the rows that are asked; all where there are none.
-    ///   - asking: gets each row's name before it is asked, and nil at the end, with
-    ///     the loop that runs meanwhile.
+    ///   - names: The rows to ask; nil for all of them.
+    ///   - asking: Called with each row's name before it is asked, and with nil at the end, and
+    ///     with the loop that runs meanwhile.
     public func describe(
         _ names: Set<String>? = nil, asking: (Loop, String?) -> Void = { _, _ in }
     ) throws(SystemError) -> [(name: String, result: Result<ModuleDescription, Failure>)] {
@@ -84,12 +87,12 @@ public struct ModuleDescriber {
         Failure(isError: false, message: "it did not describe itself (--describe): \(message)\(end.words)")
     }
 
-    /// What became of a program that was asked.
+    /// The outcome of a program that was asked.
     private struct End {
         var output: [UInt8] = []
-        /// What it wrote to standard error last.
+        /// The last lines that it wrote to standard error.
         var errors = LastLines()
-        /// Nil where it was killed.
+        /// Nil if it was killed.
         var exit: ChildProcess.Exit?
 
         var isCrash: Bool {
@@ -97,13 +100,13 @@ public struct ModuleDescriber {
             return errors.saysCause
         }
 
-        /// What it said, behind a sentence.
+        /// Its last words, to be appended to a sentence.
         var words: String { errors.brief.isEmpty ? "" : "; it wrote: \(errors.brief.joined(separator: " | "))" }
     }
 
-    /// What an interpreter needs to know which program it is: its arguments up to the
-    /// first one that is a file's name. What `env` runs is seen through. Of other programs
-    /// arguments are their own affair.
+    /// Returns the arguments that tell an interpreter which program to run: those up to the first
+    /// one that is a file's name. It looks through `env`. Other programs get no arguments, because
+    /// their meaning is unknown.
     static func script(_ run: [String]) -> [String] {
         let program = run.first?.split(separator: "/").last ?? ""
         if program == "env" {
@@ -121,8 +124,8 @@ public struct ModuleDescriber {
 
     private static let interpreters: Set = ["python", "node", "ruby", "perl", "php", "lua", "bash", "sh"]
 
-    /// A program that was just built may still be open for writing somewhere: one
-    /// that can't be started now is tried again for half a second.
+    /// Starts a program. A newly built program may still be open for writing, so a failed start is
+    /// retried for half a second.
     private func spawn(
         _ loop: Loop, _ command: ChildProcess.Command, onExit: @escaping (ChildProcess.Exit) -> Void
     ) throws(SystemError) -> ChildProcess {
@@ -173,7 +176,8 @@ public struct ModuleDescriber {
                 end.exit = $0
                 isOver = true
             }
-            // What the last program left took a while to be killed, which is none of this one's time.
+            // Killing the previous program's leftovers took time that doesn't count against this
+            // program.
             loop.updateTime()
             let timer = LoopTimer(loop) { isOver = true }
             timer.start(after: Self.patience)
@@ -181,7 +185,7 @@ public struct ModuleDescriber {
             timer.close()
             reader.drain()
             errors.processEnded()
-            // And what it has started in its session's first group.
+            // Kills also what the program has started in the first group of its session.
             Glibc.kill(-child.pid, SIGKILL)
             let result = end
             while end.exit == nil { loop.runOnce(waiting: true) }

@@ -1,13 +1,14 @@
 import StrataCore
 
-/// What an app's life is, from its start to its end: whether it runs, which step
-/// of its end it is at, and how long that step may take.
+/// The state of an app from its start to its end: whether it runs, which step of its end it has
+/// reached, and how long that step may take.
 ///
-/// A value without I/O; `now` in milliseconds. The launcher performs the actions.
-/// The end's bounds, in milliseconds from its beginning: the modules' answers to
-/// `app.terminate` until 1,000, their ends (`StopOrder.budget`) until 7,500, then
-/// 500 for what the broker has still to read, the broker until 9,000, what is left
-/// of descendants until 9,500; then it is over whatever hangs.
+/// A value without I/O; `now` is in milliseconds. The launcher performs the actions.
+///
+/// The steps of the end have deadlines, in milliseconds since its beginning. Modules answer
+/// `app.terminate` until 1,000, and end until 7,500 (`StopOrder.budget`). The broker then has 500
+/// to read the last messages, and ends until 9,000. Remaining descendants are killed until 9,500.
+/// After that the app is over, even if a process hangs.
 struct AppMachine {
     typealias Ending = Launcher.Ending
 
@@ -15,17 +16,17 @@ struct AppMachine {
         case note(String)
         /// Emit `app.terminate`; `announced` follows.
         case announce(Ending, within: UInt64)
-        /// `modulesEnd` follows, with the order of an end that began then.
+        /// Call `modulesEnd` with a stop order for an end that began at that time.
         case orderStops(since: UInt64)
         /// Stop one module; `nextStop` follows.
         case stop(String, ModuleMachine.StopTimes)
-        /// Say the last words on the bus; `leaveTaken` follows when they were read.
+        /// Send the last messages on the bus; `leaveTaken` follows when they have been read.
         case takeLeave(Ending)
         case endReaders(Ending)
         case closeBus
         /// `brokerEnded` follows.
         case endBroker
-        /// Kill all processes that are known.
+        /// Kill all known processes.
         case killAll
         case removeSocket
         /// Kill the children that are left; `swept` follows.
@@ -36,13 +37,13 @@ struct AppMachine {
     private enum Step {
         /// Modules are told that the app ends.
         case announcing
-        /// Modules end, group by group: the present one, those of it that are still to
-        /// be stopped, and the groups after it.
+        /// Modules end, group by group: the current group, those of its modules that are still to
+        /// be stopped, and the order of the remaining groups.
         case endingModules(group: Set<String>, queue: ArraySlice<Stop>, StopOrder)
-        /// The broker reads what was said last.
+        /// The broker reads the last messages.
         case leavingBus
         case endingBroker
-        /// What is left of descendants is killed.
+        /// Remaining descendants are killed.
         case sweeping(since: UInt64)
     }
     private typealias Stop = (name: String, times: ModuleMachine.StopTimes)
@@ -55,20 +56,20 @@ struct AppMachine {
     }
 
     private static let announcedBy: UInt64 = 1_000
-    /// How long the broker may take to have read what was said last.
+    /// How long the broker may take to read the last messages.
     private static let leaveTaking: UInt64 = 500
     private static let brokerBy: UInt64 = 9_000
-    /// When a broker that was killed is waited for no longer.
+    /// When the launcher stops waiting for a broker that was killed.
     private static let killedBy: UInt64 = 9_300
     private static let sweptBy: UInt64 = 9_500
-    /// So long descendants are killed at least, one generation after another, also
-    /// where a machine under load took the time before.
+    /// How long descendants are killed at least, one generation after another, even if an
+    /// overloaded machine used up the time before.
     private static let leastSweep: UInt64 = 500
-    /// Between two looks at what is left.
+    /// The pause between two checks for remaining descendants.
     private static let sweepPause: UInt64 = 5
 
     private var state = State.notStarted
-    /// When `deadlinePassed` is to come.
+    /// When `deadlinePassed` is to be called.
     private(set) var deadline: UInt64?
 
     var isRunning: Bool {
@@ -83,7 +84,7 @@ struct AppMachine {
         state = .running
     }
 
-    /// An order from outside; the second one takes no more time.
+    /// Handles an order from outside. A second order kills everything at once.
     mutating func ordered(_ by: String, at now: UInt64) -> [Action] {
         switch state {
         case .notStarted, .running: [.note("\(by): the app ends")] + ended(Ending(code: 0, message: by), at: now)
@@ -92,7 +93,7 @@ struct AppMachine {
         }
     }
 
-    /// The app is to end; the first reason counts.
+    /// Begins the end of the app; only the first reason counts.
     mutating func ended(_ ending: Ending, at now: UInt64) -> [Action] {
         guard case .running = state else { return [] }
         state = .ending(.announcing, ending, since: now)
@@ -106,16 +107,17 @@ struct AppMachine {
         return [.orderStops(since: since)]
     }
 
-    /// The modules that run end in this order.
+    /// Ends the running modules in the given order.
     mutating func modulesEnd(_ order: StopOrder) {
         guard case .ending(.announcing, let ending, let since) = state else { return }
         state = .ending(.endingModules(group: [], queue: [], order), ending, since: since)
         deadline = since + Self.brokerBy
     }
 
-    /// A module was stopped, or has no process any more: what stops next. One at a
-    /// time, since stopping one that only waited settles it at once, and asks again.
-    /// - Parameter hasProcess: whether a module has one.
+    /// Returns the next module to stop, after a module was stopped or has no process any more. It
+    /// returns one at a time, because stopping a module that only waited to start settles it at
+    /// once, and calls this again.
+    /// - Parameter hasProcess: Returns whether a module has a process.
     mutating func nextStop(at now: UInt64, hasProcess: (String) -> Bool) -> [Action] {
         guard case .ending(.endingModules(var group, var queue, var order), let ending, let since) = state else {
             return []
@@ -135,7 +137,7 @@ struct AppMachine {
         return [.stop(stop.name, stop.times)]
     }
 
-    /// The broker has read the last words, or there is none.
+    /// The broker has read the last messages, or there is no broker.
     mutating func leaveTaken() -> [Action] {
         guard case .ending(.leavingBus, let ending, let since) = state else { return [] }
         state = .ending(.endingBroker, ending, since: since)
@@ -143,21 +145,22 @@ struct AppMachine {
         return [.closeBus, .endBroker]
     }
 
-    /// There is no broker of the launcher's any more.
+    /// The launcher's broker has ended, or it has none.
     mutating func brokerEnded(at now: UInt64) -> [Action] {
         guard case .ending(.endingBroker, let ending, let since) = state else { return [] }
         state = .ending(.sweeping(since: now), ending, since: since)
         return [.removeSocket, .sweep]
     }
 
-    /// A child that nobody here had started has ended.
+    /// A child that the launcher did not start has ended.
     func childEnded() -> [Action] {
         guard case .ending(.sweeping, _, _) = state else { return [] }
         return [.sweep]
     }
 
-    /// Children were killed; theirs become this process's, and have their turn then.
-    /// - Parameter left: the children that were found, and killed.
+    /// Children were killed. Their own children become this process's, and are killed in the next
+    /// round.
+    /// - Parameter left: The children that were found and killed.
     mutating func swept(_ left: [Int32], at now: UInt64) -> [Action] {
         guard case .ending(.sweeping(let sweptSince), let ending, let since) = state else { return [] }
         let isTooLong = now >= since + Self.sweptBy && now >= sweptSince + Self.leastSweep
@@ -182,7 +185,7 @@ struct AppMachine {
         }
     }
 
-    /// What can't even be killed is not waited for.
+    /// Kills everything. What can't even be killed is not waited for.
     private mutating func killed(at now: UInt64) -> [Action] {
         guard case .ending(let step, let ending, let since) = state else { return [] }
         switch step {

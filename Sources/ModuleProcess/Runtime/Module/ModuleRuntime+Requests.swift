@@ -2,6 +2,8 @@ internal import StrataCore
 
 extension ModuleRuntime {
     /// Makes a request and waits for its final answer.
+    // Inlined, with what it calls: each `await` of a separate function asks twice which executor
+    // continues, under a lock of the task.
     @inline(__always)
     func request(_ outgoing: Outgoing, _ body: Body) async throws -> [UInt8] {
         if let session = connection.session, outgoing.lease == nil {
