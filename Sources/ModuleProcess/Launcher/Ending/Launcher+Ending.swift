@@ -2,15 +2,15 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// The end of an app: what `AppMachine` decides is performed here.
+/// The end of an app: performs what `AppMachine` decides.
 extension Launcher {
-    /// An order from outside; the second one takes no more time.
+    /// Handles an order from outside. A second order kills everything at once.
     public func ordered(_ by: String) { change { $0.ordered(by, at: loop.now) } }
 
-    /// Ends all in reverse order.
+    /// Ends the app, with the modules in reverse start order.
     public func end(_ ending: Ending) { change { $0.ended(ending, at: loop.now) } }
 
-    /// A module has no process any more: perhaps its group has ended.
+    /// A module has no process any more, so the next modules may be stopped.
     func supervisorSettled() {
         change { $0.nextStop(at: loop.now) { supervisor($0)?.machine.pid != nil } }
     }
@@ -20,7 +20,7 @@ extension Launcher {
         change { $0.brokerEnded(at: loop.now) }
     }
 
-    /// Lets an event happen to the app, and does what follows from it.
+    /// Applies an event to the app's state, and performs the actions that follow.
     func change(_ event: (inout AppMachine) -> [AppMachine.Action]) {
         for action in event(&app) { perform(action) }
         armTimer()
@@ -45,11 +45,12 @@ extension Launcher {
             supervisor(name)?.change { $0.stop(at: loop.now, reason: "the app ends", within: times) }
             supervisorSettled()
         case .takeLeave(let ending):
-            // A row that a reload took out, or one started meanwhile.
+            // Kills modules that are left: those that a reload removed, or that were started
+            // meanwhile.
             killModules()
             endReaders(ending)
-            // What comes over one connection is read in its order: a broker that is told
-            // to end before it has read the last words ends without them.
+            // Messages on one connection are read in order. If the broker were told to end before
+            // it has read the last ones, it would end without them.
             link.call("ping") { [weak self] _ in self?.change { $0.leaveTaken() } }
         case .endReaders(let ending): endReaders(ending)
         case .closeBus: link.close()
@@ -78,37 +79,37 @@ extension Launcher {
 
     // MARK: Adopted processes
 
-    /// Descendants whose parents died became this process's children; they are
-    /// waited for as they end.
+    /// Reaps descendants whose parents died: they have become this process's children.
     func reapAdopted() {
         for pid in ProcessFiles.children() where !isKnown(pid) { ProcessFiles.reap(pid) }
         change { $0.childEnded() }
     }
 
-    /// Whether somebody here waits for it: those libuv waits for.
+    /// Whether the launcher started the process itself; libuv waits for those.
     private func isKnown(_ pid: Int32) -> Bool {
         keeper?.pid == pid || supervisors.contains { $0.all.contains { $0.pid == pid } }
     }
 }
 
-/// The order in which an app's modules end, the reverse of the start's, and the
-/// time that each may take.
+/// The order in which an app's modules end, the reverse of the start's, and the time that each may
+/// take.
 ///
-/// All groups together have `budget`: a group gets an equal share of what is
-/// left, half of it for tearDown and half from SIGTERM to SIGKILL, and never
-/// more than its rows' `stop`; what it doesn't use is for those after it. So the
-/// end of an app has a bound, however many modules hang.
+/// All groups together have `budget`. A group gets an equal share of the time that is left: half
+/// for tearDown, and half from SIGTERM to SIGKILL, but never more than its rows' `stop`. Unused
+/// time goes to the later groups. So the end of an app takes a limited time, even if many modules
+/// hang.
 struct StopOrder {
-    /// For all modules, in milliseconds from the beginning of the app's end.
+    /// The time for all modules, in milliseconds from the beginning of the app's end.
     static let budget: UInt64 = 7_500
 
     private var groups: [[String]]
     private let stop: [String: UInt64]
     private let end: UInt64
 
+    /// Creates the order for the given modules.
     /// - Parameters:
-    ///   - running: the modules that have a process or wait for one.
-    ///   - now: when the app's end began.
+    ///   - running: The modules that have a process or wait for one.
+    ///   - now: When the app's end began.
     init(_ table: AppTable, running: Set<String>, at now: UInt64) {
         let rows = table.modules.filter { running.contains($0.name) }
         let places = Set(rows.map { Place(rank: $0.rank, priority: $0.priority) })
@@ -119,7 +120,7 @@ struct StopOrder {
         end = now + Self.budget
     }
 
-    /// What stops next, and how long each module may take; nil at the end.
+    /// Returns the modules to stop next, and the time that each may take; nil at the end.
     mutating func next(at now: UInt64) -> [(name: String, times: ModuleMachine.StopTimes)]? {
         guard !groups.isEmpty else { return nil }
         let share = (end > now ? end - now : 0) / UInt64(groups.count)
@@ -129,7 +130,7 @@ struct StopOrder {
         }
     }
 
-    /// Later levels first, and there the lower priority.
+    /// Sorts later levels first, and lower priorities first within a level.
     private struct Place: Hashable, Comparable {
         var rank: Int
         var priority: Int

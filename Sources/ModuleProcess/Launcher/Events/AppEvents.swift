@@ -3,23 +3,25 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// The app's own events: what the launcher learns before its modules do. It is there
-/// while the app runs.
+/// The app's own events, such as memory pressure and suspension, which the launcher notices before
+/// its modules do. It exists while the app runs.
 final class AppEvents {
-    /// How long a module may take over an event, in milliseconds.
+    /// How long a module may take to answer an event, in milliseconds.
     static let patience: UInt64 = 5_000
 
     private let loop: Loop
     private let link: BusLink
     private let console: Console
-    /// The shell behind a terminal waits for a halt; a service goes on.
+    /// Whether the launcher halts itself when the app is suspended. The shell behind a terminal
+    /// waits for that; a service must continue.
     private let mayHalt: Bool
     private var suspension = Suspension()
     private var pressure = MemoryPressure()
     private var watcher: PressureWatcher?
 
-    /// - Parameter source: the file that tells of memory pressure; nil when there is none.
-    ///   Where it can't be watched, the app goes without.
+    /// Creates the app's events.
+    /// - Parameter source: The file that reports memory pressure; nil if there is none. If the file
+    ///   can't be watched, the app runs without memory pressure events.
     init(_ loop: Loop, _ link: BusLink, _ console: Console, _ source: PressureSource?, mayHalt: Bool) {
         self.loop = loop
         self.link = link
@@ -28,14 +30,14 @@ final class AppEvents {
         if let source { watch(source) }
     }
 
-    /// Emits `app.NAME`; without a bus nobody hears of it.
-    /// - Parameter then: called when all who declared it have answered, or can't.
+    /// Emits `app.NAME`; without a bus, no module receives it.
+    /// - Parameter then: Called when all modules that declared the event have answered, or can't.
     func emit(
         _ name: String, _ params: JSON = .object([]), within deadline: UInt64 = AppEvents.patience,
         then: @escaping () -> Void = {}
     ) {
         link.emit("app.\(name)", params, deadline: deadline) { [console] answer in
-            // One that goes down with its bus is no news.
+            // A bus that goes away meanwhile is reported elsewhere.
             if case .failure(let error) = answer, error.code != .died, error.code != .unavailable {
                 console.say("app.\(name) could not be emitted: \(error)")
             }
@@ -43,7 +45,7 @@ final class AppEvents {
         }
     }
 
-    /// The app ends: nothing else is news.
+    /// Stops watching, because the app ends.
     func close() {
         watcher?.close()
         watcher = nil
@@ -72,7 +74,7 @@ final class AppEvents {
 
     // MARK: Suspending
 
-    /// SIGTSTP: ctrl-Z, or whoever suspends a service.
+    /// Handles SIGTSTP, from ctrl-Z or from a service manager.
     func suspend() { perform(suspension.ordered()) }
 
     /// SIGCONT.

@@ -1,18 +1,18 @@
 import StrataCore
 
-/// When pressure becomes an event, and what the event says.
+/// Decides when memory pressure becomes an event, and makes the event's params.
 ///
-/// A value without I/O; `now` in milliseconds.
+/// A value without I/O; `now` is in milliseconds.
 struct MemoryPressure {
-    /// From one event to the next, at least.
+    /// The shortest time between two events.
     static let interval: UInt64 = 10_000
 
     private var lastAt: UInt64?
     private var isOpen = false
 
-    /// The file says that there is pressure.
-    /// - Returns: whether it is to be emitted: not soon after the last one, and
-    ///   not while that one is still being answered.
+    /// Notes that the file reports pressure.
+    /// - Returns: Whether to emit an event. There is none soon after the last one, nor while that
+    ///   one is still being answered.
     mutating func came(at now: UInt64) -> Bool {
         guard !isOpen, lastAt.map({ now - $0 >= Self.interval }) ?? true else { return false }
         lastAt = now
@@ -23,9 +23,9 @@ struct MemoryPressure {
     /// The modules have answered.
     mutating func answered() { isOpen = false }
 
-    /// The event's params: `{"level", "avg10", "avg60", "avg300"}`, the last
-    /// three in percent of the last so many seconds, where the file tells them.
-    /// - Parameter text: what the pressure file says.
+    /// Returns the event's params: `{"level", "avg10", "avg60", "avg300"}`. The last three are
+    /// percentages over the last 10, 60 and 300 s, if the file contains them.
+    /// - Parameter text: The content of the pressure file.
     static func params(_ level: String, _ text: String) -> JSON {
         var members: [JSON.Member] = [.init("level", .string(level))]
         let line = text.split(separator: "\n").first { $0.hasPrefix("\(level) ") } ?? ""
@@ -40,18 +40,19 @@ struct MemoryPressure {
     }
 }
 
-/// Which file tells of memory pressure, and what to ask it for.
+/// The file that reports memory pressure, and the trigger to write to it.
 ///
-/// As in systemd's memory pressure protocol: a service manager, or a person,
-/// names another file in `MEMORY_PRESSURE_WATCH`, such as that of the service's
-/// control group; `/dev/null` is none.
+/// It follows systemd's memory pressure protocol. A service manager or a person can name another
+/// file in `MEMORY_PRESSURE_WATCH`, such as the one of the service's control group. `/dev/null`
+/// turns the watch off.
 struct PressureSource: Equatable {
     var path: String
-    /// As the kernel reads it; see its documentation of PSI.
+    /// The trigger in the kernel's format, which its PSI documentation describes.
     var trigger: [UInt8]
 
-    /// The whole system's: some task stalled for 200 ms within 2 s, which is what
-    /// systemd asks for; the kernel lets everyone ask for times of whole 2 s.
+    /// The file of the whole system, for any task that stalls for 200 ms within 2 s. That is
+    /// systemd's default. Without privileges, the kernel allows windows of whole multiples of 2 s
+    /// only.
     static let standard = PressureSource(path: "/proc/pressure/memory", trigger: Array("some 200000 2000000".utf8))
 
     init(path: String, trigger: [UInt8]) {
@@ -59,8 +60,8 @@ struct PressureSource: Equatable {
         self.trigger = trigger
     }
 
-    /// Nil where nothing is to be watched. A trigger that is no base64 is the
-    /// standard one.
+    /// Reads the environment; nil if nothing is to be watched. A trigger that isn't base64 is
+    /// replaced by the standard one.
     init?(_ environment: [String: String]) {
         self = Self.standard
         guard let path = environment["MEMORY_PRESSURE_WATCH"], !path.isEmpty else { return }
@@ -71,10 +72,10 @@ struct PressureSource: Equatable {
         }
     }
 
-    /// `some` or `full`: how many tasks stall.
+    /// `some` or `full`, for stalls of some or of all tasks.
     var level: String { trigger.starts(with: Array("full".utf8)) ? "full" : "some" }
 
-    /// Nil where the text is no base64.
+    /// Decodes base64; nil if the text isn't base64.
     static func base64(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var (bits, count): (UInt32, Int) = (0, 0)
@@ -104,16 +105,16 @@ struct PressureSource: Equatable {
     }
 }
 
-/// How far an app is suspended: it is told first, and halted when its modules
-/// have answered.
+/// The suspension of an app. The modules are told first, and the launcher halts when they have
+/// answered.
 ///
 /// A value without I/O. Each `resume` follows one `suspend`.
 struct Suspension {
     enum Action: Equatable {
         case nothing
-        /// Emit `app.suspend`; `answered` must follow, with this number.
+        /// Emit `app.suspend`; `answered` must follow with this number.
         case suspend(Int)
-        /// The modules know: the launcher may halt.
+        /// The modules have been told: the launcher may halt.
         case halt
         /// Emit `app.resume`.
         case resume
@@ -124,7 +125,7 @@ struct Suspension {
     private var state = State.awake
     private var number = 0
 
-    /// Somebody wants it suspended; twice is at once.
+    /// Handles a request to suspend. A second request halts at once.
     mutating func ordered() -> Action {
         switch state {
         case .awake:
@@ -144,7 +145,7 @@ struct Suspension {
         return .halt
     }
 
-    /// Somebody wants it to go on.
+    /// Handles a request to continue.
     mutating func continued() -> Action {
         guard state != .awake else { return .nothing }
         state = .awake

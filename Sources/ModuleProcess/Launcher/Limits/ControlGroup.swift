@@ -1,31 +1,31 @@
 import Glibc
 import StrataManifest
 
-/// One folder of the cgroup v2 file system, and what is done with its files.
+/// A folder of the cgroup v2 file system, and the operations on its files.
 struct ControlGroup: Equatable {
     let path: String
 
-    /// Makes it, or takes one that is there.
-    /// - Returns: nil where the kernel refuses.
+    /// Creates the group, or takes an existing one.
+    /// - Returns: Nil if the kernel refuses.
     static func make(_ path: String) -> ControlGroup? {
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else { return nil }
         return ControlGroup(path: path)
     }
 
-    /// Moves a process here; what it starts from then on is here too.
+    /// Moves a process into the group, together with the processes that it starts later.
     func add(_ pid: Int32) -> Bool { write("\(pid)", to: "cgroup.procs") }
 
-    /// Processes that are here.
+    /// The processes in the group.
     var processes: [Int32] { read("cgroup.procs").split(separator: "\n").compactMap { Int32($0) } }
 
-    /// Beyond so many bytes the kernel takes back what it can, and then kills: all
-    /// of the group, since a module without some of its processes is of no use.
+    /// Limits the group's memory in bytes. Beyond the limit the kernel reclaims what it can, and
+    /// then kills the whole group: a module without some of its processes is of no use.
     func limitMemory(_ most: UInt64?) -> Bool {
         _ = write("1", to: "memory.oom.group")
         return write(most.map(String.init) ?? "max", to: "memory.max")
     }
 
-    /// How many processes were killed here for want of memory.
+    /// The number of processes that were killed in the group for lack of memory.
     var memoryKills: Int {
         for line in read("memory.events").split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -34,10 +34,11 @@ struct ControlGroup: Equatable {
         return 0
     }
 
-    /// Kills all that is here, also what has left its session (Linux 5.14).
+    /// Kills all processes in the group, including those that left their session (Linux 5.14).
     func kill() { _ = write("1", to: "cgroup.kill") }
 
-    /// - Returns: false while something is here that has not ended.
+    /// Removes the group.
+    /// - Returns: False while a process in it has not ended.
     func remove() -> Bool { rmdir(path) == 0 || errno == ENOENT }
 
     func holds(_ word: String, in file: String) -> Bool {
@@ -56,7 +57,7 @@ struct ControlGroup: Equatable {
 
     private func read(_ file: String) -> String { Self.text(of: "\(path)/\(file)") }
 
-    /// A file of the kernel's, up to 256 KiB; empty where it can't be read.
+    /// Returns the content of a kernel file, up to 256 KiB; empty if it can't be read.
     static func text(of path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
@@ -72,17 +73,18 @@ struct ControlGroup: Equatable {
     }
 }
 
-/// How a process of another user comes to its limits.
+/// Sets the limits of a process of another user.
 ///
-/// The launcher limits its own user's processes from outside. For another's the
-/// kernel wants CAP_SYS_RESOURCE, which root lacks in most containers. So a
-/// shell lowers its own limits, which everyone may, and becomes the program.
+/// The launcher limits its own user's processes from outside. For another user's process the kernel
+/// requires CAP_SYS_RESOURCE, which root lacks in most containers. So a shell lowers its own
+/// limits, which is always allowed, and then executes the program.
 enum LimitedCommand {
-    /// - Parameter command: a program's absolute path, and its arguments.
+    /// Returns the command that sets the limits and runs the given command.
+    /// - Parameter command: The absolute path of a program, and its arguments.
     static func words(_ command: [String], _ limits: ModuleProcess.Limits) -> [String] {
         var steps: [String] = []
         if let files = limits.files { steps.append("ulimit -n \(files)") }
-        // Shells differ in the letter; POSIX has none.
+        // Shells use different letters for this limit; POSIX defines none.
         if let processes = limits.processes {
             steps.append("{ ulimit -u \(processes) 2>/dev/null || ulimit -p \(processes); }")
         }

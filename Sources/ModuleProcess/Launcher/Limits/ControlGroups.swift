@@ -1,25 +1,25 @@
 import Glibc
 
-/// The control group that was delegated to the launcher, and a child of it for each
-/// process of a module: there the kernel itself holds modules to their memory.
+/// The control group that was delegated to the launcher, with a child group for each process of a
+/// module. The kernel enforces the modules' memory limits there.
 ///
-/// Delegated is what systemd's `Delegate=yes` gives a service, and what a container
-/// may have: a cgroup v2 with the memory controller, whose files the launcher may
-/// write, and in which it is the only process. Nothing else is touched.
+/// A group is delegated by systemd's `Delegate=yes`, for example, or in a container. It is a cgroup
+/// v2 with the memory controller whose files the launcher may write, and the launcher is its only
+/// process. No other group is touched.
 final class ControlGroups {
-    /// Since processes may not be where children have controllers, the launcher and
-    /// its broker move here.
+    /// The child group that the launcher and its broker move to: a group whose children have
+    /// controllers may not contain processes.
     private static let own = "launcher"
 
     private let root: ControlGroup
     private let leaf: ControlGroup
     private let pid: Int32
     private var made = 0
-    /// Some process was still there when they were to go.
+    /// Groups that still contained a process when they were to be removed.
     private var stale: [ControlGroup] = []
 
-    /// Takes the folder of the launcher's own group.
-    /// - Returns: nil where it was not delegated; nothing has changed then.
+    /// Takes over the folder of the launcher's own group.
+    /// - Returns: Nil if the group was not delegated; nothing has changed then.
     init?(root path: String, pid: Int32) {
         root = ControlGroup(path: path)
         self.pid = pid
@@ -35,12 +35,13 @@ final class ControlGroups {
         }
     }
 
-    /// This process's own group, as the kernel says; nil where there is no cgroup v2.
+    /// Returns the path of this process's own group; nil if there is no cgroup v2.
     static func ownPath(membership: String, mounts: String) -> String? {
         guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return nil }
         let own = line.dropFirst("0::".count)
         for mount in mounts.split(separator: "\n") {
-            // … ROOT MOUNTPOINT OPTIONS … - TYPE …; a space in a path is \040.
+            // The format is … ROOT MOUNTPOINT OPTIONS … - TYPE …; a space in a path is written as
+            // \040.
             let words = mount.split(separator: " ")
             guard let dash = words.firstIndex(of: "-"), dash + 1 < words.count, words[dash + 1] == "cgroup2", dash > 5,
                 !words[4].contains("\\")
@@ -53,15 +54,15 @@ final class ControlGroups {
         return nil
     }
 
-    /// That of this process, where it is delegated.
+    /// Returns the groups of this process if its group is delegated.
     static func delegated() -> ControlGroups? {
         let files = ["cgroup", "mountinfo"].map { ControlGroup.text(of: "/proc/self/\($0)") }
         guard let path = ownPath(membership: files[0], mounts: files[1]) else { return nil }
         return ControlGroups(root: path, pid: getpid())
     }
 
-    /// A new group for a process of a module.
-    /// - Returns: nil where the kernel refuses.
+    /// Creates a group for a process of a module.
+    /// - Returns: Nil if the kernel refuses.
     func make(_ module: String, memory: UInt64?) -> ControlGroup? {
         made += 1
         guard let group = ControlGroup.make("\(root.path)/\(module)-\(made)") else { return nil }
@@ -72,19 +73,19 @@ final class ControlGroups {
         return group
     }
 
-    /// Its process has ended: what is left there is killed, and it goes, where that
-    /// takes a while with the next `sweep`.
+    /// Kills what is left in the group of an ended process, and removes the group. If that takes a
+    /// while, the next `sweep` removes it.
     func end(_ group: ControlGroup) {
         group.kill()
         if !group.remove() { stale.append(group) }
     }
 
-    /// Removes what could not be removed before; called each second.
+    /// Removes the groups that could not be removed before. Called each second.
     func sweep() {
         stale.removeAll { $0.remove() }
     }
 
-    /// All is as it was before; called when no other process is left.
+    /// Restores the original state. Called when no other process is left.
     func close() {
         sweep()
         _ = root.write("-memory", to: "cgroup.subtree_control")

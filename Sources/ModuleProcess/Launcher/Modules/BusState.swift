@@ -1,16 +1,16 @@
-/// A module's state, as the broker tells it in `bus/watch`.
+/// A module's state, as the broker reports it in `bus/watch`.
 enum BusState: String {
     case absent, starting, settingUp, setUp, initializing, ready, stopping, restarting, failed
 }
 
-/// What the launcher tells the broker of a module: `bus/moduleState`.
+/// A module's state, as the launcher reports it to the broker in `bus/moduleState`.
 struct ModuleReport: Equatable {
     enum State: String { case starting, restarting, failed, absent }
 
     var state: State
     var reason: String
-    /// What the last process wrote last; operators alone see it.
+    /// The last lines of the last process; only operators see them.
     var lines: [String] = []
-    /// How the last process ended, where one did.
+    /// How the last process ended; nil if none has.
     var exit: String?
 }

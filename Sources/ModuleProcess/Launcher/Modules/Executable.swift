@@ -3,12 +3,12 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// Why a program can't be started, in words that say what to do.
+/// Explains why a program can't be started, and what to do.
 enum Executable {
-    /// Looks before a row's program is started; nil where nothing is wrong that can be seen.
+    /// Checks a row's program before it is started; returns nil if no problem is visible.
     ///
-    /// What runs is known from the manifest alone: PATH, which is another's for each who
-    /// starts the app, is looked at only to say what may have been meant.
+    /// The manifest alone determines what runs, because PATH differs between the people who start
+    /// the app. PATH is only searched to suggest what may have been meant.
     static func problem(_ executable: String, of process: ModuleProcess) -> String? {
         guard let problem = problem(executable, folder: process.folder) else { return nil }
         guard let name = process.run.first, !name.contains("/"), access(executable, F_OK) != 0,
@@ -18,14 +18,14 @@ enum Executable {
             + "[/usr/bin/env, \(name), …]"
     }
 
-    /// The program that a shell would find under a name.
+    /// Returns the program that a shell would find under a name.
     private static func inPath(_ name: String) -> String? {
         guard let path = getenv("PATH") else { return nil }
         return String(cString: path).split(separator: ":").lazy.map { "\($0)/\(name)" }
             .first { $0.hasPrefix("/") && problem($0, folder: "/") == nil }
     }
 
-    /// Looks before starting; nil where nothing is wrong that can be seen.
+    /// Checks a program before it is started; returns nil if no problem is visible.
     static func problem(_ path: String, folder: String) -> String? {
         var status = stat()
         guard stat(folder, &status) == 0 else {
@@ -47,7 +47,7 @@ enum Executable {
         "\(path) is no program for this machine; a script needs a first line such as #!/bin/sh"
     }
 
-    /// Says why starting failed.
+    /// Explains why a start failed.
     static func explain(_ error: SystemError, _ path: String) -> String {
         switch error.code {
         case ENOEXEC:
@@ -63,7 +63,7 @@ enum Executable {
         }
     }
 
-    /// Whether another try may help.
+    /// Whether another attempt may succeed.
     static func isTemporary(_ error: SystemError) -> Bool {
         [EAGAIN, ENOMEM, ETXTBSY, EMFILE, ENFILE, EINTR].contains(error.code)
     }

@@ -3,7 +3,7 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// What happens to a module: to its process, to its session, to the bus, in time.
+/// The events of a module: from its process, its session, the bus, and the clock.
 extension ModuleMachine {
     // MARK: What became of actions
 
@@ -15,7 +15,8 @@ extension ModuleMachine {
         return [.tell(ModuleReport(state: .starting, reason: reason))]
     }
 
-    /// - Parameter isTemporary: whether trying again may help.
+    /// Handles a failed start.
+    /// - Parameter isTemporary: Whether another attempt may succeed.
     mutating func couldNotSpawn(_ message: String, isTemporary: Bool, at now: UInt64) -> [Action] {
         guard case .pending = state else { preconditionFailure("illegal transition: \(state), couldNotSpawn") }
         cause = message
@@ -23,7 +24,7 @@ extension ModuleMachine {
         return died(message, exit: nil, lastLines: [], spawnedAt: now, readyAt: nil, at: now)
     }
 
-    /// The broker is done with tearDown, or refused to begin it.
+    /// The broker has finished tearDown, or refused to begin it.
     mutating func retired(at now: UInt64) -> [Action] {
         guard case .stopping(var stopping) = state, stopping.step == .retiring else { return [] }
         return terminate(&stopping, now)
@@ -58,8 +59,8 @@ extension ModuleMachine {
         }
     }
 
-    /// What the broker says of the module.
-    /// - Parameter pid: that of its session; 0 where it has none.
+    /// Handles the module's state as the broker reports it.
+    /// - Parameter pid: The process of the module's session; 0 if there is none.
     mutating func saw(_ bus: BusState, pid: Int32, reason: String, at now: UInt64) -> [Action] {
         if case .lent(let loan) = state { return saw(bus, pid: pid, of: loan, at: now) }
         guard case .running(var run) = state else { return [] }
@@ -80,7 +81,7 @@ extension ModuleMachine {
             state = .running(run)
             return []
         case .settingUp, .setUp, .initializing, .ready:
-            // A session of a process that is gone, told late.
+            // A late report may be about the session of an earlier process.
             guard pid == 0 || pid == run.pid else { return [] }
             run.deadline = nil
             run.lostBus = false
@@ -121,9 +122,9 @@ extension ModuleMachine {
         }
     }
 
-    /// Another process has its place: it has taken over, or is the only one that
-    /// is left and still starts.
-    /// - Parameter spawnedAt: on the clock of `now`.
+    /// Another process has replaced the running one: it has taken over, or it is the only one left
+    /// and still starts.
+    /// - Parameter spawnedAt: The time on the clock of `now`.
     mutating func replaced(by pid: Int32, spawnedAt: UInt64, isReady: Bool, at now: UInt64) -> [Action] {
         guard case .running = state else { preconditionFailure("illegal transition: \(state), replaced") }
         var run = Run(pid: pid, spawnedAt: spawnedAt, since: now, passedSetUp: true)
@@ -137,10 +138,10 @@ extension ModuleMachine {
         return isReady ? [.becameReady(pid: pid, milliseconds: now - spawnedAt)] : []
     }
 
-    /// Its process ended.
+    /// Handles the end of the module's process.
     /// - Parameters:
-    ///   - lastLines: what it wrote last.
-    ///   - cause: why, where more is known than how it ended.
+    ///   - lastLines: The last lines that it wrote.
+    ///   - cause: Why it ended, if more is known than its exit.
     mutating func exited(
         _ exit: ChildProcess.Exit, lastLines: [String], because cause: String? = nil, at now: UInt64
     ) -> [Action] {

@@ -2,11 +2,12 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// Lending a module's place to a process that a person runs, and taking it back.
+/// Attaching a process that a person runs in place of a module, and detaching it.
 extension ModuleMachine {
-    /// A person runs a process in its place. The one there is ends first; while the
-    /// other lives none is started.
-    /// - Parameter isWanted: whether one would be started where nobody has asked yet.
+    /// Attaches a process that a person runs. The module's current process ends first, and none is
+    /// started while the attached one lives.
+    /// - Parameter isWanted: Whether a process is started afterwards if the module was never
+    ///   started.
     mutating func lend(to pid: Int32, isWanted: Bool, at now: UInt64) -> [Action] {
         func loan(_ startsAgain: Bool) -> Loan { Loan(pid: pid, startsAgain: startsAgain) }
         switch state {
@@ -28,16 +29,16 @@ extension ModuleMachine {
         var loan = loan
         loan.lentAt = now
         state = .lent(loan)
-        // Nobody waits for what a person runs.
+        // The start order doesn't wait for a process that a person runs.
         return [.lent, .tell(ModuleReport(state: .starting, reason: Self.reason(of: loan))), .passedSetUp]
     }
 
-    /// The process that had, or was to have, its place has ended.
+    /// The attached process, or the one that was waiting to be attached, has ended.
     mutating func loanEnded(at now: UInt64) -> [Action] {
         switch state {
         case .lent(let loan):
             let reason = "process \(loan.pid), which was run by hand, has ended"
-            // A child of it may be connected.
+            // A child of the process may still be connected.
             guard loan.startsAgain else { return [.takeBack] + settle(.absent(reason)) }
             restarts.forget()
             state = .pending(at: now, reason: reason)
@@ -52,7 +53,7 @@ extension ModuleMachine {
         }
     }
 
-    /// Whether somebody has its place, is to have it, or is to give it back.
+    /// Whether a process is attached, waits to be attached, or is being detached.
     var isLent: Bool {
         switch state {
         case .lent: return true
@@ -65,10 +66,9 @@ extension ModuleMachine {
 
     static func reason(of loan: Loan) -> String { "process \(loan.pid), run by hand, takes its place" }
 
-    /// What the broker says of the process that has its place: a debugger may run it
-    /// several times.
+    /// Handles the broker's report about the attached process. A debugger may run it several times.
     mutating func saw(_ bus: BusState, pid: Int32, of loan: Loan, at now: UInt64) -> [Action] {
-        // Told late, of the session that was there before.
+        // A late report may be about the session before it.
         guard pid == 0 || pid != loan.follows else { return [] }
         var loan = loan
         let wasReady = loan.isReady
@@ -78,25 +78,25 @@ extension ModuleMachine {
     }
 }
 
-/// A module's place, lent to a process that a person runs: the token that the process
-/// shows, and the watch for its end.
+/// A process that a person runs in place of a module: its token, and a watch for its end.
 final class Loan {
     let process: ProcessIdentity
     let token = Token.make()
-    /// The row that the process got; nil until it has the place.
+    /// The row that the process was started with; nil until it is attached.
     private(set) var startedAs: ModuleProcess?
     private let watcher: ProcessEndWatcher
 
     var pid: Int32 { process.pid }
 
-    /// - Parameter onEnd: the process has ended.
-    /// - Throws: where there is no such process any more.
+    /// Watches a process.
+    /// - Parameter onEnd: Called when the process has ended.
+    /// - Throws: If the process no longer exists.
     init(_ process: ProcessIdentity, _ loop: Loop, onEnd: @escaping () -> Void) throws(SystemError) {
         self.process = process
         watcher = try ProcessEndWatcher(loop, process, onEnd: onEnd)
     }
 
-    /// It has the place, with this row.
+    /// Notes that the process is attached, with the given row.
     func took(as process: ModuleProcess) { startedAs = process }
 
     func close() { watcher.close() }

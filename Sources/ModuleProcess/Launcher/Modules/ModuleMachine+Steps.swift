@@ -3,9 +3,10 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// Steps that several events lead to.
+/// Steps that several events share.
 extension ModuleMachine {
-    /// The broker ended its connection because a step of its start failed.
+    /// Returns the reason if the broker ended the module's connection because a step of its start
+    /// failed.
     func failedStart(_ run: Run, _ now: UInt64) -> String {
         let step = run.phase == .initializing ? "initialize" : "setUp"
         return now - run.since + 100 >= policy.startup
@@ -28,7 +29,7 @@ extension ModuleMachine {
         return [.tell(report), .settled(settled)]
     }
 
-    /// A process that was to end has ended, or isn't the launcher's any more.
+    /// A process that was to end has ended, or no longer belongs to the launcher.
     mutating func stopped(_ stopping: Stopping, exit: ChildProcess.Exit?, at now: UInt64) -> [Action] {
         cause = stopping.reason
         switch stopping.afterwards {
@@ -65,8 +66,8 @@ extension ModuleMachine {
         cause = reason
         var isDoomed = false
         if case .doomed = run.phase { isDoomed = true }
-        // One that ended because its bus did (the broker was told to go) is to
-        // come back with it; of one that ended by itself the bus may tell first.
+        // A process that ended because the broker was told to end must come back with the bus. If a
+        // process ended by itself, the bus may report that before its exit is known.
         let isFailure = isDoomed || known != nil || exit != .code(0) || run.readyAt == nil || run.lostBus
         switch policy.restart {
         case .never:

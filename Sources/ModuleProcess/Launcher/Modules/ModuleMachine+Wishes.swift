@@ -2,10 +2,10 @@ import Glibc
 import StrataCore
 import StrataManifest
 
-/// What somebody wants of a module: that it runs, or that it doesn't.
+/// The requests that a module starts or stops.
 extension ModuleMachine {
-    /// It is wanted: by the order at the start, by a call on demand, by a person.
-    /// - Parameter impatiently: whether a delay after deaths is cut short.
+    /// Handles a request to start: from the start order, from a call on demand, or from a person.
+    /// - Parameter impatiently: Whether the delay after a failure is cut short.
     mutating func start(at now: UInt64, reason: String, impatiently: Bool = true) -> [Action] {
         switch state {
         case .untouched, .settled:
@@ -20,10 +20,11 @@ extension ModuleMachine {
         case .running:
             return []
         case .lent:
-            // Its turn at the app's start has come, and nobody waits for it.
+            // The start order has reached the module, and must not wait for a process that a person
+            // runs.
             return [.passedSetUp]
         case .stopping(var stopping):
-            // The place is promised.
+            // The next process is the one that waits to be attached.
             if case .lend = stopping.afterwards { return [] }
             stopping.afterwards = .start
             state = .stopping(stopping)
@@ -31,8 +32,9 @@ extension ModuleMachine {
         }
     }
 
-    /// - Parameter asksForTearDown: false where the broker did that already, or
-    ///   where the module can't answer.
+    /// Handles a request to stop.
+    /// - Parameter asksForTearDown: False if the broker has already done that, or if the module
+    ///   can't answer.
     mutating func stop(
         at now: UInt64, reason: String, then afterwards: Afterwards = .nothing, asksForTearDown: Bool = true,
         within times: StopTimes? = nil
@@ -66,7 +68,7 @@ extension ModuleMachine {
             state = .stopping(stopping)
             return [.retire]
         case .stopping(var stopping):
-            // The later wish wins, and time only gets shorter.
+            // The latest request wins, but the time only gets shorter.
             stopping.afterwards = afterwards
             stopping.reason = reason
             stopping.times.terminate = min(stopping.times.terminate, times.terminate)
@@ -77,7 +79,7 @@ extension ModuleMachine {
         }
     }
 
-    /// Ends it at once, without asking.
+    /// Ends the process at once, without tearDown.
     mutating func kill(reason: String) -> [Action] {
         switch state {
         case .untouched, .settled: return []
@@ -99,9 +101,8 @@ extension ModuleMachine {
         }
     }
 
-    /// A running process must go, and counts as having failed: it uses too much
-    /// memory, or doesn't answer.
-    /// - Parameter grace: milliseconds between SIGTERM and SIGKILL; 0 is SIGKILL.
+    /// Ends a running process that counts as failed: it uses too much memory, or doesn't answer.
+    /// - Parameter grace: The milliseconds between SIGTERM and SIGKILL; 0 for SIGKILL at once.
     mutating func doom(at now: UInt64, reason: String, grace: UInt64) -> [Action] {
         guard case .running(var run) = state else { return [] }
         if case .doomed = run.phase { return [] }

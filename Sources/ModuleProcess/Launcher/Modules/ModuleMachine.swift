@@ -2,92 +2,93 @@ import Glibc
 import StrataCore
 import StrataManifest
 
-/// One module's process, as a state machine: what happened goes in, what is to
-/// be done comes out. No I/O, and no clock but `now`, in milliseconds.
+/// The state machine of one module's process: events go in, actions come out. It does no I/O, and
+/// its only clock is `now`, in milliseconds.
 ///
-/// Its driver performs each action, in order, and reports what became of it. It
-/// calls `deadlinePassed` when `deadline` has come.
+/// Its driver performs the actions in order, and reports their results. It calls `deadlinePassed`
+/// when `deadline` is reached.
 struct ModuleMachine {
-    /// What the manifest says of its process.
+    /// The manifest's settings for the process.
     struct Policy: Equatable {
         var restart = AppTable.Restart.onFailure
         var backoff = ModuleProcess.Backoff()
-        /// From tearDown to SIGTERM, and again to SIGKILL.
+        /// The milliseconds from tearDown to SIGTERM, and again from SIGTERM to SIGKILL.
         var stop: UInt64 = 5_000
-        /// For hello, for setUp and for initialize, each.
+        /// The milliseconds for hello, for setUp and for initialize, each.
         var startup: UInt64 = 30_000
     }
 
     enum Action: Equatable {
-        /// Start a process: `spawned` or `couldNotSpawn` must follow.
+        /// Start a process; `spawned` or `couldNotSpawn` must follow.
         case spawn
         case tell(ModuleReport)
-        /// Ask the broker for tearDown: `retired` must follow.
+        /// Ask the broker for tearDown; `retired` must follow.
         case retire
-        /// SIGKILL goes to all of its process group.
+        /// Send a signal. SIGKILL goes to the whole process group.
         case signal(Int32)
-        /// It did `setUp`, for the first time in this process.
+        /// The module did `setUp`, for the first time in this process.
         case passedSetUp
-        /// It is ready, for the first time in this process.
+        /// The module is ready, for the first time in this process.
         case becameReady(pid: Int32, milliseconds: UInt64)
-        /// The process that was to end has ended, and what comes next begins.
+        /// The process that was being stopped has ended, and what follows begins.
         case stopped
-        /// There is no process, and none will be started unless somebody asks.
+        /// There is no process, and none is started until someone asks.
         case settled(Settled)
-        /// The broker is to take the process for it that the loan names.
+        /// The process of the loan is attached; the broker is to accept it as the module.
         case lent
-        /// The broker is to end the session of whoever has the place.
+        /// The broker is to end the attached process's session.
         case takeBack
-        /// Something that a person wants to read.
+        /// A message for people.
         case note(String)
     }
 
-    /// How a module without a process stands.
+    /// The state of a module without a process.
     enum Settled: Equatable {
         case absent(String)
-        /// With what its process wrote last.
+        /// The last lines are those of its process.
         case failed(String, lines: [String] = [])
     }
 
-    /// What happens when it has been stopped.
+    /// What happens when the module has been stopped.
     enum Afterwards: Equatable {
         case nothing, start
         case lend(Loan)
     }
 
-    /// A process that a person runs has its place.
+    /// A process that a person runs in place of the module.
     struct Loan: Equatable {
         var pid: Int32
-        /// Whether a process is started when that one has ended.
+        /// Whether the launcher starts a process when this one has ended.
         var startsAgain: Bool
-        /// The process that was there before, where there was one.
+        /// The process before it; nil if there was none.
         var follows: Int32?
         var lentAt: UInt64 = 0
         var isReady = false
     }
 
-    /// How long the steps of stopping may take.
+    /// The milliseconds that the steps of stopping may take.
     struct StopTimes: Equatable {
         var tearDown: UInt64
         var terminate: UInt64
     }
 
-    /// The time that the runtime tries to connect again (30 s), and some more.
+    /// How long a process may be without a connection, in milliseconds: the runtime tries to
+    /// connect again for 30 s.
     static let reconnect: UInt64 = 35_000
-    /// The broker watches setUp and initialize itself; so much later the launcher
-    /// doesn't rely on it.
+    /// How long the launcher waits for the broker, which limits setUp and initialize itself, before
+    /// it acts on its own.
     static let slack: UInt64 = 5_000
 
     struct Run: Equatable {
         enum Phase: Equatable {
             /// Not connected yet.
             case spawned
-            /// Connected; it isn't its turn yet.
+            /// Connected, and waiting for the start order.
             case joined
             case settingUp, setUp, initializing, ready
-            /// Its connection, or the broker, is gone.
+            /// Without a connection, because that was lost or the broker ended.
             case reconnecting
-            /// It is being killed, and why.
+            /// Being killed, for the given reason.
             case doomed(String)
         }
 
@@ -99,7 +100,7 @@ struct ModuleMachine {
         var passedSetUp = false
         var readyAt: UInt64?
         var deadline: UInt64?
-        /// The broker went away, and its session with it.
+        /// Whether the session ended because the broker went away.
         var lostBus = false
     }
 
@@ -112,19 +113,19 @@ struct ModuleMachine {
         var times: StopTimes
         var afterwards: Afterwards
         var reason: String
-        /// The process isn't the launcher's, and gets no signals.
+        /// Whether the process is an attached one, which gets no signals.
         var isLent = false
     }
 
     enum State: Equatable {
-        /// Nobody has asked for it yet.
+        /// Nothing has asked for the module yet.
         case untouched
         case settled(Settled)
-        /// A process is started at that time, and not without a bus.
+        /// A process is started at the given time, once there is a bus.
         case pending(at: UInt64, reason: String)
         case running(Run)
         case stopping(Stopping)
-        /// The launcher starts nothing meanwhile.
+        /// A process is attached, and the launcher starts none.
         case lent(Loan)
     }
 
@@ -132,8 +133,8 @@ struct ModuleMachine {
     var state = State.untouched
     var restarts: RestartPlan
     var hasBus = false
-    /// Why its last process ended, or none could be started; without the lines that
-    /// it wrote. Empty where none has.
+    /// Why the last process ended, or could not be started, without its last lines. Empty if
+    /// neither has happened.
     var cause = ""
 
     init(_ policy: Policy) {
@@ -141,13 +142,13 @@ struct ModuleMachine {
         restarts = RestartPlan(policy.backoff)
     }
 
-    /// The manifest was read again.
+    /// Takes over the policy of a reloaded manifest.
     mutating func update(_ policy: Policy) {
         self.policy = policy
         restarts.update(policy.backoff)
     }
 
-    /// The process there is, also one that is ending.
+    /// The process of the module, even if it is ending.
     var pid: Int32? {
         switch state {
         case .untouched, .settled, .pending: nil
@@ -157,8 +158,7 @@ struct ModuleMachine {
         }
     }
 
-    /// What a broker that knows nothing is told; nil where that is what it
-    /// supposes anyway.
+    /// The report for a newly started broker; nil if the broker assumes that state anyway.
     var report: ModuleReport? {
         switch state {
         case .untouched, .stopping: nil
@@ -171,7 +171,7 @@ struct ModuleMachine {
         }
     }
 
-    /// What became of its first start.
+    /// The outcome of the first start.
     var firstStart: StartProgress.Fate {
         switch state {
         case _ where isReady: .ready
@@ -182,8 +182,8 @@ struct ModuleMachine {
         }
     }
 
-    /// What it does instead of being ready, for a person; nil where it is ready
-    /// or not meant to be.
+    /// What the module is doing before it is ready, for people; nil if it is ready or isn't meant
+    /// to be.
     var activity: String? {
         switch state {
         case .untouched, .settled, .stopping: return nil
@@ -203,7 +203,7 @@ struct ModuleMachine {
         }
     }
 
-    /// Whether there is no process, and none will be started unless somebody asks.
+    /// Whether there is no process, and none is started until someone asks.
     var isAtRest: Bool {
         switch state {
         case .untouched, .settled: true
@@ -211,7 +211,7 @@ struct ModuleMachine {
         }
     }
 
-    /// Whether there is a process that is not to end.
+    /// Whether there is a process that isn't being ended.
     var isRunning: Bool {
         guard case .running(let run) = state else { return false }
         if case .doomed = run.phase { return false }
@@ -235,7 +235,7 @@ struct ModuleMachine {
     }
 }
 
-/// Milliseconds as a person reads them.
+/// Formats milliseconds for people.
 func seconds(_ milliseconds: UInt64) -> String {
     guard milliseconds >= 1_000 else { return "\(milliseconds) ms" }
     let tenths = (milliseconds + 50) / 100

@@ -4,17 +4,19 @@ import StrataManifest
 
 /// The environment of the processes that the launcher starts.
 enum ProcessEnvironment {
-    /// The launcher's own, without what is meant for one process.
+    /// Returns the launcher's own environment, without the variables that are meant for one
+    /// process.
     static func inherited(_ environment: [String: String]) -> [String: String] {
         environment.filter { ModuleProcess.isInherited($0.key) }
     }
 
-    /// Of a crash a reader needs the message and the calls: registers and images would push
-    /// them out of a module's last lines.
+    /// A crash report needs its message and its calls. Registers and images would push those out of
+    /// a module's last lines.
     private static let backtrace = "registers=none,images=none"
 
-    /// A module's: how Swift shows its crash, what its row keeps of the launcher's, its user's
-    /// own variables, the row's `env`, what the bus needs; later ones win.
+    /// Returns a module's environment. It combines how Swift prints a crash, what the row keeps of
+    /// the launcher's environment, the user's own variables, the row's `env`, and what the bus
+    /// needs. Later ones win.
     static func module(
         _ process: ModuleProcess, inherited: [String: String], user: UInt32?, bus: [String: String]
     ) -> [String] {
@@ -30,8 +32,8 @@ enum ProcessEnvironment {
         return all.map { "\($0.key)=\($0.value)" }.sorted()
     }
 
-    /// The launcher's environment holds secrets of its own user, so that a row with a
-    /// `user` gets what its `keepEnv` names, and nothing else.
+    /// Returns what a row keeps of the launcher's environment. That environment holds secrets of
+    /// the launcher's user, so a row with a `user` gets only what its `keepEnv` names.
     private static func kept(of inherited: [String: String], _ process: ModuleProcess, hasUser: Bool)
         -> [String: String]
     {
@@ -39,16 +41,16 @@ enum ProcessEnvironment {
         return inherited.filter { keep.contains($0.key) }
     }
 
-    /// The group that a process of another user gets. libuv takes all further
-    /// groups away from it, so the one that lets it reach the socket comes first.
+    /// Returns the group of a process of another user. libuv removes all supplementary groups, so
+    /// the group that gives access to the socket takes precedence.
     static func group(of user: UInt32, appGroup: UInt32?) -> UInt32 {
         appGroup ?? getpwuid(user)?.pointee.pw_gid ?? user
     }
 }
 
-/// The secret by which a process shows that the launcher started it.
+/// The secret by which a process proves that the launcher started it.
 enum Token {
-    /// 32 random hexadecimal digits; Swift's system generator is getrandom(2).
+    /// Returns 32 random hexadecimal digits. Swift's system generator uses getrandom(2).
     static func make() -> String {
         var generator = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdef".utf8)

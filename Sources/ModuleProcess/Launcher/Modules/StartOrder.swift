@@ -1,22 +1,23 @@
 import StrataCore
 import StrataManifest
 
-/// The order in which the modules are started: by level, then priority, equal
-/// ones at once, each group when the one before has done `setUp`.
+/// The order in which the modules are started: by level, then by priority. Modules of equal
+/// priority form a group and start at once; each group starts when the previous one has done
+/// `setUp`.
 ///
-/// A value without I/O; `now` in milliseconds.
+/// A value without I/O; `now` is in milliseconds.
 struct StartOrder {
-    /// What one turn starts.
+    /// The modules that start together.
     struct Group: Equatable {
         var rank: Int
         /// The next group waits for these.
         var eager: [String] = []
-        /// For these nobody waits.
+        /// The next group doesn't wait for these.
         var async: [String] = []
     }
 
     let groups: [Group]
-    /// How long a group may hold up the next one.
+    /// How long a group may delay the next one.
     private let startup: UInt64
     private var next = 0
     private var waitsFor: Set<String> = []
@@ -32,7 +33,7 @@ struct StartOrder {
             var ofLevel = Set(eager.map(\.priority)).sorted(by: >).map { priority in
                 Group(rank: rank, eager: eager.filter { $0.priority == priority }.map(\.name))
             }
-            // Asynchronous ones take their level's first turn.
+            // Asynchronous modules start with the first group of their level.
             if !async.isEmpty {
                 if ofLevel.isEmpty { ofLevel = [Group(rank: rank)] }
                 ofLevel[0].async = async
@@ -42,21 +43,21 @@ struct StartOrder {
         self.groups = groups
     }
 
-    /// Every group has been started.
+    /// Whether every group has been started, and none is waited for.
     var isOver: Bool { next == groups.count && waitsFor.isEmpty }
 
-    /// Which modules the next group waits for.
+    /// The modules that the next group waits for.
     var holders: Set<String> { waitsFor }
 
     mutating func begin(at now: UInt64) -> [String] { proceed(now) }
 
-    /// It did `setUp`, failed, or was stopped: it holds up nobody.
+    /// Notes that a module did `setUp`, failed, or was stopped, and so delays no other module.
     mutating func passed(_ name: String, at now: UInt64) -> [String] {
         guard waitsFor.remove(name) != nil else { return [] }
         return proceed(now)
     }
 
-    /// The group's time has passed; the next one doesn't wait for it.
+    /// The group's time has passed, so the next group doesn't wait for it.
     mutating func deadlinePassed(at now: UInt64) -> [String] {
         guard let deadline, deadline <= now else { return [] }
         waitsFor = []
@@ -77,21 +78,21 @@ struct StartOrder {
     }
 }
 
-/// Counts a module's deaths, and says when its next start is due, or that there
-/// is none: a crash loop costs the machine less and less, and then nothing.
+/// Counts a module's failures, and decides when it is restarted, if at all. A crash loop costs the
+/// machine less and less, and then nothing.
 ///
-/// The delays limit how often a process is *started*: they count from the last
-/// start, so that a module which ran longer than its delay is back at once.
+/// The delays limit how often a process is *started*. They count from the last start, so a module
+/// that ran for longer than its delay is restarted at once.
 struct RestartPlan: Equatable {
-    /// After so many quick deaths in a row the launcher gives up. With the
-    /// default delays that is close to a minute.
+    /// The number of quick failures in a row after which the launcher gives up. With the default
+    /// delays, that takes nearly a minute.
     static let mostQuickDeaths = 10
-    /// A death is quick before the module was ready, and so long after it, in
-    /// milliseconds.
+    /// A failure is quick before the module is ready, or within this many milliseconds after that.
+    /// A shorter `backoff.reset` takes precedence.
     static let quick: UInt64 = 10_000
 
     enum Decision: Equatable {
-        /// Start it at this time, in milliseconds.
+        /// Start the module at this time, in milliseconds.
         case start(at: UInt64)
         case giveUp
     }
@@ -102,12 +103,13 @@ struct RestartPlan: Equatable {
 
     init(_ backoff: ModuleProcess.Backoff) { self.backoff = backoff }
 
-    /// The manifest was read again.
+    /// Takes over the delays of a reloaded manifest.
     mutating func update(_ backoff: ModuleProcess.Backoff) { self.backoff = backoff }
 
+    /// Counts a failure.
     /// - Parameters:
-    ///   - spawnedAt: when the process was started.
-    ///   - readyAt: when it got ready, where it did.
+    ///   - spawnedAt: When the process was started.
+    ///   - readyAt: When the process became ready; nil if it never did.
     mutating func died(at now: UInt64, spawnedAt: UInt64, readyAt: UInt64?) -> Decision {
         if let readyAt {
             if now - readyAt >= backoff.reset { deaths = 0 }
@@ -120,7 +122,7 @@ struct RestartPlan: Equatable {
         return .start(at: max(now + min(backoff.first, delay), spawnedAt + delay))
     }
 
-    /// Somebody asked for the module: its past doesn't count.
+    /// Forgets earlier failures, because someone asked for the module.
     mutating func forget() {
         deaths = 0
         quickDeaths = 0

@@ -3,20 +3,20 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// One process of a module, from its start to its end: the child, its output,
-/// its token, its limits.
+/// One process of a module from its start to its end: the child, its output, its token and its
+/// limits.
 final class SupervisedProcess {
     let identity: ProcessIdentity
-    /// What it shows to the broker, and what the broker was told.
+    /// The token that it shows to the broker, which the launcher has told the broker.
     let token: String
-    /// What it was started with.
+    /// The row that it was started with.
     let startedAs: ModuleProcess
     /// When it was started, in microseconds since 1970.
     let spawnedAt: UInt64
-    /// The same on the loop's clock, in milliseconds.
+    /// When it was started, in milliseconds on the loop's clock.
     let startedAt: UInt64
     let outputs: [ProcessOutput]
-    /// A person had it started.
+    /// Whether a person had it started.
     let isByHand: Bool
     private(set) var lastLines = LastLines()
 
@@ -24,15 +24,16 @@ final class SupervisedProcess {
     private let child: ChildProcess
     private var endTimer: LoopTimer?
     private var group: ControlGroup?
-    /// The kernel killed it, or a part of it, for its limit; known when it has ended.
+    /// Whether the kernel killed it, or a part of it, for exceeding its memory limit. Known once it
+    /// has ended.
     private(set) var wasKilledForMemory = false
 
-    /// Starts it.
+    /// Starts the process.
     /// - Parameters:
-    ///   - number: 1 for the module's first process.
-    ///   - isByHand: a person had it started.
-    ///   - onLine: a line that it, or a descendant of it, wrote.
-    ///   - onExit: it has ended, and all that it wrote has come.
+    ///   - number: The number of the module's process; 1 for the first.
+    ///   - isByHand: Whether a person had it started.
+    ///   - onLine: Called with each line that it, or a descendant of it, wrote.
+    ///   - onExit: Called when it has ended and all of its output has been read.
     init(
         _ row: AppTable.Row, _ process: ModuleProcess, executable: String, number: Int, isByHand: Bool,
         _ owner: any SupervisorOwner, onLine: @escaping (OutputLine) -> Void,
@@ -61,7 +62,7 @@ final class SupervisedProcess {
         identity = ProcessIdentity(pid: child.pid) ?? .ended(child.pid)
         relay.pid = child.pid
         spawnedAt = Loop.wallMicroseconds
-        // Starting took a moment: what follows is measured from here.
+        // Starting took a moment, so measure from here.
         owner.loop.updateTime()
         startedAt = owner.loop.now
         relay.process = self
@@ -75,10 +76,10 @@ final class SupervisedProcess {
 
     var pid: Int32 { identity.pid }
 
-    /// What the child's callbacks know it by; they are made before it is.
+    /// The link from the child's callbacks, which are made first, to this object.
     private final class Relay {
         weak var process: SupervisedProcess?
-        /// Outlives the process: a descendant may write on.
+        /// Valid even after the process has ended: a descendant may continue to write.
         var pid: Int32 = 0
     }
 
@@ -131,7 +132,7 @@ final class SupervisedProcess {
             errors.closeReading()
             throw error
         }
-        // Without a reader the process writes into a pipe that breaks, and goes on.
+        // Without a reader, the process writes into a broken pipe, and continues.
         let pipes: [(Pipe, OutputLine.Stream)] = [(output, .out), (errors, .err)]
         let outputs = pipes.compactMap { pipe, stream in
             try? ProcessOutput(owner.loop, descriptor: pipe.reading) { onLine(stream, $0) }
@@ -139,7 +140,7 @@ final class SupervisedProcess {
         return (child, outputs)
     }
 
-    /// Holds it to its row's limits.
+    /// Applies the limits of the process's row.
     func limit(as process: ModuleProcess) {
         do {
             if let files = process.limits.files { try ProcessControl.limitFiles(of: pid, to: files) }
@@ -153,14 +154,14 @@ final class SupervisedProcess {
 
     // MARK: its end
 
-    /// SIGKILL goes to all of its process group.
+    /// Sends a signal. SIGKILL goes to the whole process group.
     func send(_ signal: Int32) {
         if signal == SIGKILL { Glibc.kill(-pid, SIGKILL) }
         child.kill(signal)
     }
 
-    /// SIGTERM after so many milliseconds, and SIGKILL after as many more as
-    /// `grace` says, where it is still there. Again takes the place of the first.
+    /// Sends SIGTERM after `time` milliseconds, and SIGKILL `grace` milliseconds later if the
+    /// process is still running. A second call replaces the first.
     func end(in time: UInt64, grace: UInt64) {
         endTimer?.close()
         let timer = LoopTimer(owner.loop) { [unowned self] in
@@ -178,8 +179,8 @@ final class SupervisedProcess {
         endTimer?.close()
         endTimer = nil
         for output in outputs { output.processEnded() }
-        // What it started in its session's first group doesn't outlive it. The
-        // number can't be another group's yet: it was waited for just now.
+        // Kill what the process started in the first group of its session. The group's number can't
+        // have been reused yet, because the process was waited for just now.
         Glibc.kill(-pid, SIGKILL)
         if let group {
             wasKilledForMemory = group.memoryKills > 0
@@ -188,7 +189,7 @@ final class SupervisedProcess {
         owner.loop.updateTime()
     }
 
-    /// Nothing is heard of it any more.
+    /// Stops all callbacks.
     func close() {
         endTimer?.close()
         endTimer = nil
@@ -197,25 +198,24 @@ final class SupervisedProcess {
     }
 }
 
-/// What became of a module's processes: how many there were, and how the last
-/// one that ended did.
+/// The history of a module's processes: how many were started, and how the last one ended.
 struct ProcessHistory {
     /// How a process ended.
     struct End {
         var pid: Int32
         var exit: ChildProcess.Exit
-        /// In microseconds since 1970, both.
+        /// Both times are in microseconds since 1970.
         var startedAt: UInt64
         var endedAt: UInt64
-        /// What it wrote last.
+        /// The last lines that it wrote.
         var lines: [String]
     }
 
-    /// Processes that were started.
+    /// The number of processes that were started.
     private(set) var starts = 0
     private(set) var lastEnd: End?
 
-    /// Processes that were started after a first one.
+    /// The number of processes that were started after the first one.
     var restarts: Int { max(0, starts - 1) }
 
     mutating func started() { starts += 1 }

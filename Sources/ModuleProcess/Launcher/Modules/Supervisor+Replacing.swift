@@ -2,15 +2,14 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// `replace: overlap`: the row's next process starts beside the one that serves.
-/// The broker passes the names to it when it is ready, and lets the old one
-/// finish what it has; here the processes are started and ended.
+/// `replace: overlap`: the module's next process starts beside the current one. When it is ready,
+/// the broker passes the names to it, and lets the old process drain. This part starts and ends the
+/// processes.
 extension Supervisor {
-    /// What a broker that does its part needs beyond its own times, in
-    /// milliseconds.
+    /// The extra time for the broker's part, in milliseconds.
     private static let slack: UInt64 = 1_000
 
-    /// Starts the next process, where none is starting yet.
+    /// Starts the next process, unless one is starting already.
     func replace(reason: String) {
         guard replacement == nil else { return }
         switch startProcess() {
@@ -19,7 +18,7 @@ extension Supervisor {
             replacement = next
             owner.console.say(of: name, "process \(next.pid) is to take over: \(reason)")
             owner.vouch(for: self)
-            // Hello, setUp and initialize have so long each.
+            // Hello, setUp and initialize may each take `startup`.
             let time = 3 * machine.policy.startup + Self.slack
             let timer = LoopTimer(owner.loop) { [unowned self] in
                 self.giveUpReplacement("it was not ready within \(seconds(time))")
@@ -29,8 +28,8 @@ extension Supervisor {
         }
     }
 
-    /// What the broker says of the module; the process that it speaks of is one
-    /// of these, or a descendant of one.
+    /// Handles the module's state as the broker reports it. The reported process is one of the
+    /// supervisor's, or a descendant of one.
     func saw(_ state: BusState, pid: Int32, reason: String) {
         if state == .ready, let next = replacement, isOf(next, pid) { return takeOver(next) }
         let known = current.flatMap { isOf($0, pid) ? $0.pid : nil } ?? pid
@@ -46,7 +45,7 @@ extension Supervisor {
         endReplacing()
         if let old = current {
             draining.append(old)
-            // The broker lets it finish, then tear down; `stop` at most for each.
+            // The broker lets it drain, then tear down, with up to `stop` for each.
             old.end(in: 2 * machine.policy.stop + Self.slack, grace: max(1, machine.policy.stop))
         }
         let wasPending = !pending.isEmpty
@@ -55,7 +54,7 @@ extension Supervisor {
         change { $0.replaced(by: next.pid, spawnedAt: next.startedAt, isReady: true, at: owner.loop.now) }
     }
 
-    /// The process that serves has ended, and the next one is starting already.
+    /// Continues with the replacement, if one is starting, when the current process has ended.
     func goOnWithReplacement(_ exit: ChildProcess.Exit) -> Bool {
         guard let next = replacement, machine.isRunning else { return false }
         endReplacing()
@@ -76,13 +75,13 @@ extension Supervisor {
         disappoint(why)
     }
 
-    /// The broker is told whose the name is, which refuses the other one.
+    /// Tells the broker which process keeps the name; the broker then refuses the other one.
     private func disappoint(_ why: String) {
         owner.vouch(for: self)
         owner.couldNotReplace(self, why)
     }
 
-    /// It is not to take over any more.
+    /// Ends the replacement, which is no longer to take over.
     func abandonReplacement() {
         guard let next = replacement else { return }
         endReplacing()
@@ -96,31 +95,31 @@ extension Supervisor {
         replacementTimer = nil
     }
 
-    /// The broker is gone, and with it who was to take over from whom.
+    /// The broker has gone, and its knowledge of the replacement is lost.
     func busWent() {
         if replacement != nil { giveUpReplacement("the broker is gone") }
         for one in draining { one.end(in: 0, grace: min(max(1, machine.policy.stop), 1_000)) }
         change { $0.busWent(at: owner.loop.now) }
     }
 
-    /// Ends all of it at once.
+    /// Ends all processes at once.
     func killAll(reason: String) {
         change { $0.kill(reason: reason) }
         for one in draining { one.send(SIGKILL) }
     }
 }
 
-/// `launcher/why`: why a module is as it is.
+/// `launcher/why`: the reason for a module's state.
 ///
-/// The launcher keeps what a module wrote, and tells it to who asks: the broker,
-/// which would have to keep it for all modules all the time, holds no output.
+/// The launcher keeps the last lines of each module and returns them on request. The broker holds
+/// no output: it would have to keep it for all modules all the time.
 extension Supervisor {
-    /// `{"module", "restarts", "reason"?, "activity"?, "pid"?, "end"?, "lines"?}`: the
-    /// reason is that of the last end or refusal, `lines` are those of a process
-    /// that runs and isn't ready, `end` is how the last process ended:
-    /// `{"pid", "exit", "code" | "signal", "startedAt", "at", "lines"}`, times in
-    /// milliseconds since 1970.
-    /// - Parameter most: the answer's bytes; the oldest lines are left out.
+    /// Returns `{"module", "restarts", "reason"?, "activity"?, "pid"?, "end"?, "lines"?}`.
+    ///
+    /// The reason is that of the last end or refusal. `lines` are those of a process that runs and
+    /// isn't ready. `end` describes how the last process ended: `{"pid", "exit", "code" | "signal",
+    /// "startedAt", "at", "lines"}`, with times in milliseconds since 1970.
+    /// - Parameter most: The most bytes of the answer; the oldest lines are left out.
     func why(most: Int) -> [UInt8] {
         var (past, present) = (history.lastEnd?.lines ?? [], presentLines)
         while true {
@@ -130,7 +129,8 @@ extension Supervisor {
         }
     }
 
-    /// The broker's word on actions that it refuses, because the module died of them.
+    /// Takes over the list of quarantined actions: the broker refuses them because the module died
+    /// of them.
     func saw(quarantined actions: [String]) {
         for action in actions where !quarantined.contains(action) {
             owner.console.say(

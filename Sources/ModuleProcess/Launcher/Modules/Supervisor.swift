@@ -3,92 +3,90 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// What a supervisor needs of those around it.
+/// The services that a supervisor needs from its owner.
 protocol SupervisorOwner: AnyObject {
     var loop: Loop { get }
     var console: Console { get }
-    /// Where the kernel holds processes to their memory; nil where it doesn't.
+    /// The control groups in which the kernel enforces memory limits; nil if there are none.
     var groups: ControlGroups? { get }
-    /// What each process gets: socket, env, lifeline.
+    /// The values that each process gets: the socket, the env and the lifeline.
     var surroundings: Surroundings { get }
 
-    /// A process was started: the broker must know it.
+    /// Tells the broker of a process that was started.
     func vouch(for supervisor: Supervisor)
-    /// The place is that of the loan's process from now on.
+    /// Called when the loan's process is attached.
     func lent(_ supervisor: Supervisor)
-    /// The broker is to end the session of whoever has the place.
+    /// Asks the broker to end the attached process's session.
     func takeBack(_ supervisor: Supervisor)
-    /// The loan's process has the place no more, or is not to get it.
+    /// Called when the loan's process is detached, or will not be attached.
     func loanEnded(_ supervisor: Supervisor, _ loan: Loan)
     func tell(_ report: ModuleReport, of supervisor: Supervisor)
-    /// A process of the module, or a descendant of it, wrote a line.
+    /// Called when a process of the module, or a descendant of it, wrote a line.
     func wrote(_ line: OutputLine, _ module: String)
-    /// Ask the broker for tearDown, then call `retired`.
+    /// Asks the broker for tearDown; `retired` must follow.
     func retire(_ supervisor: Supervisor)
     func passedSetUp(_ supervisor: Supervisor)
     func becameReady(_ supervisor: Supervisor, milliseconds: UInt64)
-    /// The process that was to end has ended; it may start again.
+    /// Called when the process that was being stopped has ended; it may start again.
     func stopped(_ supervisor: Supervisor)
     func settled(_ supervisor: Supervisor, _ settled: ModuleMachine.Settled)
-    /// A process that another took the place of has ended: where its row is gone,
-    /// it may have been the last.
+    /// Called when a draining process has ended. If its row was removed, it may have been the last
+    /// process.
     func forgetRemoved(_ supervisor: Supervisor)
-    /// The one that was to take over did not; the one that serves goes on.
+    /// Called when the replacement did not take over; the current process continues.
     func couldNotReplace(_ supervisor: Supervisor, _ why: String)
 }
 
-/// What is the same for all processes of an app.
+/// The values that all processes of an app share.
 struct Surroundings {
     var socket: String
     var env: String
-    /// The app's group, where it has one.
+    /// The app's group; nil if it has none.
     var group: UInt32?
-    /// The pipe whose end says that the launcher is gone.
+    /// The pipe whose end tells processes that the launcher has ended.
     var lifeline: Pipe
     /// The launcher's environment, without `STRATA_…`.
     var inherited: [String: String]
-    /// Where modules write their spans; nil for nowhere.
+    /// The file that modules write their spans to; nil for none.
     var spans: String?
 
-    /// Where a process finds the lifeline.
+    /// The descriptor of the lifeline in a process.
     static let lifelineDescriptor: Int32 = 3
 }
 
-/// Drives one module's `ModuleMachine`: owns its process and its timer, and
-/// performs what the machine decides. `Supervisor+Replacing.swift` has what
-/// `replace: overlap` adds.
+/// Drives one module's `ModuleMachine`: owns its process and its timer, and performs what the
+/// machine decides. `Supervisor+Replacing.swift` adds `replace: overlap`.
 final class Supervisor {
     let name: String
     private(set) var row: AppTable.Row
     private(set) var process: ModuleProcess
     private(set) var machine: ModuleMachine
-    /// When the last process was started, or had the place lent, in microseconds since
-    /// 1970.
+    /// When the last process was started or attached, in microseconds since 1970.
     private(set) var spawnedAt: UInt64 = 0
-    /// Since when it is to be ready and is not.
+    /// When the module last began to start, on the loop's clock.
     private(set) var notReadySince: UInt64 = 0
-    /// What became of its processes.
+    /// The history of the module's processes.
     private(set) var history = ProcessHistory()
-    /// A person wants its next process: the broker forgets its deaths.
+    /// Whether a person asked for the next process: the broker then forgets earlier deaths.
     private var isWantedByHand = false
-    /// Actions that the broker has quarantined, as far as was told.
+    /// The actions that the broker has quarantined, as last reported.
     var quarantined: [String] = []
-    /// Its row was taken out of the manifest; it ends.
+    /// Whether the row was removed from the manifest; the module is ending.
     private(set) var isRemoved = false
 
     unowned let owner: any SupervisorOwner
-    /// The process that the machine is about.
+    /// The process that the machine drives.
     var current: SupervisedProcess?
-    /// Under `replace: overlap`: the process that is to take over.
+    /// Under `replace: overlap`, the process that is to take over.
     var replacement: SupervisedProcess?
-    /// A process that a person runs in the module's place.
+    /// A process that a person runs in place of the module.
     private(set) var loan: Loan?
-    /// For the replacement's start.
+    /// The deadline of the replacement's start.
     var replacementTimer: LoopTimer?
-    /// Processes that another took the place of, or that were not to take over
-    /// any more, until they have ended.
+    /// The processes that were replaced, and replacements that were given up, until they have
+    /// ended.
     var draining: [SupervisedProcess] = []
-    /// Of processes that have ended: a descendant may hold them.
+    /// The outputs of processes that have ended, which descendants may keep open.
     private var pastOutputs: [ProcessOutput] = []
     private var timer: LoopTimer?
 
@@ -108,7 +106,7 @@ final class Supervisor {
         ModuleMachine.Policy(restart: row.restart, backoff: process.backoff, stop: row.stop, startup: startup)
     }
 
-    /// The manifest was read again, and has its row; a running process stays as it is.
+    /// Takes over the row of a reloaded manifest; a running process stays as it is.
     func update(_ row: AppTable.Row, _ process: ModuleProcess, startup: UInt64) {
         isRemoved = false
         self.row = row
@@ -117,13 +115,13 @@ final class Supervisor {
         for one in all { one.limit(as: process) }
     }
 
-    /// What of its row the present process was not started with: keys of the
-    /// manifest, which take effect at the next start.
+    /// The manifest's keys that have changed since the current process was started; they take
+    /// effect at the next start.
     var pending: [String] { (loan?.startedAs ?? current?.startedAs)?.changes(to: process) ?? [] }
 
     /// The process that the broker is to know.
     var vouched: Vouch? {
-        // Until the process that was there has ended the loan is only a promise.
+        // The loan takes effect only when the previous process has ended.
         if let loan, machine.pid == loan.pid {
             return Vouch(token: loan.token, process: loan.process, isByHand: true, spawnedAt: spawnedAt)
         }
@@ -132,20 +130,20 @@ final class Supervisor {
         }
     }
 
-    /// What the broker is told of a process.
+    /// A process as it is described to the broker.
     struct Vouch {
         var token: String
         var process: ProcessIdentity
-        /// A person had it started.
+        /// Whether a person had it started.
         var isByHand: Bool
-        /// In microseconds since 1970.
+        /// When it was started, in microseconds since 1970.
         var spawnedAt: UInt64
     }
 
-    /// All that have not ended.
+    /// The processes that have not ended.
     var all: [SupervisedProcess] { [current, replacement].compactMap { $0 } + draining }
 
-    /// Nothing is left of it and it will not be used again.
+    /// Releases everything; the supervisor is not used again.
     func close() {
         timer?.close()
         loan?.close()
@@ -158,13 +156,12 @@ final class Supervisor {
         pastOutputs = []
     }
 
-    /// Lets an event happen to the machine, and does what follows from it.
+    /// Applies an event to the machine, and performs the actions that follow.
     func change(_ event: (inout ModuleMachine) -> [ModuleMachine.Action]) {
         let wasAtRest = machine.activity == nil
         var actions = event(&machine)[...]
         if wasAtRest, machine.activity != nil { notReadySince = owner.loop.now }
-        // What an action brings about, such as a process that can't be started,
-        // comes before the actions that were to follow it.
+        // The results of an action, such as a failed start, come before the remaining actions.
         while let action = actions.popFirst() { actions = perform(action)[...] + actions }
         if replacement != nil, !machine.isRunning { abandonReplacement() }
         if !machine.isLent, let ended = loan {
@@ -177,25 +174,27 @@ final class Supervisor {
 
     // MARK: What is asked of it
 
-    /// Its row was taken out of the manifest.
+    /// Ends the module, because its row was removed from the manifest.
     func remove() {
         isRemoved = true
         change { $0.stop(at: owner.loop.now, reason: "its row is gone from the manifest") }
     }
 
-    /// - Parameter byHand: a person asks, and waits for no delay after deaths.
+    /// Starts the module.
+    /// - Parameter byHand: Whether a person asks, who doesn't wait for the delay after failures.
     func start(reason: String, byHand: Bool) {
         if byHand, !machine.isRunning { isWantedByHand = true }
         change { $0.start(at: owner.loop.now, reason: reason, impatiently: byHand) }
     }
 
-    /// - Parameter asksForTearDown: false where the broker did that already.
+    /// Stops the module.
+    /// - Parameter asksForTearDown: False if the broker has already done that.
     func stop(reason: String, asksForTearDown: Bool) {
         isWantedByHand = false
         change { $0.stop(at: owner.loop.now, reason: reason, asksForTearDown: asksForTearDown) }
     }
 
-    /// A person asks for another process.
+    /// Replaces the process because a person asks for it.
     func restart(reason: String) {
         if replacement == nil { isWantedByHand = true }
         guard row.replace == .overlap, machine.isReady, machine.hasBus else {
@@ -204,7 +203,7 @@ final class Supervisor {
         replace(reason: reason)
     }
 
-    /// It did not answer a ping: it would not answer tearDown either.
+    /// Restarts a process that didn't answer a ping, and so would not answer tearDown either.
     func restartHung(reason: String) {
         let times = ModuleMachine.StopTimes(tearDown: 0, terminate: min(row.stop, 1_000))
         change {
@@ -212,8 +211,8 @@ final class Supervisor {
         }
     }
 
-    /// Lets a process have the module's place that a person runs, until it has ended.
-    /// - Throws: where there is no such process.
+    /// Attaches a process that a person runs in place of the module, until that process ends.
+    /// - Throws: If there is no such process.
     func lend(to process: ProcessIdentity) throws(SystemError) {
         precondition(loan == nil, "\(name) is lent to process \(loan?.pid ?? 0) already")
         loan = try Loan(process, owner.loop) { [unowned self] in
@@ -243,7 +242,7 @@ final class Supervisor {
         case .stopped: owner.stopped(self)
         case .settled(let settled): owner.settled(self, settled)
         case .lent:
-            // It becomes the module's process by the answer.
+            // The process becomes the module's with the answer to the call.
             spawnedAt = Loop.wallMicroseconds
             loan?.took(as: process)
             owner.lent(self)
@@ -270,10 +269,10 @@ final class Supervisor {
         }
     }
 
-    /// Why no process could be started.
+    /// The reason why no process could be started.
     struct StartProblem: Error {
         var message: String
-        /// Whether trying again may help.
+        /// Whether another attempt may succeed.
         var isTemporary: Bool
     }
 
@@ -316,14 +315,14 @@ final class Supervisor {
         }
     }
 
-    /// A descendant may hold the output of a process that is gone; the outputs of
-    /// the last few such are read on.
+    /// Keeps the outputs of an ended process open, because a descendant may still write to them.
+    /// Only the last few are kept.
     private func keep(_ outputs: [ProcessOutput]) {
         pastOutputs = (pastOutputs + outputs).filter { !$0.isClosed }
         while pastOutputs.count > 6 { pastOutputs.removeFirst().close() }
     }
 
-    /// Looks at the memory that its processes use; called each second.
+    /// Checks the memory of the module's processes. Called each second.
     func checkMemory() {
         guard let most = process.limits.memory else { return }
         for one in all {

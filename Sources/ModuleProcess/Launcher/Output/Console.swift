@@ -1,46 +1,47 @@
 import StrataCore
 
-/// What a person sees of an app: the launcher's own lines, and those of its
-/// modules, each with its module's name.
+/// The output of an app for people: the launcher's own lines, and those of its modules, each with
+/// its module's name.
 public final class Console {
     private let sink: any LineSink
     private let isColoured: Bool
     private var width = 6
 
+    /// Creates a console.
     /// - Parameters:
-    ///   - sink: where lines go.
-    ///   - isColoured: whether names get a colour: on a terminal.
+    ///   - sink: The destination of the lines.
+    ///   - isColoured: Whether names are coloured, as on a terminal.
     public init(_ sink: any LineSink, isColoured: Bool) {
         self.sink = sink
         self.isColoured = isColoured
     }
 
-    /// Names are padded to the longest one; a very long one sticks out.
+    /// Pads names to the longest one, up to 20 bytes; a longer one sticks out.
     func align(to names: [String]) {
         width = min(20, names.reduce(6) { max($0, $1.utf8.count) })
     }
 
-    /// What the launcher says, a line or more.
+    /// Writes a message of the launcher, of one or more lines.
     public func say(_ text: String) {
         for line in Self.lines(text) { write("strata", colour: "1", isApp: true, " ", line) }
     }
 
-    /// What the launcher says about a module, a line or more.
+    /// Writes a message of the launcher about a module, of one or more lines.
     func say(of name: String, _ text: String) {
         for line in Self.lines(text) { write(name, colour: ModuleColour.code(of: name), " ", line) }
     }
 
-    /// Each but the first is indented: a message may have a module's words in it.
+    /// Each line but the first is indented, because a message may quote a module.
     private static func lines(_ text: String) -> [[UInt8]] {
         Printable.indented(text).split(separator: "\n", omittingEmptySubsequences: false).map { Array($0.utf8) }
     }
 
-    /// A line that a module wrote.
+    /// Writes a line of a module's output.
     func line(of name: String, _ bytes: [UInt8]) {
         write(name, colour: ModuleColour.code(of: name), "|", bytes)
     }
 
-    /// A line without a name before it: something to be copied.
+    /// Writes a line without a name before it, to be copied.
     public func plain(_ text: String) { sink.write(line: Array(Printable.line(text).utf8)) }
 
     private func write(_ name: String, colour: String, isApp: Bool = false, _ mark: String, _ bytes: [UInt8]) {
@@ -49,7 +50,7 @@ public final class Console {
             line: head(name, colour: colour, mark) + Self.shown(bytes))
     }
 
-    /// A line as a terminal may have it: what a module wrote can't steer that.
+    /// Returns the line without anything that could control the terminal.
     private static func shown(_ line: [UInt8]) -> [UInt8] {
         guard line.contains(where: { !(0x20...0x7E).contains($0) }) else { return line }
         return Array(Printable.output(String(decoding: line, as: UTF8.self)).utf8)
@@ -62,11 +63,11 @@ public final class Console {
     }
 }
 
-/// The colour that a module's name has on a terminal, in each command.
+/// The colour of a module's name on a terminal, the same in each command.
 public enum ModuleColour {
     private static let codes = ["36", "33", "32", "35", "34", "96", "93", "92", "95", "94"]
 
-    /// What a terminal is told (ECMA-48's SGR). The same name has the same one in each run.
+    /// Returns the ECMA-48 SGR code. A name has the same colour in each run.
     public static func code(of name: String) -> String {
         let sum = name.utf8.reduce(UInt32(5381)) { $0 &* 33 &+ UInt32($1) }
         return codes[Int(sum % UInt32(codes.count))]

@@ -2,34 +2,34 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// Writes lines to a descriptor on a thread of its own, so that a halted terminal, or a pipe
-/// that nobody reads, never holds up the launcher. Whole lines are dropped where the buffer is
-/// full or the disk is, and a line that counts them takes their place.
+/// Writes lines to a descriptor on a thread of its own. So a halted terminal, or a pipe without a
+/// reader, never blocks the launcher. Whole lines are dropped if the buffer or the disk is full,
+/// and a line with their number replaces them.
 ///
 /// `@unchecked Sendable` because all its state is under the lock.
 public final class DescriptorSink: LineSink, @unchecked Sendable {
-    /// Bytes that may wait.
+    /// The most bytes that may wait.
     static let room = 1 << 20
 
     private let descriptor: Int32
     private let changed = Condition()
     private var waiting: [UInt8] = []
-    /// Lines that were dropped before the first one that waits.
+    /// The lines that were dropped before the first waiting one.
     private var droppedBefore = 0
-    /// Lines that were dropped after the last one that waits.
+    /// The lines that were dropped after the last waiting one.
     private var droppedAfter = 0
-    /// The end wants the dropped lines counted, though no line follows them.
+    /// Whether `finish` wants the dropped lines counted, although no line follows them.
     private var isCountWanted = false
     private var isWriting = false
-    /// Nobody reads any more: all is dropped in silence.
+    /// Whether there is no reader any more; further lines are dropped silently.
     private var isBroken = false
 
-    /// The object, its thread and the descriptor stay until the process ends.
+    /// Starts the thread. The object, its thread and the descriptor stay until the process ends.
     public init(descriptor: Int32) {
         self.descriptor = descriptor
         var thread = pthread_t()
         let context = Unmanaged.passRetained(self).toOpaque()
-        // Signals are the loop's thread's to get: the new one starts without.
+        // Block signals in the new thread, because the loop's thread receives them.
         var (all, before) = (sigset_t(), sigset_t())
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
@@ -47,7 +47,7 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
         changed.lock()
         defer { changed.unlock() }
         guard !isBroken else { return }
-        // What comes after a dropped line is dropped too, so that one count stands for both.
+        // After a dropped line, further ones are dropped too, so that one count covers all of them.
         guard droppedAfter == 0, waiting.count + line.count < Self.room else {
             droppedAfter += 1
             return
@@ -57,7 +57,7 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
         changed.broadcast()
     }
 
-    /// Waits until all is written, and no longer than that.
+    /// Waits until everything is written, for up to the given number of milliseconds.
     public func finish(within milliseconds: Int) {
         changed.lock()
         isCountWanted = droppedBefore + droppedAfter > 0
@@ -69,7 +69,7 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
     }
 
     private func run() {
-        // The last write stopped in a line, which is ended before the next.
+        // Whether the last write stopped in the middle of a line, which is ended before the next.
         var isTorn = false
         changed.lock()
         while !isBroken {
@@ -106,10 +106,11 @@ public final class DescriptorSink: LineSink, @unchecked Sendable {
         return Array("\(end)strata: \(dropped) lines were dropped here: they could not be written\n".utf8)
     }
 
-    /// Whether the descriptor may take more later.
+    /// Whether the descriptor may accept more later.
     private static func isFull(_ error: Int32) -> Bool { [ENOSPC, EDQUOT, EFBIG].contains(error) }
 
-    /// - Returns: how many bytes were written, and what stopped it; 0 for nothing.
+    /// Writes all bytes.
+    /// - Returns: The number of bytes that were written, and the error that stopped it; 0 for none.
     private func writeAll(_ bytes: [UInt8]) -> (written: Int, error: Int32) {
         bytes.withUnsafeBytes { bytes in
             var written = 0

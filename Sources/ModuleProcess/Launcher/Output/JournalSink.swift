@@ -2,13 +2,13 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// Writes lines to systemd's journal by its own protocol, so that each has its
-/// module as a field: `journalctl STRATA_MODULE=Notes`.
+/// Writes lines to systemd's journal, so that each has its module as a field: `journalctl
+/// STRATA_MODULE=Notes`.
 ///
-/// The protocol is systemd's "Native Journal Protocol": one datagram an entry.
+/// It uses systemd's "Native Journal Protocol", with one datagram for each entry.
 final class JournalSink: LineSink {
     static let standardPath = "/run/systemd/journal/socket"
-    /// Bytes of a line that are kept: a datagram has a bound.
+    /// The most bytes of a line that are kept: the size of a datagram is limited.
     private static let longestLine = 48 << 10
 
     private let path: String
@@ -20,8 +20,9 @@ final class JournalSink: LineSink {
         self.app = app
     }
 
-    /// The journal, where a descriptor is what a service manager connected to it.
-    /// - Parameter environment: has JOURNAL_STREAM, the descriptor's device and inode.
+    /// Returns the journal if the service manager connected the descriptor to it; nil otherwise.
+    /// - Parameter environment: Contains JOURNAL_STREAM, the device and the inode of the
+    ///   descriptor.
     static func connected(
         _ descriptor: Int32, app: String, _ environment: [String: String], path: String = standardPath
     ) -> JournalSink? {
@@ -53,7 +54,7 @@ final class JournalSink: LineSink {
         return SocketAddress.send(datagram: entry, to: path) == 0
     }
 
-    /// A field: as a line where it is one, else with its length before it.
+    /// Adds a field: as a line, or with its length if the value itself contains a line break.
     private static func add(_ name: String, _ value: [UInt8], to entry: inout [UInt8]) {
         entry += name.utf8
         if value.contains(UInt8(ascii: "\n")) {

@@ -1,14 +1,14 @@
 import StrataCore
 
-/// The last lines that a process wrote, for whoever asks why it ended. A line that says
-/// what it died of stays, however long a backtrace follows.
+/// The last lines that a process wrote, to explain its end. A line that names the cause of a crash
+/// is kept, however long a backtrace follows.
 struct LastLines {
     static let most = 20
-    /// So many that say what it died of stay.
+    /// The most lines with a cause that are kept.
     private static let mostCauses = 4
-    /// Of one line, in bytes.
+    /// The most bytes of a line.
     static let longest = 512
-    /// What of them fits into a message: so many lines, of so many characters.
+    /// The most lines, and the most characters of a line, that fit into a message.
     private static let mostInBrief = 4
     private static let longestInBrief = 200
 
@@ -17,15 +17,14 @@ struct LastLines {
 
     var lines: [String] { entries.map(\.text) }
 
-    /// Those that say what it died of, else the very last ones; each cut to what a
-    /// message may hold.
+    /// The lines that name the cause of a crash, or else the last lines, cut to fit into a message.
     var brief: [String] {
         (saysCause ? entries.filter(\.isCause) : entries).suffix(Self.mostInBrief).map {
             String($0.text.prefix(Self.longestInBrief))
         }
     }
 
-    /// Whether some line says what it died of.
+    /// Whether a line names the cause of a crash.
     var saysCause: Bool { entries.contains(where: \.isCause) }
 
     mutating func add(_ line: [UInt8]) {
@@ -42,29 +41,29 @@ struct LastLines {
         if let index = entries.firstIndex(where: { $0.isCause == hasTooManyCauses }) { entries.remove(at: index) }
     }
 
-    /// They are shown on other terminals: nothing in them may steer those. What
-    /// only colours is left out, anything else that steers becomes a space.
+    /// Makes a line safe for other terminals. Colours are removed, and other control sequences
+    /// become spaces.
     private static func clean(_ line: ArraySlice<UInt8>) -> String {
         let text = String(decoding: line, as: UTF8.self).withoutColours
         return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.steersTerminal ? " " : $0 }))
     }
 }
 
-/// Tells among the lines that a program writes those that say what it died of.
+/// Recognizes the lines of a program's output that name the cause of a crash.
 struct CrashCause {
-    /// What Swift's runtime, Go's, Rust's, C++'s and sanitizers write before the end.
+    /// The words of Swift's, Go's, Rust's and C++'s runtimes and of sanitizers before the end.
     private static let marks = [
         "Fatal error", "Precondition failed", "Assertion failed", "panic: ", "panicked at ", "terminate called after",
         "ERROR: AddressSanitizer", "ERROR: ThreadSanitizer",
     ].map { Array($0.utf8) }
-    /// What Swift's backtrace says of any crash: the cause where no message came before.
+    /// The words of Swift's backtrace for any crash: the cause if no message came before.
     private static let crashed = [Array("Program crashed: ".utf8)]
     private static let traceback = Array("Traceback (most recent call last):".utf8)
 
     private var isInTraceback = false
     private var wasFound = false
 
-    /// Looks at the next line that the program wrote.
+    /// Returns whether the program's next line names a cause.
     mutating func isIn(_ line: ArraySlice<UInt8>) -> Bool {
         let isFound =
             endsTraceback(line) || Self.has(Self.marks, line) || (!wasFound && Self.has(Self.crashed, line))
@@ -72,7 +71,7 @@ struct CrashCause {
         return isFound
     }
 
-    /// Python's last line of a traceback is the first one that isn't indented: the exception.
+    /// Python's traceback ends with the first line that isn't indented: the exception.
     private mutating func endsTraceback(_ line: ArraySlice<UInt8>) -> Bool {
         if line.starts(with: Self.traceback) {
             isInTraceback = true

@@ -1,34 +1,35 @@
 import StrataCore
 
-/// Where somebody who reads modules' lines is. It holds no lines: what gives way in the
-/// logs before its turn came is missed, and counted.
+/// The position of a reader of modules' lines. It holds no lines: a line that the logs drop before
+/// the reader gets it is counted as missed.
 struct LogReader {
-    /// How many there may be at once.
+    /// The most readers at once.
     static let most = 16
 
-    /// The call that it answers.
+    /// The call that the lines answer.
     let id: UInt64
-    /// Partial replies that its caller takes.
+    /// The number of partial replies that the caller still accepts.
     private var credit: UInt64
-    /// Nil for all.
+    /// The modules whose lines are read; nil for all.
     private let modules: Set<String>?
     private let follows: Bool
-    /// By module: the number of the line that comes next.
+    /// The number of each module's next line.
     private var next: [String: UInt64] = [:]
-    /// By module, where it doesn't follow: up to which number.
+    /// The number at which each module's lines end, if the reader doesn't follow.
     private var end: [String: UInt64] = [:]
 
-    /// A line whose turn it is.
+    /// The next line to send.
     struct Taken {
         var module: String
         var line: OutputLine
-        /// Its place among the lines of all modules.
+        /// Its position among the lines of all modules.
         var place: UInt64
-        /// How many of its module gave way just before it.
+        /// The number of the module's lines that were dropped just before it.
         var missed: UInt64
     }
 
-    /// - Parameter lines: so many of each module that are there already.
+    /// Creates a reader.
+    /// - Parameter lines: The number of each module's earlier lines to read.
     init(
         id: UInt64, credit: UInt64, modules: Set<String>?, lines: UInt64, follows: Bool, _ logs: borrowing OutputLogs
     ) {
@@ -47,7 +48,7 @@ struct LogReader {
         credit = overflow ? .max : sum
     }
 
-    /// The oldest line that it hasn't had, for one credit; nil where there is none.
+    /// Returns the oldest line that the reader hasn't had, for one credit; nil if there is none.
     mutating func take(from logs: borrowing OutputLogs) -> Taken? {
         guard credit > 0 else { return nil }
         var first: (module: String, place: UInt64, number: UInt64)?
@@ -65,7 +66,7 @@ struct LogReader {
         return Taken(module: first.module, line: entry.line, place: entry.place, missed: missed)
     }
 
-    /// Whether it had all that it wants; never, where it follows.
+    /// Whether the reader has had all lines that it asked for. Never true if it follows.
     func isDone(_ logs: borrowing OutputLogs) -> Bool {
         guard !follows else { return false }
         return !logs.byModule.contains { module, log in
@@ -73,7 +74,7 @@ struct LogReader {
         }
     }
 
-    /// How many lines it will not get, where it ends now.
+    /// Returns the number of lines that the reader misses if it ends now.
     func missing(_ logs: borrowing OutputLogs) -> UInt64 {
         logs.byModule.reduce(0) { sum, entry in
             guard modules?.contains(entry.key) ?? true else { return sum }
@@ -82,15 +83,15 @@ struct LogReader {
         }
     }
 
-    /// The module's row is gone; should another come, its lines are counted anew.
+    /// Forgets a removed module. If its row returns, its lines are counted from the start.
     mutating func forget(_ module: String) { (next[module], end[module]) = (nil, nil) }
 
     private func bound(_ module: String, _ log: OutputLog) -> UInt64 { follows ? log.written : end[module] ?? 0 }
 }
 
-/// What a caller of `launcher/logs` may say.
+/// The parameters of `launcher/logs`.
 struct LogRequest {
-    /// Nil for all.
+    /// The modules whose lines are wanted; nil for all.
     private(set) var modules: Set<String>?
     private(set) var lines = UInt64(OutputLog.mostLines)
     private(set) var follows = false

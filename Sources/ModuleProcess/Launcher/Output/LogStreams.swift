@@ -1,12 +1,11 @@
 import StrataCore
 
-/// What modules wrote last, and who reads it (`launcher/logs`). Nobody waits for a
-/// reader: it is sent lines while it has credit. Lines that are dropped meanwhile are
-/// counted to it as missed.
+/// The last lines of the modules, and their readers (`launcher/logs`). Modules never wait for a
+/// reader: it gets lines while it has credit, and a count of the lines that were dropped meanwhile.
 ///
-/// A value without I/O: what goes out is given to who sends it.
+/// A value without I/O: replies are passed to a closure that sends them.
 struct LogStreams {
-    /// What a reader is sent.
+    /// A reply to a reader.
     enum Reply: Equatable {
         case line(to: UInt64, [UInt8])
         case end(to: UInt64, [UInt8])
@@ -17,7 +16,7 @@ struct LogStreams {
 
     mutating func add(_ line: OutputLine, of module: String) { logs.add(line, of: module) }
 
-    /// Its row is gone.
+    /// Forgets a module whose row was removed.
     mutating func forget(_ module: String) {
         logs.forget(module)
         for index in readers.indices { readers[index].forget(module) }
@@ -40,18 +39,18 @@ struct LogStreams {
         readers[index].received(credit)
     }
 
-    /// The reader gave up.
+    /// Drops a reader that gave up.
     mutating func drop(_ id: UInt64) { readers.removeAll { $0.id == id } }
 
-    /// The bus is gone, and all readers with it.
+    /// Drops all readers, because the connection to the bus has ended.
     mutating func dropAll() { readers = [] }
 
     // MARK: Sending
 
-    /// Sends each reader what it takes.
+    /// Sends each reader the lines that it accepts.
     /// - Parameters:
-    ///   - most: bytes of a reply.
-    ///   - hasRoom: whether another line may be on its way to the broker.
+    ///   - most: The most bytes of a reply.
+    ///   - hasRoom: Returns whether another line may be sent to the broker.
     mutating func send(most: Int, while hasRoom: () -> Bool, _ send: (Reply) -> Void) {
         guard !readers.isEmpty else { return }
         for index in readers.indices {
@@ -63,7 +62,7 @@ struct LogStreams {
         readers.removeAll { $0.isDone(logs) }
     }
 
-    /// Ends all readers, and tells them why there will be no more.
+    /// Ends all readers, with the reason.
     mutating func end(_ reason: String, _ send: (Reply) -> Void) {
         for reader in readers { send(.end(to: reader.id, endBody(of: reader, reason))) }
         readers = []
@@ -77,7 +76,7 @@ struct LogStreams {
         return JSON.object(members).encoded()
     }
 
-    /// A partial reply. Text that doesn't fit into a frame is cut, which `cut` says.
+    /// Returns a partial reply. Text that doesn't fit into a frame is cut, and `cut` is set.
     private static func body(_ taken: LogReader.Taken, since: UInt64, most: Int) -> [UInt8] {
         let line = taken.line
         var text = String(decoding: line.bytes, as: UTF8.self).unicodeScalars[...]

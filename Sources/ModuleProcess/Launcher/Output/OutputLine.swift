@@ -1,28 +1,29 @@
 /// A line that a process of a module wrote.
 struct OutputLine {
-    /// Which of its outputs: standard output, or standard error.
+    /// The output it was written to: standard output or standard error.
     enum Stream: String { case out, err }
 
-    /// When the launcher read its end, in microseconds since 1970.
+    /// When the launcher read the end of the line, in microseconds since 1970.
     var at: UInt64
     var stream: Stream
-    /// Of the process that the launcher started; a descendant of that may have written it.
+    /// The process that the launcher started; a descendant of it may have written the line.
     var pid: Int32
     /// 1 for the module's first process, 2 for the next.
     var start: Int
-    /// Without the line's end; not always UTF-8.
+    /// The bytes without the line's end; not always UTF-8.
     var bytes: [UInt8]
 }
 
-/// Makes lines of the bytes that a process writes, in whatever pieces they come.
-/// A line that is longer than the bound comes in several.
+/// Splits the bytes that a process writes into lines, in whatever chunks they arrive. A line beyond
+/// the limit is emitted in several parts.
 struct LineSplitter {
-    /// In bytes, without the end of the line.
+    /// The most bytes of a line, without its end.
     static let longest = 8 << 10
 
     private var rest: [UInt8] = []
 
-    /// - Parameter emit: gets each whole line, without its end.
+    /// Takes the next bytes.
+    /// - Parameter emit: Receives each whole line, without its end.
     mutating func take(_ bytes: UnsafeRawBufferPointer, _ emit: ([UInt8]) -> Void) {
         var start = bytes.startIndex
         while start < bytes.endIndex {
@@ -37,7 +38,7 @@ struct LineSplitter {
         }
     }
 
-    /// Nothing follows: what was begun is a line.
+    /// Emits the last line, even if its end is missing.
     mutating func finish(_ emit: ([UInt8]) -> Void) {
         guard !rest.isEmpty else { return }
         emit(rest)
@@ -53,27 +54,27 @@ struct LineSplitter {
         }
     }
 
-    /// Where a long line may be cut: not inside a character.
+    /// Returns the position where a long line may be cut, outside of a character.
     private static func cut(_ bytes: [UInt8]) -> Int {
         for back in 0..<4 where bytes[longest - back] & 0xC0 != 0x80 { return longest - back }
         return longest
     }
 }
 
-/// Where lines for a person go.
+/// A destination of lines for people.
 public protocol LineSink: AnyObject {
-    /// Takes a line, without its end. Never waits.
+    /// Writes a line, given without its end. Never waits.
     func write(line: [UInt8])
 
-    /// Takes a line of somebody's.
+    /// Writes a line about a module or about the app.
     /// - Parameters:
-    ///   - name: the module that it is about; nil: the app.
-    ///   - isOutput: the module wrote it.
-    ///   - text: the line without its end.
-    ///   - line: the text with the name before it, as a terminal shows it.
+    ///   - name: The module that the line is about; nil for the app.
+    ///   - isOutput: Whether the module wrote the line.
+    ///   - text: The line without its end.
+    ///   - line: The text with the name before it, as a terminal shows it.
     func write(of name: String?, isOutput: Bool, _ text: [UInt8], line: @autoclosure () -> [UInt8])
 
-    /// Waits until all is written, and no longer than that.
+    /// Waits until everything is written, for up to the given number of milliseconds.
     func finish(within milliseconds: Int)
 }
 

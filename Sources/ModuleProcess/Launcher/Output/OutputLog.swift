@@ -1,32 +1,33 @@
 import StrataCore
 import StrataLoop
 
-/// The last lines that a module wrote, over all of its processes. It keeps so many
-/// lines and so many bytes at most; the oldest give way.
+/// The last lines that a module wrote, across all of its processes. The number of lines and of
+/// bytes is limited; the oldest lines are dropped.
 struct OutputLog {
     static let mostLines = 1_000
-    /// Of the lines' own.
+    /// The most bytes of the lines themselves.
     static let mostBytes = 256 << 10
 
-    /// A line, and its place among the lines of all modules.
+    /// A line, and its position among the lines of all modules.
     struct Entry {
         var place: UInt64
         var line: OutputLine
     }
 
-    /// How many were written, those included that gave way: the number of the next one.
+    /// The number of lines that were written, including dropped ones: the number of the next line.
     private(set) var written: UInt64 = 0
-    /// Bytes of those that are kept.
+    /// The bytes of the lines that are kept.
     private(set) var bytes = 0
     /// The number of the oldest line that is kept.
     private(set) var oldest: UInt64 = 0
-    /// By number, modulo `mostLines`.
+    /// The entries by line number, modulo `mostLines`.
     private var slots: [Entry] = []
 
-    /// How many are kept.
+    /// The number of lines that are kept.
     var count: Int { Int(written - oldest) }
 
-    /// - Parameter number: from `oldest` until `written`.
+    /// Returns a line.
+    /// - Parameter number: At least `oldest`, and less than `written`.
     subscript(number: UInt64) -> Entry {
         precondition((oldest..<written).contains(number), "line \(number) of \(oldest)..<\(written)")
         return slots[Self.slot(number)]
@@ -54,9 +55,9 @@ struct OutputLog {
     private static func slot(_ number: UInt64) -> Int { Int(number % UInt64(mostLines)) }
 }
 
-/// What all modules wrote last.
+/// The last lines of all modules.
 struct OutputLogs {
-    /// When lines began to be counted, in microseconds since 1970.
+    /// When the count of lines began, in microseconds since 1970.
     let since = Loop.wallMicroseconds
     private(set) var byModule: [String: OutputLog] = [:]
     private var lines: UInt64 = 0
@@ -66,11 +67,11 @@ struct OutputLogs {
         lines += 1
     }
 
-    /// Its row is gone.
+    /// Forgets a module whose row was removed.
     mutating func forget(_ module: String) { byModule[module] = nil }
 }
 
-/// What one process writes to one of its outputs, made into lines as it comes.
+/// One of a process's outputs, split into lines as it arrives.
 final class ProcessOutput {
     private var splitter = LineSplitter()
     private var reader: OutputReader?
@@ -79,15 +80,15 @@ final class ProcessOutput {
     /// Takes over the reading end of a pipe.
     init(_ loop: Loop, descriptor: Int32, emit: @escaping ([UInt8]) -> Void) throws(SystemError) {
         self.emit = emit
-        // The reader holds the object until the pipe's end, and a descendant of
-        // the process may hold that open.
+        // The reader holds this object until the pipe's end, and a descendant of the process may
+        // keep the pipe open.
         reader = try OutputReader(
             loop, descriptor: descriptor,
             onBytes: { self.splitter.take($0, emit) },
             onEnd: { self.splitter.finish(emit) })
     }
 
-    /// The process has ended: what it wrote is read to the last byte.
+    /// Reads the remaining bytes, because the process has ended.
     func processEnded() {
         reader?.drain()
         splitter.finish(emit)

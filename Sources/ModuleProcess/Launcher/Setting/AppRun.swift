@@ -5,8 +5,8 @@ public import StrataManifest
 
 /// The work behind `strata up`, `strata launch` and `strata broker`.
 public enum AppRun {
-    /// Reads the manifest, with what the command line adds to it; refuses what the
-    /// bus would refuse for certain.
+    /// Reads the manifest and adds the options of the command line. Refuses what the bus is certain
+    /// to refuse.
     public static func manifest(
         _ path: String, options: [String] = [], environment: [String: String]
     ) throws(LaunchError) -> Manifest {
@@ -29,13 +29,13 @@ public enum AppRun {
 
     /// Runs an app until it ends; takes over the process.
     /// - Parameters:
-    ///   - path: the manifest's.
-    ///   - options: each `KEY=VALUE`.
-    ///   - given: what `--socket` said.
-    ///   - keepsBroker: false where a broker runs already.
-    ///   - spans: the file that modules write their spans to.
-    ///   - environment: this process's.
-    /// - Returns: how it ended.
+    ///   - path: The path of the manifest.
+    ///   - options: The launch options, each as `KEY=VALUE`.
+    ///   - given: The value of `--socket`; nil if it is missing.
+    ///   - keepsBroker: Whether the launcher keeps a broker; false if one is already running.
+    ///   - spans: The file that modules write their spans to.
+    ///   - environment: This process's environment.
+    /// - Returns: How the app ended.
     public static func run(
         _ path: String, options: [String] = [], socket given: String?, keepsBroker: Bool, spans: String? = nil,
         environment: [String: String]
@@ -72,7 +72,7 @@ public enum AppRun {
     }
 
     private static func run(_ settings: Launcher.Settings) throws(LaunchError) -> Launcher.Ending {
-        // Who reads the output may go; the app stays.
+        // The reader of the output may end while the app continues.
         signal(SIGPIPE, SIG_IGN)
         let journal = JournalSink.connected(STDOUT_FILENO, app: settings.manifest.table.app, settings.environment)
         let sink: any LineSink = journal ?? DescriptorSink(descriptor: STDOUT_FILENO)
@@ -87,7 +87,7 @@ public enum AppRun {
             console.say("\(settings.manifest.table.app) on \(settings.socket)")
             for doubt in ManifestReview(settings.manifest).unmet { console.say("\(doubt)") }
             try launcher.start()
-            // Its callbacks hold it unowned, and nothing here names it again.
+            // The launcher's callbacks hold it unowned, and nothing below refers to it.
             withExtendedLifetime(launcher) { loop.run() }
             if ending.code == 0 { console.say("the app has ended; nothing of it is left") }
         } catch {
@@ -98,7 +98,7 @@ public enum AppRun {
         return ending
     }
 
-    /// Becomes `strata-broker`; returns only where that can't be.
+    /// Replaces this process with `strata-broker`; throws if that fails.
     public static func becomeBroker(
         _ path: String, socket given: String?, environment: [String: String]
     ) throws(LaunchError) -> Never {
@@ -112,7 +112,7 @@ public enum AppRun {
         } catch {
             throw LaunchError(1, "\(error)")
         }
-        // It is nobody's module, and its launcher is none of its ancestors.
+        // The broker is not a module, and must not take an ancestor for its launcher.
         for name in environment.keys where name.hasPrefix("STRATA_") { unsetenv(name) }
         var words = [program, "--table", "\(memory)", "--socket", socket.path]
         if let passed = socket.passed {

@@ -1,10 +1,10 @@
 import Glibc
 public import StrataCore
 
-/// What `strata up -- KEY=VALUE…` adds to the manifest's `launchOptions`.
+/// Adds the options of `strata up -- KEY=VALUE…` to the manifest's `launchOptions`.
 public enum LaunchOptions {
-    /// A value that reads as JSON is that; any other is a string: `count=3`
-    /// is a number, `name=Ada` and `name="3"` are strings.
+    /// Returns the options with the given ones added. A value that is valid JSON is used as JSON,
+    /// and any other as a string: `count=3` is a number, `name=Ada` and `name="3"` are strings.
     public static func adding(_ words: [String], to options: JSON) throws(LaunchError) -> JSON {
         guard !words.isEmpty else { return options }
         guard var members = options.object else {
@@ -24,15 +24,15 @@ public enum LaunchOptions {
     }
 }
 
-/// Why an app can't be started, and the exit code that says so.
+/// The reason why an app can't be started, with an exit code.
 public struct LaunchError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// 2 for bad usage, a bad manifest or an unusable path; 3 where a bus is
-    /// there already, or none is; 1 for anything else.
+    /// The exit code: 2 for bad usage, a bad manifest or an unusable path; 3 if a bus already
+    /// exists, or if there is none; 1 for anything else.
     public var code: Int32
-    /// What was asked, what was found, and what to do.
+    /// A message for people: what was asked, what was found, and what to do.
     public var message: String
 
-    /// See ``code``.
+    /// Creates an error with an exit code and a message.
     public init(_ code: Int32, _ message: String) {
         self.code = code
         self.message = message
@@ -41,15 +41,15 @@ public struct LaunchError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String { message }
 }
 
-/// `strata up --spans FILE`.
+/// The option `strata up --spans FILE`.
 enum SpansOption {
-    /// Looks whether the file can be appended to, and makes it where it isn't
-    /// there, for this user alone: spans tell what passes.
-    /// - Returns: its path, absolute: modules have other folders.
+    /// Checks that the file can be appended to. A missing file is created for this user alone,
+    /// because spans reveal what the app does.
+    /// - Returns: The absolute path, because modules have other working directories.
     static func prepare(_ path: String) throws(LaunchError) -> String {
         guard !path.isEmpty else { throw LaunchError(2, "--spans wants a file's name") }
         let path = path.hasPrefix("/") ? path : "\(SocketChoice.currentFolder)/\(path)"
-        // A pipe that nobody reads refuses at once, instead of waiting.
+        // A pipe without a reader then fails at once, instead of blocking.
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw LaunchError(2, "the modules' spans can't be written to \(path): \(String(cString: strerror(errno)))")
@@ -59,9 +59,9 @@ enum SpansOption {
     }
 }
 
-/// The programs of this installation: they lie beside one another.
+/// The programs of this installation, which are all in one folder.
 public enum Programs {
-    /// The folder of the program that runs, links resolved.
+    /// The folder of the running program, with links resolved.
     public static var folder: String {
         guard let path = realpath("/proc/self/exe", nil) else { return "." }
         defer { free(path) }
@@ -69,7 +69,7 @@ public enum Programs {
         return text.lastIndex(of: "/").map { String(text[..<$0]) } ?? "."
     }
 
-    /// `strata-broker`, beside the program that runs.
+    /// Returns the path of `strata-broker`, beside the running program.
     public static func broker() throws(LaunchError) -> String {
         let path = folder + "/strata-broker"
         guard access(path, X_OK) == 0 else {
@@ -79,7 +79,7 @@ public enum Programs {
         return path
     }
 
-    /// How to make a shell find `strata`, and the bus; empty where it does.
+    /// Returns the commands that make a shell find `strata` and the bus; empty if it already does.
     public static func hints(_ socket: SocketChoice, path: String?) -> [String] {
         var hints: [String] = []
         let folder = folder

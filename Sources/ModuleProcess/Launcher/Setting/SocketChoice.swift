@@ -2,19 +2,20 @@ import Glibc
 public import StrataCore
 public import StrataLoop
 
-/// Where the socket of an app that is about to start lies.
+/// The location of the socket of an app that is about to start.
 public struct SocketChoice: Sendable, Equatable {
-    /// Absolute, so that it means the same in every module's folder.
+    /// The absolute path, so that it means the same in every module's folder.
     public let path: String
-    /// It is the path where clients look by themselves.
+    /// Whether it is the path where clients look by default.
     public let isStandard: Bool
-    /// The socket that a service manager listens on; nil: the broker makes its own.
+    /// The socket that a service manager listens on; nil if the broker makes its own.
     public let passed: Int32?
 
+    /// Chooses the socket.
     /// - Parameters:
-    ///   - table: the app's.
-    ///   - given: what `--socket` said.
-    ///   - manager: a socket of its is taken.
+    ///   - table: The app's table.
+    ///   - given: The value of `--socket`; nil if it is missing.
+    ///   - manager: The service manager, whose socket is used if it passed one.
     public init(_ table: AppTable, given: String?, _ manager: ServiceManager? = nil) throws(LaunchError) {
         let socket: ServiceManager.PassedSocket?
         do throws(PassedSocketError) { socket = try manager?.passedSocket() } catch {
@@ -40,7 +41,7 @@ public struct SocketChoice: Sendable, Equatable {
         do { try SocketPath.check(path) } catch { throw LaunchError(2, "\(error)") }
     }
 
-    /// Makes the folder of a default path, and looks who is there already.
+    /// Creates the folder of a default path, and checks that nothing occupies the path.
     public func prepare(_ table: AppTable) throws(LaunchError) {
         guard passed == nil else { return }
         if isStandard {
