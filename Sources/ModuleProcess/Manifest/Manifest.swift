@@ -1,25 +1,24 @@
 import Glibc
 public import StrataCore
 
-/// An app's manifest, read and judged: every name is one, every reference meets
-/// something, users and groups are numbers, paths are absolute.
+/// An app's manifest, read and checked: every name is valid, every reference leads somewhere, users
+/// and groups are numbers, and paths are absolute.
 ///
-/// Whether the modules' executables are there and keep what it says is not
-/// looked at here.
+/// It doesn't check whether the modules' executables exist, or do what the manifest says.
 public struct Manifest: Sendable, Equatable {
-    /// The path that it was read from, as it was given.
+    /// The path that the manifest was read from, as given.
     public var path: String
-    /// The absolute folder that it lies in; paths in it are relative to this.
+    /// The absolute folder of the manifest; paths in it are relative to this folder.
     public var folder: String
-    /// What the broker needs.
+    /// The broker's part of the manifest.
     public var table: AppTable
-    /// What the launcher needs, a process for each of the table's rows, in the
-    /// same order.
+    /// The launcher's part of the manifest: a process for each of the table's rows, in the same
+    /// order.
     public var processes: [ModuleProcess]
-    /// Where in the file each of its values stands.
+    /// The position of each value in the file.
     public var places: ManifestPlaces
 
-    /// A manifest that was read elsewhere, or is made for a test; nothing is judged.
+    /// Creates a manifest that was read elsewhere, or one for a test. Nothing is checked.
     public init(
         path: String, folder: String, table: AppTable, processes: [ModuleProcess],
         places: ManifestPlaces = ManifestPlaces()
@@ -31,10 +30,10 @@ public struct Manifest: Sendable, Equatable {
         self.processes = processes
     }
 
-    /// Reads and judges a manifest. Blocks on the file and on the user database.
+    /// Reads and checks a manifest. Blocks on the file and on the user database.
     ///
     /// - Parameter environment: `STRATA_ENV` in it overrides the manifest's `env`.
-    /// - Throws: All that is wrong with it at once.
+    /// - Throws: All errors of the manifest at once.
     public static func load(
         path: String, environment: [String: String]
     ) throws(ManifestErrors) -> Manifest {
@@ -59,12 +58,12 @@ public struct Manifest: Sendable, Equatable {
     }
 }
 
-/// A manifest's bytes: valid UTF-8 of a bounded size, and the folder it lies in.
+/// The bytes of a manifest, which are valid UTF-8 of limited size, and its folder.
 struct ManifestFile {
     static let longest = 1 << 20
 
     let bytes: [UInt8]
-    /// Absolute, links resolved.
+    /// The absolute path, with links resolved.
     let folder: String
 
     struct Failure: Error {
@@ -110,7 +109,7 @@ struct ManifestFile {
     }
 }
 
-/// The system's users and groups by name. Blocks, where the system asks a server.
+/// The system's users and groups by name. Blocks if the system asks a server.
 enum Accounts {
     static func user(named name: String) -> UInt32? {
         var buffer = [CChar](repeating: 0, count: 64 << 10)
@@ -121,7 +120,7 @@ enum Accounts {
     }
 
     static func group(named name: String) -> UInt32? {
-        // A group's entry lists its members, so that it can be long.
+        // A group's entry lists its members, so it can be long.
         var buffer = [CChar](repeating: 0, count: 1 << 20)
         var entry = GroupEntry()
         var found: UnsafeMutablePointer<GroupEntry>?

@@ -1,65 +1,64 @@
 public import StrataCore
 import StrataLoop
 
-/// The launcher's share of a module's row: how its process is started, kept and
-/// ended. What rules are made of is in the table's row of the same name.
+/// The launcher's part of a module's row: how its process is started, kept running and ended. The
+/// table's row of the same name holds the part that rules are made of.
 public struct ModuleProcess: Sendable, Equatable {
     public var name: String
-    /// The program and its arguments as written; empty where the launcher has
-    /// nothing to run.
+    /// The program and its arguments as written; empty if there is nothing to run.
     public var run: [String] = []
-    /// The program's absolute path; nil where there is nothing to run.
+    /// The program's absolute path; nil if there is nothing to run.
     public var executable: String?
-    /// The working directory, absolute.
+    /// The absolute path of the working directory.
     public var folder: String
-    /// Variables that the process gets beside those of the launcher.
+    /// Variables that the process gets in addition to the launcher's.
     public var env: [String: String] = [:]
-    /// The launcher's variables that the process gets. Nil: all of them, or none where the
-    /// row has a `user`.
+    /// The launcher's variables that the process gets. Nil means all of them, or none if the row
+    /// has a `user`.
     public var keepEnv: [String]?
-    /// The user it runs as; its id is in the table's row.
+    /// The name of the user that it runs as; the table's row has the id.
     public var user: String?
     public var start = AppTable.Start.eager
     public var restart = AppTable.Restart.onFailure
     public var replace = AppTable.Replace.wait
     public var backoff = Backoff()
-    /// From tearDown to SIGTERM, and again to SIGKILL, in milliseconds.
+    /// The milliseconds from tearDown to SIGTERM, and again from SIGTERM to SIGKILL.
     public var stop: UInt64 = 5_000
-    /// On-demand: stop after so long without a request, in milliseconds.
+    /// The milliseconds without a request after which an on-demand module stops; nil for never.
     public var idle: UInt64?
     public var limits = Limits()
 
-    /// A row that says nothing but where it is run.
+    /// Creates a row with defaults for everything but its name and folder.
     public init(name: String, folder: String) {
         self.name = name
         self.folder = folder
     }
 
-    /// Whether a variable of the launcher's may reach a module: not one that is meant for
-    /// one process, of a bus or of a service manager.
+    /// Returns whether a module may inherit one of the launcher's variables. Variables that a bus
+    /// or a service manager means for one process are not inherited.
     public static func isInherited(_ variable: String) -> Bool {
         !variable.hasPrefix("STRATA_") && !ServiceManager.names.contains(variable)
     }
 
-    /// How long the launcher waits between two starts.
+    /// The delays between two starts.
     public struct Backoff: Sendable, Equatable {
-        /// Before the first restart, in milliseconds; doubled each time.
+        /// The delay before the first restart, in milliseconds; it doubles each time.
         public var first: UInt64 = 100
-        /// Never longer than this, in milliseconds.
+        /// The longest delay, in milliseconds.
         public var most: UInt64 = 30_000
-        /// Begins anew after running so long, in milliseconds.
+        /// The delays begin again after a process has run for this many milliseconds.
         public var reset: UInt64 = 60_000
 
         public init() {}
     }
 
-    /// What the process may use; nil is not limited.
+    /// The limits of a process; nil means unlimited.
     public struct Limits: Sendable, Equatable {
-        /// Resident anonymous and shared memory, in bytes.
+        /// The resident anonymous and shared memory, in bytes.
         public var memory: UInt64?
-        /// Open files.
+        /// The number of open files.
         public var files: UInt64?
-        /// Processes, itself and those it starts.
+        /// The number of processes: the module's own and those it starts.
         public var processes: UInt64?
 
         public init() {}

@@ -1,8 +1,8 @@
 import StrataCore
 
-/// Calls: existence, level, declaration, owner, list of actions, authorization.
+/// The judgement of calls: existence, level, declaration, owner, list of actions, authorization.
 extension Judge {
-    /// A call of `Interface/action`, or of an interface in general.
+    /// Judges a call of `Interface/action`, or calls of an interface in general.
     public func call(_ to: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) calls \(to)")
         guard let caller = index.row(module) else { return unknownModule(module, judgement) }
@@ -59,7 +59,7 @@ extension Judge {
 
     // MARK: Existence
 
-    /// What a call leads to, behind the adapters on its way.
+    /// Returns where a call leads, after the adapters on its way.
     private func way(of target: CallTarget, _ judgement: inout Judgement) -> Way {
         guard let chain = index.chain(target.interface, target.action ?? "") else {
             return Way(interface: target.interface, action: target.action)
@@ -113,15 +113,15 @@ extension Judge {
     }
 }
 
-/// A call's `to`, or an interface alone.
+/// The `to` of a call, or an interface alone.
 struct CallTarget {
-    /// The suffix `Router` taken off.
+    /// The name without a `Router` suffix.
     var interface: String
-    /// Nil where only an interface was named.
+    /// Nil if only an interface was named.
     var action: String?
     var hasInstance = false
 
-    /// Nil where it is neither.
+    /// Nil if the text is neither.
     init?(_ text: String) {
         if let destination = Destination(text) {
             let bytes = Array(text.utf8)
@@ -135,16 +135,16 @@ struct CallTarget {
     }
 }
 
-/// URLs: what one leads to, and the checks of a call that are made for it.
+/// The judgement of URLs: where one leads, and the checks of the call that it makes.
 extension Judge {
     private struct Mapping {
         var owner: AppTable.Row
         var url: AppTable.URLMapping
-        /// Its place in the row's `urls`; beyond them where the module brings it.
+        /// Its index in the row's `urls`; beyond their end if the module itself brings it.
         var place: Int
     }
 
-    /// The opening of a URL.
+    /// Judges the opening of a URL.
     public func open(_ url: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) opens \(url)")
         guard let caller = index.row(module) else { return unknownModule(module, judgement) }
@@ -189,7 +189,7 @@ extension Judge {
         for row in index.table.modules {
             for (place, url) in row.urls.enumerated() {
                 guard let pattern = try? URLPattern(url.path) else { continue }
-                // The first one has it; `check` tells of the other.
+                // The first mapping has the pattern; `check` reports the other one.
                 try? table.add(pattern, host: url.host, value: Mapping(owner: row, url: url, place: place))
             }
         }

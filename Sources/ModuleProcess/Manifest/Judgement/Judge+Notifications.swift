@@ -1,8 +1,8 @@
 import StrataCore
 
-/// Broadcasts and reports: whether they go out, and who gets them.
+/// The judgement of broadcasts and reports: whether they are sent, and who gets them.
 extension Judge {
-    /// A broadcast, and each row that observes it.
+    /// Judges a broadcast, and each row that observes it.
     public func broadcast(_ name: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) broadcasts \(name)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
@@ -28,7 +28,7 @@ extension Judge {
         return judgement
     }
 
-    /// A report to one module.
+    /// Judges a report to one module.
     public func report(_ name: String, to target: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) reports \(name) to \(target)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
@@ -76,7 +76,7 @@ extension Judge {
             changes: verdict == .passed ? [] : changes)
     }
 
-    /// What makes a report to a later level arrive.
+    /// Returns the changes that make a report to a later level arrive.
     private func reportChanges(
         _ name: String, _ sender: AppTable.Row, to target: String, _ level: String, isGuest: Bool, isListed: Bool
     ) -> [String] {
@@ -91,8 +91,8 @@ extension Judge {
                 ], and: declaration)
     }
 
-    /// A notification as the module's row has it: reports to each module that it
-    /// is reported to, where it isn't broadcast; else a broadcast.
+    /// Judges a notification as the module's row declares it: as a broadcast, and as a report to
+    /// each declared target. An undeclared one counts as a broadcast.
     public func notification(_ name: String, from module: String) -> [Judgement] {
         let sender = index.row(module)
         let targets = sender?.reports.filter { $0.names.contains(name) }.map(\.module) ?? []
@@ -180,9 +180,9 @@ extension Judge {
     }
 }
 
-/// Events: whether a module may emit one, and who is called for it.
+/// The judgement of events: whether a module may emit one, and which modules are called for it.
 extension Judge {
-    /// The emitting of an event, and each module that declares it.
+    /// Judges the emitting of an event, and each module that declares it.
     public func emit(_ event: String, from module: String) -> Judgement {
         var judgement = Judgement("\(module) emits \(event)")
         guard let sender = index.row(module) else { return unknownModule(module, judgement) }
@@ -212,7 +212,7 @@ extension Judge {
         return judgement
     }
 
-    /// The events that some module emits or declares, and the bus's own.
+    /// The events that some module emits or declares, and the bus's own events.
     public var events: [String] {
         Set(
             OwnEvents.all + manifest.table.modules.flatMap(\.emits) + descriptions.values.flatMap(\.events)

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// The level rule and the declarations that a call needs.
+/// The level rule, and the declarations that a call needs.
 extension Judge {
     func level(
         _ verdict: Verdict, _ facts: ManifestFacts, _ caller: AppTable.Row, _ interface: String,
@@ -52,7 +52,8 @@ extension Judge {
         "add \(interface) to requires of \(caller.name)"
     }
 
-    /// - Parameter declaration: what a call that the levels let pass needs besides.
+    /// Returns the changes that bring a call past the level rule.
+    /// - Parameter declaration: The declaration that the call needs as well; nil if it needs none.
     private func levelChanges(
         _ caller: AppTable.Row, _ interface: String, _ owner: AppTable.Row, and declaration: String?
     ) -> [String] {
@@ -73,7 +74,7 @@ extension Judge {
         return changes
     }
 
-    /// Changes, each with what is needed beside it.
+    /// Returns the changes, each combined with what is also needed.
     static func each(_ changes: [String], and more: String?) -> [String] {
         more.map { more in changes.map { "\($0), and \(more)" } } ?? changes
     }

@@ -1,25 +1,26 @@
 import StrataCore
 
-/// What is judged once it is known who serves a call: whether its owner runs, its list of
+/// The checks that follow once a call's owner is known: whether the owner runs, its list of
 /// actions, its instances, and authorization.
 extension Judge {
-    /// Where a call leads.
+    /// The destination of a call.
     struct Way {
         var interface: String
         /// Nil for calls of the interface in general.
         var action: String?
     }
 
-    /// Adds what is known of who serves a call.
+    /// Adds what is known about the owner of a call's interface.
     func serve(_ way: Way, _ owner: AppTable.Row, _ facts: inout ManifestFacts) {
         let authorizer = manifest.table.authorizer
         facts.take(descriptions[owner.name]?.interface(way.interface), way.action)
         facts.isAuthorizers = way.interface == authorizer
-        // Some module may bring the one that the manifest names.
+        // An authorizer that the manifest names may still be brought by some module.
         facts.hasAuthorizer = authorizer == nil ? false : nil
     }
 
-    /// Nil of what isn't judged, since there is no such action or instance.
+    /// Returns the finding of a check; nil if there is nothing to judge, because the action or the
+    /// instance doesn't exist.
     func serving(
         _ check: Check, _ verdict: Verdict, _ facts: ManifestFacts, _ way: Way, _ owner: AppTable.Row,
         _ caller: AppTable.Row
@@ -108,10 +109,10 @@ extension Judge {
 
     // MARK: The owner
 
-    /// Whether a request finds a row's module, or waits for it.
+    /// Returns whether a request finds a row's module, or waits for it.
     func presence(_ owner: AppTable.Row) -> Presence? { owner.start == .manual ? nil : .expected }
 
-    /// What a module is that a request has to wait for.
+    /// Explains how a request gets to a module that isn't running.
     func running(_ owner: AppTable.Row) -> Judgement.Finding {
         let hasProgram =
             manifest.processes.first { $0.name == owner.name }?.executable != nil

@@ -1,19 +1,19 @@
 import StrataCore
 
-/// Says what the bus would do with a message, from the manifest and from what
-/// modules say of themselves, and why: by the code that the broker decides with,
-/// without a bus.
+/// Predicts what the bus would do with a message, and explains why. It uses the manifest and the
+/// modules' own descriptions, and the broker's own rules, without a bus.
 ///
-/// One extension for each kind of message.
+/// Each kind of message has an extension.
 public struct Judge {
-    /// As it was read: what a row declares.
+    /// The manifest as it was read: what the rows declare.
     let manifest: Manifest
-    /// With what the modules add to it.
+    /// The table, completed by the modules' descriptions.
     let index: TableIndex
     let descriptions: [String: ModuleDescription]
     var policy: AppTable.CallPolicy { manifest.table.calls }
 
-    /// - Parameter descriptions: by the row's name; some may lack one.
+    /// Creates a judge.
+    /// - Parameter descriptions: The modules' descriptions by row name; some may be missing.
     public init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription] = [:]) {
         self.manifest = manifest
         self.descriptions = descriptions
@@ -22,10 +22,10 @@ public struct Judge {
 
     // MARK: Names
 
-    /// The rows' names.
+    /// The names of the rows.
     public var modules: [String] { manifest.table.modules.map(\.name) }
 
-    /// The interfaces that a row provides or an adapter has.
+    /// The interfaces of rows and of adapters.
     public var interfaces: [String] { index.interfaces }
 
     /// The notifications that some row sends or observes.
@@ -33,7 +33,7 @@ public struct Judge {
         Set(index.sentNames + index.table.modules.flatMap { $0.observes.map(\.name) }).sorted()
     }
 
-    /// The row that provides an interface, behind its adapters too.
+    /// Returns the row that provides an interface, directly or through adapters.
     public func provider(of interface: String) -> String? { index.provider(of: interface)?.name }
 
     // MARK: Shared by the kinds
@@ -44,24 +44,24 @@ public struct Judge {
         manifest.problem(["modules", .key(row.name)] + steps, "")
     }
 
-    /// Where a list of the row has a name; the list, where it has not.
+    /// Returns the position of a name in a list of the row, or of the list if the name is missing.
     func place(_ row: AppTable.Row, _ list: String, _ index: Int?) -> ManifestError {
         manifest.problem(["modules", .key(row.name), .key(list)] + (index.map { [.at($0)] } ?? []), "")
     }
 
-    /// The line of `calls`; none where it has its default.
+    /// The line of `calls`; nil if it has its default.
     var policyPlace: ManifestError? {
         let found = manifest.problem(["calls"], "")
         return found.line == nil ? nil : found
     }
 
-    /// The row as the manifest has it.
+    /// Returns the row as the manifest has it.
     func row(_ row: AppTable.Row) -> AppTable.Row {
         manifest.table.modules.first { $0.name == row.name } ?? row
     }
 
-    /// `; A, B may, whose programs have not described themselves`, of the rows
-    /// that the judge takes; or nothing.
+    /// Returns `; A, B may, whose programs have not described themselves` for the rows that `judge`
+    /// accepts; empty if there are none.
     func undescribed(_ judge: (AppTable.Row) -> Bool) -> String {
         let silent = manifest.processes.filter { process in
             process.executable != nil && descriptions[process.name] == nil && index.row(process.name).map(judge) == true
@@ -73,6 +73,6 @@ public struct Judge {
         return "; \(silent.joined(separator: ", ")) may, \(whose)"
     }
 
-    /// `; did you mean Storage?`, or nothing.
+    /// Returns `; did you mean Storage?`, or nothing.
     func hint(_ name: String, _ known: some Sequence<String>) -> String { ManifestReview.hint(name, known) }
 }

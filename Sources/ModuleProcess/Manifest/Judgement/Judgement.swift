@@ -1,58 +1,58 @@
 public import StrataCore
 
-/// Whether the bus would let one message of one module through, check by check.
+/// The prediction whether the bus would let one message of one module through, check by check.
 public struct Judgement: Sendable, Equatable {
-    /// One of the bus's checks, in the order in which it makes them.
+    /// One of the bus's checks, in the order in which the bus makes them.
     public struct Check: Sendable, Equatable {
         public enum Result: String, Sendable {
             case passed, refused
             /// The check is not made for such a message.
             case free
-            /// Only known while the app runs.
+            /// The result is known only while the app runs.
             case depends
         }
 
-        /// Such as `existence` or `level`.
+        /// The name of the check, such as `existence` or `level`.
         public var name: String
         public var result: Result
         /// What was found, and by which rule.
         public var reason: String
-        /// The line of the manifest that says so, where one does.
+        /// The line of the manifest that the result is based on; nil if there is none.
         public var place: ManifestError?
     }
 
-    /// Somebody who could get a notification.
+    /// A module that could get a notification.
     public struct Recipient: Sendable, Equatable {
         public var module: String
         public var level: String
-        /// Whether it gets it.
+        /// Whether it gets the notification.
         public var gets: Bool
         public var reason: String
         public var place: ManifestError?
     }
 
-    /// What was asked: `Notes calls Storage/load`.
+    /// The question: `Notes calls Storage/load`.
     public var subject: String
     public internal(set) var checks: [Check] = []
-    /// Of a notification: those that observe it, and for a report its target.
+    /// The observers of a notification; for a report, its target.
     public internal(set) var recipients: [Recipient] = []
-    /// What could be done about it: all of the lists are needed, and of each any one entry.
+    /// The changes that would help. One entry of each list is needed.
     public internal(set) var changes: [[String]] = []
-    /// The error that the bus would answer; nil where it lets it through.
+    /// The error that the bus would answer with; nil if it lets the message through.
     public internal(set) var code: ErrorCode?
 
     public var isAllowed: Bool { code == nil }
 
     init(_ subject: String) { self.subject = subject }
 
-    /// Whether a check depends on what is only known while the app runs.
+    /// Whether a check depends on what is known only while the app runs.
     public var depends: Bool { isAllowed && checks.contains { $0.result == .depends } }
 
-    /// What is found by a check.
+    /// The finding of a check.
     struct Finding {
         var reason: String
         var place: ManifestError?
-        /// Of a refusal: each would mend it by itself.
+        /// The changes that would each remove a refusal.
         var changes: [String] = []
 
         init(_ reason: String, _ place: ManifestError? = nil, changes: [String] = []) {
@@ -62,9 +62,8 @@ public struct Judgement: Sendable, Equatable {
         }
     }
 
-    /// Has the judge asked each check that can be foreseen; the first one that refuses is what
-    /// the bus answers.
-    /// - Parameter explain: nil where nothing can be said, since there is nothing to judge.
+    /// Makes each check that can be predicted. The bus answers with the first refusal.
+    /// - Parameter explain: Returns the finding of a check; nil if there is nothing to judge.
     mutating func ask(_ facts: ManifestFacts, _ explain: (StrataCore.Check, Verdict) -> Finding?) {
         for check in facts.kind.checks where check.isForeseeable {
             let verdict = facts.verdict(check)
@@ -73,7 +72,7 @@ public struct Judgement: Sendable, Equatable {
         }
     }
 
-    /// One that a call passes on its way, before all checks.
+    /// Adds an adapter that a call passes before all checks.
     mutating func add(adapter reason: String, _ place: ManifestError?) {
         checks.append(Check(name: "adapter", result: .passed, reason: reason, place: place))
     }

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What a manifest and its modules say of a message: the judge asks for it.
+/// The facts about a message that the manifest and the modules' descriptions contain.
 struct ManifestFacts: MessageFacts {
     let kind: MessageKind
     var policy: AppTable.CallPolicy
@@ -19,7 +19,7 @@ struct ManifestFacts: MessageFacts {
     var hasAuthorizer: Bool?
 
     let sender = PeerRole.module
-    // What a sender says in one message, and what a running app knows.
+    // Facts that only the message itself or a running app contains.
     let skipsAuthorization = false
     let isTrusted = false
     let isOfTheApp = false
@@ -28,21 +28,22 @@ struct ManifestFacts: MessageFacts {
     let startsLater = false
     let isSendersInstance: Bool? = nil
 
-    /// A message of a row's.
+    /// Creates the facts of a message that a row sends.
     init(_ kind: MessageKind, _ policy: AppTable.CallPolicy, from sender: AppTable.Row) {
         self.kind = kind
         self.policy = policy
         rank = sender.rank
     }
 
-    /// The same to a module of a rank, another than the sender.
+    /// Creates the facts of a message to another module of the given rank.
     init(_ kind: MessageKind, _ policy: AppTable.CallPolicy, from sender: AppTable.Row, to rank: Int) {
         self.init(kind, policy, from: sender)
         targetRank = rank
     }
 
-    /// Takes what is known of who serves a call; nil where its program has not described itself.
-    /// - Parameter action: nil for calls of an interface in general.
+    /// Adds what is known about the interface of a call; nil if its program has not described
+    /// itself.
+    /// - Parameter action: Nil for calls of an interface in general.
     mutating func take(_ interface: ModuleDescription.Interface?, _ action: String?) {
         guard let interface else { return }
         offer = .brought
@@ -54,6 +55,6 @@ struct ManifestFacts: MessageFacts {
 }
 
 extension ModuleDescription.Interface {
-    /// Its actions that the authorizer has to allow.
+    /// The actions that the authorizer has to allow.
     var guarded: [String] { (actions ?? []).filter(\.needsAuthorization).map(\.name) }
 }

@@ -1,7 +1,7 @@
 import StrataCore
 
 extension ManifestReader {
-    /// The adapters, each with an end that some row provides.
+    /// Reads the adapters; each must lead to an interface that some row provides.
     func adapters(_ field: Field?) {
         var names: Set<String> = []
         for entry in entries(field) {
@@ -30,7 +30,7 @@ extension ManifestReader {
             return nil
         }
         let members = members(entry.value, ["to", "params", "result"])
-        // One that only renames members keeps its own name.
+        // An action that only renames members keeps its own name.
         let to = members["to"].map { text($0, Self.actionRule, where: Name.isAction) } ?? entry.key
         var action = AppTable.AdaptedAction(name: entry.key, to: to ?? entry.key)
         action.params = members["params"].map { oneToOne($0) } ?? []
@@ -45,7 +45,7 @@ extension ManifestReader {
         }
     }
 
-    /// Renamed members: two of one new name could not both be there.
+    /// Reads renamed members; two members can't have the same new name.
     private func oneToOne(_ field: Field) -> [AppTable.Rename] {
         let renames = renames(field, "a member's name") { _ in true }
         var seen: Set<[UInt8]> = []
@@ -55,8 +55,8 @@ extension ManifestReader {
         return renames
     }
 
-    /// Follows each adapter to its end. What a row provides itself ends a chain,
-    /// also where an adapter has its name.
+    /// Follows each adapter to its end. An interface that a row provides ends a chain, even if an
+    /// adapter has the same name.
     private func chains() {
         let next = Dictionary(adapterPlaces.map { ($0.name, $0.to) }, uniquingKeysWith: { first, _ in first })
         let known = providers.keys.sorted() + adapterPlaces.map(\.name)

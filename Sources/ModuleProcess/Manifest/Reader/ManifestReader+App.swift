@@ -1,7 +1,7 @@
 import StrataCore
 
 extension ManifestReader {
-    /// The whole manifest. Levels and group come first, since rows name them.
+    /// Reads the whole manifest. Levels and the group come first, because rows refer to them.
     func app(_ root: Field, environment: [String: String]) {
         let keys = [
             "app", "env", "schemes", "levels", "settings", "launchOptions", "calls", "authorizer", "guests",
@@ -56,7 +56,7 @@ extension ManifestReader {
         }
     }
 
-    /// RFC 3986, 3.1; kept in lower case.
+    /// Reads the schemes by RFC 3986, section 3.1, and keeps them in lower case.
     private func schemes(_ field: Field?) {
         let names = elements(field).compactMap { element in
             text(element, "a URL scheme ([A-Za-z][A-Za-z0-9+.-]*)") { scheme in
@@ -105,7 +105,7 @@ extension ManifestReader {
         }
     }
 
-    /// A user's id.
+    /// Returns a user's id.
     func user(_ field: Field?) -> UInt32? {
         guard let field, let name = text(field, "a user's name") else { return nil }
         guard let user = Accounts.user(named: name) else {
@@ -121,7 +121,7 @@ extension ManifestReader {
         if providers[name] == nil { expected("an interface that a row provides", field, among: providers.keys) }
     }
 
-    /// Reports go to rows, and where there are guests to those.
+    /// Checks that reports go to rows, or to guests if the manifest allows them.
     private func reports() {
         let rows = table.modules.map(\.name)
         for (name, place) in reportTargets where !rows.contains(name) {
@@ -133,8 +133,7 @@ extension ManifestReader {
 }
 
 extension ManifestReader {
-    /// The app's limits. Each has a range in which the broker can keep its
-    /// promises.
+    /// Reads the app's limits. Each has a range in which the broker can keep its promises.
     func limits(_ field: Field?) {
         guard let field else { return }
         let keys = [
@@ -157,7 +156,7 @@ extension ManifestReader {
         ] {
             if let count = integer(members[key], 1...1_000_000) { table.limits[keyPath: limit] = count }
         }
-        // The last 16 are kept for operators and the launcher.
+        // The last 16 connection slots are reserved for operators and the launcher.
         if let count = integer(members["connections"], 17...1_000_000) { table.limits.connections = count }
         if table.limits.header > table.limits.frame - 4 {
             fail(

@@ -1,9 +1,9 @@
 import StrataCore
 
 extension ManifestReader {
-    /// A mapping's entries in order; of a key that is there twice the first, the
-    /// other being an error.
-    /// - Parameter example: such a mapping, for who wrote something else.
+    /// Returns a mapping's entries in order. If a key is given twice, the first entry counts, and
+    /// the second is an error.
+    /// - Parameter example: An example of such a mapping, for the error message.
     func entries(_ field: Field?, like example: String? = nil) -> [Field.Entry] {
         guard let field else { return [] }
         guard case .mapping(let pairs) = field.node.content else {
@@ -15,7 +15,8 @@ extension ManifestReader {
         for pair in pairs {
             let value = Field(node: pair.value, path: field.path(of: pair.key))
             let entry = Field.Entry(key: pair.key, value: value, keyLine: pair.line, keyColumn: pair.column)
-            // As bytes: a string's own equality would make one of two spellings.
+            // Compared as bytes, because the equality of strings ignores different spellings of a
+            // character.
             if let first = lines.updateValue(pair.line, forKey: Array(pair.key.utf8)) {
                 lines[Array(pair.key.utf8)] = first
                 fail(key: entry, "expected each key once; it is given in line \(first) already")
@@ -26,7 +27,7 @@ extension ManifestReader {
         return result
     }
 
-    /// The values of a mapping that has these keys and no other.
+    /// Returns the values of a mapping that may have only the given keys.
     func members(_ field: Field?, _ keys: [String]) -> [String: Field] {
         var result: [String: Field] = [:]
         for entry in entries(field) {
@@ -41,7 +42,7 @@ extension ManifestReader {
         return result
     }
 
-    /// A list's elements.
+    /// Returns the elements of a list.
     func elements(_ field: Field?) -> [Field] {
         guard let field else { return [] }
         guard case .sequence(let nodes) = field.node.content else {
@@ -51,7 +52,7 @@ extension ManifestReader {
         return nodes.enumerated().map { Field(node: $1, path: "\(field.path)[\($0)]") }
     }
 
-    /// Any JSON; nil where it is none, a number that isn't finite for one.
+    /// Returns a value as JSON; nil for a number that isn't finite.
     func json(_ field: Field) -> JSON? {
         switch field.node.content {
         case .sequence: return .array(elements(field).compactMap(json))
@@ -69,14 +70,14 @@ extension ManifestReader {
 }
 
 extension ManifestReader {
-    /// A row's URLs. Their interfaces are the row's own, and no pattern is
-    /// another's.
+    /// Reads a row's URLs. They must lead to the row's own interfaces, and no other row may have
+    /// the same pattern.
     func urls(_ field: Field?, of row: AppTable.Row) -> [AppTable.URLMapping] {
         var result: [AppTable.URLMapping] = []
         for entry in entries(field, like: #"{"item/:name": Catalog/item}"#) {
             let to = target(entry.value, of: row)
             let slash = entry.key.utf8.firstIndex(of: UInt8(ascii: "/")) ?? entry.key.endIndex
-            // The host alone stands for its root, as in a URL.
+            // A host alone stands for its root, as in a URL.
             let path = slash == entry.key.endIndex ? "/" : String(entry.key[slash...])
             let host = entry.key[..<slash].lowercased()
             do throws(BusURLError) {
@@ -96,7 +97,7 @@ extension ManifestReader {
         return result
     }
 
-    /// `Interface/action` of an interface that the row provides.
+    /// Returns the `Interface/action` that a URL leads to; the row must provide the interface.
     private func target(_ field: Field, of row: AppTable.Row) -> String? {
         guard let text = text(field, "Interface/action") else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 import StrataCore
 
 extension ManifestReader {
-    /// The rows, in the manifest's order.
+    /// Reads the rows, in the manifest's order.
     func modules(_ field: Field?, group: Field?) {
         for entry in entries(field, like: "{Storage: {run: [bin/storage]}}") {
             if !Name.isModule(entry.key) || Name.isReserved(entry.key) { expected(Self.moduleRule, key: entry) }
@@ -48,7 +48,7 @@ extension ManifestReader {
         if let trusted = bool(members["trusted"]) { row.trusted = trusted }
     }
 
-    /// A name, or a mapping with name, object and keep, as hello has it.
+    /// Reads an observation: a name, or a mapping with name, object and keep, as in hello.
     private func observed(_ field: Field) -> AppTable.Observed? {
         guard case .mapping = field.node.content else {
             return notification(field).map { AppTable.Observed(name: $0) }
