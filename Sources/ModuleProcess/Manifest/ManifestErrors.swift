@@ -1,33 +1,33 @@
 import StrataCore
 
-/// Everything that is wrong with a manifest, in the order of its lines.
+/// All errors of a manifest, in the order of its lines.
 public struct ManifestErrors: Error, Equatable, CustomStringConvertible {
-    /// Sorted by line; what concerns no line comes first. Never empty.
+    /// The errors sorted by line; those without a line come first. Never empty.
     public let errors: [ManifestError]
 
     init(_ errors: [ManifestError]) {
         var unique: [ManifestError] = []
         var seen: Set<String> = []
-        // What an alias repeats is wrong once.
+        // A value that an alias repeats is reported once.
         for error in errors where seen.insert(error.description).inserted { unique.append(error) }
         self.errors = unique.sorted { ($0.line ?? 0, $0.column ?? 0) < ($1.line ?? 0, $1.column ?? 0) }
     }
 
-    /// One error a line.
+    /// One error per line.
     public var description: String { errors.map(\.description).joined(separator: "\n") }
 }
 
-/// One thing that is wrong with a manifest.
+/// One error of a manifest.
 public struct ManifestError: Error, Equatable, CustomStringConvertible {
-    /// The manifest's path, as it was given.
+    /// The manifest's path, as given.
     public var file: String
-    /// From 1; nil where it concerns the file as a whole.
+    /// The line, from 1; nil if the error concerns the whole file.
     public var line: Int?
-    /// From 1, in characters.
+    /// The column, from 1, in characters.
     public var column: Int?
     /// The key, such as `modules.Storage.restart`; empty for the file itself.
     public var key: String
-    /// What was expected and what was found.
+    /// What was expected, and what was found.
     public var message: String
 
     public init(file: String, line: Int?, column: Int?, key: String, message: String) {
@@ -38,49 +38,48 @@ public struct ManifestError: Error, Equatable, CustomStringConvertible {
         self.message = message
     }
 
-    /// `strata.yaml:12: modules.Storage.restart: expected always, on-failure or
-    /// never; found "sometimes"`
+    /// A line such as `strata.yaml:12: modules.Storage.restart: expected always, on-failure or
+    /// never; found "sometimes"`.
     public var description: String {
         let place = line.map { "\(file):\($0)" } ?? file
         return Printable.indented(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")
     }
 }
 
-/// Where in a manifest's file its values stand, for what is found out about them
-/// after it was read.
+/// The positions of a manifest's values in its file, for problems that are found after reading it.
 public struct ManifestPlaces: Sendable, Equatable {
-    /// One step on the way to a value.
+    /// One step on the path to a value.
     public enum Step: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
         /// A mapping's key.
         case key(String)
-        /// An element of a list, or an entry of a mapping; the first is 0.
+        /// An element of a list, or an entry of a mapping, counted from 0.
         case at(Int)
 
         public init(stringLiteral key: String) { self = .key(key) }
         public init(integerLiteral index: Int) { self = .at(index) }
     }
 
-    /// A value's place; of a list or a mapping that stands behind a key, the key's.
+    /// The position of a value. A list or a mapping behind a key has the position of the key.
     public struct Place: Sendable, Equatable {
-        /// From 1.
+        /// The line, from 1.
         public var line: Int
-        /// From 1, in characters.
+        /// The column, from 1, in characters.
         public var column: Int
     }
 
     private let root: YAMLNode?
 
-    /// No places, for a manifest without a file.
+    /// Creates an empty object, for a manifest without a file.
     public init() { root = nil }
 
     init(_ root: YAMLNode) { self.root = root }
 
-    /// Where a value stands, and its key as errors write it:
+    /// Returns the position of a value, and its key as errors write it:
     /// `modules.Storage.requires[0]`.
     ///
-    /// What isn't there has the place of what it would stand in; a key of the
-    /// whole file that isn't there has none. An index that isn't there is left out
-    /// of the key: what a module adds to its row has no place in the list.
+    /// A missing value has the position of its container; a missing top-level key has none. A
+    /// missing index is left out of the key, because what a module adds to its row has no position
+    /// in the list.
     public func find(_ steps: [Step]) -> (place: Place?, key: String) {
         var (node, place, path) = (root, Place?.none, "")
         for step in steps {
@@ -111,7 +110,7 @@ public struct ManifestPlaces: Sendable, Equatable {
     private func enter(_ pair: YAMLNode.Pair?, _ place: inout Place?, _ path: inout String) -> YAMLNode? {
         guard let pair else { return nil }
         place = Place(line: pair.line, column: pair.column)
-        // A value of several lines begins where its key stands, for a reader.
+        // For a reader, a value of several lines begins at its key.
         if case .scalar = pair.value.content, !pair.value.isNull {
             place = Place(line: pair.value.line, column: pair.value.column)
         }
@@ -121,7 +120,7 @@ public struct ManifestPlaces: Sendable, Equatable {
 }
 
 extension Manifest {
-    /// Something about the value that the steps lead to.
+    /// Returns an error about the value that the steps lead to.
     public func problem(_ steps: [ManifestPlaces.Step], _ message: String) -> ManifestError {
         let (place, key) = places.find(steps)
         return ManifestError(file: path, line: place?.line, column: place?.column, key: key, message: message)

@@ -1,7 +1,7 @@
 import StrataCore
 
 extension ManifestReader {
-    /// What the launcher needs of a row, and what both need.
+    /// Reads the launcher's part of a row, and the part that the broker needs, too.
     func process(
         _ members: [String: Field], _ process: inout ModuleProcess, _ row: inout AppTable.Row, group: Field?
     ) {
@@ -89,7 +89,7 @@ extension ManifestReader {
         }
     }
 
-    /// The path, made absolute from the manifest's folder.
+    /// Returns an absolute path; a relative one starts at the manifest's folder.
     private func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         var rest = path[...]

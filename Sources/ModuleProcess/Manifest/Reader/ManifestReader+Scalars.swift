@@ -1,8 +1,7 @@
 import StrataCore
 
 extension ManifestReader {
-    /// A scalar as it is written, whatever it may be beside a string; an empty
-    /// one is none.
+    /// Returns a scalar as it is written, whatever its type; nil and an error for an empty one.
     func text(_ field: Field?, _ what: String = "a string") -> String? {
         guard let field else { return nil }
         guard case .scalar(let text, _) = field.node.content, !field.node.isNull, !text.utf8.contains(0) else {
@@ -12,8 +11,8 @@ extension ManifestReader {
         return text
     }
 
-    /// A string that the rule holds for: what is written as a number, or as true or
-    /// false, is none.
+    /// Returns a string that satisfies the rule. A scalar that YAML reads as a number or a Boolean
+    /// is an error.
     func text(_ field: Field?, _ what: String, where rule: (String) -> Bool) -> String? {
         guard let field, let text = text(field, what) else { return nil }
         guard rule(text) else {
@@ -48,7 +47,7 @@ extension ManifestReader {
         return nil
     }
 
-    /// A time in milliseconds.
+    /// Returns a time in milliseconds.
     func time(_ field: Field?, atLeast least: UInt64 = 0) -> UInt64? {
         guard let field else { return nil }
         if case .scalar(let text, _) = field.node.content, let time = Quantities.time(text), time >= least {
@@ -58,7 +57,7 @@ extension ManifestReader {
         return nil
     }
 
-    /// A size in bytes.
+    /// Returns a size in bytes.
     func size<T: FixedWidthInteger>(_ field: Field?, _ range: ClosedRange<T>) -> T? {
         guard let field else { return nil }
         guard case .scalar(let text, _) = field.node.content, let size = Quantities.size(text) else {
@@ -71,17 +70,17 @@ extension ManifestReader {
     }
 }
 
-/// A value in the manifest and the key that leads to it.
+/// A value in the manifest, and the key that leads to it.
 struct Field {
     var node: YAMLNode
-    /// Such as `modules.Storage.restart`; empty for the root.
+    /// The path of keys, such as `modules.Storage.restart`; empty for the root.
     var path: String
 
-    /// A key of a mapping, with what stands behind it.
+    /// An entry of a mapping: a key and its value.
     struct Entry {
         var key: String
         var value: Field
-        /// The key itself, for errors that concern it.
+        /// The position of the key itself, for errors about it.
         var keyLine: Int
         var keyColumn: Int
     }
@@ -89,14 +88,14 @@ struct Field {
     func path(of key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 }
 
-/// Sizes and times as the manifest writes them.
+/// Parses sizes and times as the manifest writes them.
 enum Quantities {
-    /// Bytes: an integer with B, KiB, MiB, GiB or nothing behind it.
+    /// Returns bytes: an integer, optionally followed by B, KiB, MiB or GiB.
     static func size(_ text: String) -> UInt64? {
         quantity(text, ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30], most: 1 << 50)
     }
 
-    /// Milliseconds: an integer with ms, s, m or h behind it; a year at most.
+    /// Returns milliseconds: an integer followed by ms, s, m or h; a year at most.
     static func time(_ text: String) -> UInt64? {
         quantity(text, ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000], most: 366 * 24 * 3_600_000)
     }

@@ -1,21 +1,20 @@
 import StrataCore
 
-/// Reads a manifest's tree into a table and processes, and collects what is
-/// wrong with it on the way: a reading that fails adds an error and yields nil,
-/// and the reader goes on.
+/// Reads a manifest's tree into a table and processes, and collects its errors. A value that can't
+/// be read adds an error and becomes nil, and the reader continues.
 ///
-/// Extensions read one part each. Used by one load, then thrown away.
+/// Each extension reads one part. A reader serves one load.
 final class ManifestReader {
     let file: String
     let folder: String
     var errors: [ManifestError] = []
     var table = AppTable(app: "")
     var processes: [ModuleProcess] = []
-    /// Each provided interface with the row that provides it.
+    /// The provided interfaces, each with the row that provides it.
     var providers: [String: String] = [:]
     /// The URL patterns, each with the row that maps it.
     var mapped = URLTable<String>()
-    /// Names met before all rows were known.
+    /// References that can be checked only when all rows are known.
     var reportTargets: [(name: String, place: Field.Entry)] = []
     var adapterPlaces: [(name: String, to: String, field: Field)] = []
 
@@ -28,7 +27,7 @@ final class ManifestReader {
         fail(field.path, field.node.line, field.node.column, message)
     }
 
-    /// An error that the key is to blame for.
+    /// Adds an error about a key.
     func fail(key entry: Field.Entry, _ message: String) {
         fail(entry.value.path, entry.keyLine, entry.keyColumn, message)
     }
@@ -37,7 +36,7 @@ final class ManifestReader {
         fail(field, "expected \(what); found \(field.node.found)")
     }
 
-    /// An error about a name that is none of those that are known.
+    /// Adds an error about an unknown name, with the nearest known one.
     func expected(_ what: String, _ field: Field, among known: some Sequence<String>) {
         guard case .scalar(let text, _) = field.node.content else { return expected(what, field) }
         fail(field, "expected \(what); found \(field.node.found)\(ManifestReview.hint(text, known))")
@@ -51,7 +50,7 @@ final class ManifestReader {
         errors.append(ManifestError(file: file, line: line, column: column, key: path, message: message))
     }
 
-    /// `always, on-failure or never`
+    /// Joins words as in `always, on-failure or never`.
     static func oneOf(_ words: [String]) -> String {
         guard words.count > 1, let last = words.last else { return words.joined() }
         return words.dropLast().joined(separator: ", ") + " or " + last
@@ -63,7 +62,7 @@ extension ManifestReader {
     static let moduleRule = "a module's name ([A-Za-z][A-Za-z0-9._-]{0,63}, not reserved)"
     static let actionRule = "an action's name ([A-Za-z_][A-Za-z0-9._-]{0,63})"
 
-    /// An interface's name without its suffix; nil where it is none.
+    /// Returns an interface's name without its suffix; nil if the name isn't valid.
     static func interface(_ name: String) -> String? {
         let name = Name.withoutRouterSuffix(name)
         return Name.isInterface(name) && !Name.isReserved(name) ? name : nil
@@ -73,24 +72,24 @@ extension ManifestReader {
         text(field, Self.interfaceRule) { Self.interface($0) != nil }.flatMap(Self.interface)
     }
 
-    /// A list of interfaces, each once, with their places.
+    /// Returns a list of distinct interfaces, with their positions.
     func interfaces(_ field: Field?) -> [(name: String, field: Field)] {
         unique(elements(field).compactMap { element in interface(element).map { ($0, element) } })
     }
 
-    /// A notification's or an event's name.
+    /// Returns the name of a notification or an event.
     func notification(_ field: Field?) -> String? {
         text(field, "a name of 1 to 256 bytes", where: Self.isNotification)
     }
 
     static func isNotification(_ name: String) -> Bool { (1...256).contains(name.utf8.count) }
 
-    /// A list of names of notifications or events, each once.
+    /// Returns a list of distinct names of notifications or events.
     func notifications(_ field: Field?) -> [String] {
         unique(elements(field).compactMap { element in notification(element).map { ($0, element) } }).map(\.name)
     }
 
-    /// The names that are there for the first time; a second time is an error.
+    /// Returns each name once; a repeated one is an error.
     func unique(_ names: [(name: String, field: Field)]) -> [(name: String, field: Field)] {
         var seen: Set<[UInt8]> = []
         return names.filter { name, field in
@@ -100,7 +99,7 @@ extension ManifestReader {
         }
     }
 
-    /// A level's rank.
+    /// Returns the rank of a level.
     func level(_ field: Field?) -> Int? {
         text(field, Self.oneOf(table.levels)) { table.levels.contains($0) }
             .flatMap { table.levels.firstIndex(of: $0) }

@@ -1,18 +1,19 @@
 import StrataCore
 
-/// Where modules' own descriptions and the rows of a manifest contradict each
-/// other, so that the bus would refuse a hello, or what a module does later.
+/// Finds contradictions between the modules' own descriptions and the rows of a manifest. The bus
+/// would refuse such a module's hello, or what the module does later.
 public struct DescriptionReview {
     let manifest: Manifest
     let descriptions: [String: ModuleDescription]
 
-    /// - Parameter descriptions: by the row's name; some may lack one.
+    /// Creates a review.
+    /// - Parameter descriptions: The modules' descriptions by row name; some may be missing.
     public init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription]) {
         self.manifest = manifest
         self.descriptions = descriptions
     }
 
-    /// In the order of the rows.
+    /// The errors, in the order of the rows.
     public var errors: [ManifestError] {
         var owners: [String: String] = [:]
         for row in manifest.table.modules {
@@ -57,7 +58,7 @@ public struct DescriptionReview {
         return errors
     }
 
-    /// The row's URLs lead to actions that the module has.
+    /// Returns errors for the row's URLs that lead to actions that the module lacks.
     private func rowURLs(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         row.urls.enumerated().compactMap { place, url in
             problem(url, description).map {
@@ -102,7 +103,8 @@ public struct DescriptionReview {
             "and the module has no such action\(ManifestReview.hint(target.action, (interface.actions ?? []).map(\.name)))"
     }
 
-    /// Under `calls: declared` only what stands in the row counts.
+    /// Returns declarations that only the module makes: under `calls: declared`, only the row
+    /// counts.
     private func undeclared(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         func missing(_ key: String, _ what: String) -> ManifestError {
             error(row, [.key(key)], "the module declares \(what), and under calls: declared its row must too: add it")
@@ -121,7 +123,7 @@ public struct DescriptionReview {
     private func add(_ mappings: [AppTable.URLMapping], of row: AppTable.Row, to urls: inout URLTable<String>) {
         for url in mappings {
             guard let pattern = try? URLPattern(url.path) else { continue }
-            // One that is taken is told where it is looked for.
+            // A pattern that is already taken is reported by `ownURLs`.
             try? urls.add(pattern, host: url.host, value: row.name)
         }
     }
@@ -131,9 +133,9 @@ public struct DescriptionReview {
     }
 }
 
-/// Where a row and its module's own description differ, and the bus takes both.
+/// Differences between a row and its module's own description that the bus accepts.
 extension DescriptionReview {
-    /// In the order of the rows.
+    /// The advice, in the order of the rows.
     public var advice: [ManifestError] {
         let owned = Set(manifest.table.modules.flatMap(\.provides))
         return manifest.table.modules.flatMap { row in
@@ -141,7 +143,7 @@ extension DescriptionReview {
         }
     }
 
-    /// URLs of a module that starts on demand which only the module itself maps.
+    /// Returns the URLs of an on-demand module that only the module itself maps.
     private func unmapped(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         guard row.start == .onDemand else { return [] }
         return description.urls.filter { url in
@@ -156,7 +158,7 @@ extension DescriptionReview {
         }
     }
 
-    /// Interfaces that the module brings and its row doesn't name.
+    /// Returns the interfaces that the module brings and its row doesn't name.
     private func unnamed(
         _ row: AppTable.Row, _ description: ModuleDescription, _ owned: Set<String>
     ) -> [ManifestError] {
@@ -168,8 +170,8 @@ extension DescriptionReview {
         }
     }
 
-    /// What the row says and the module doesn't. Whoever says nothing of a kind
-    /// leaves it to its row.
+    /// Returns what the row declares and the module doesn't. A module that declares nothing of a
+    /// kind leaves that kind to its row.
     private func unsaid(_ row: AppTable.Row, _ description: ModuleDescription) -> [ManifestError] {
         func compare(_ key: String, _ listed: [String], _ said: [String], _ what: (String) -> String) -> [ManifestError]
         {

@@ -1,9 +1,9 @@
 import StrataCore
 
-/// What is wrong between the rows of a manifest that is right in itself: who
-/// requires what nobody provides, and who would speak to a later level.
+/// Finds problems between the rows of a valid manifest: requirements that no row meets, and calls
+/// or reports to a later level.
 ///
-/// It takes rows at their word; `Manifest.completed(by:)` adds what their
+/// It trusts what the rows declare; `Manifest.completed(by:)` adds what their modules declare.
 /// modules declare.
 public struct ManifestReview {
     private let manifest: Manifest
@@ -15,7 +15,7 @@ public struct ManifestReview {
         index = TableIndex(manifest.table)
     }
 
-    /// What the bus would refuse for certain, in the order of the rows.
+    /// What the bus is certain to refuse, in the order of the rows.
     public var errors: [ManifestError] {
         table.modules.flatMap { row in
             requirements(of: row) { name, owner in
@@ -28,15 +28,13 @@ public struct ManifestReview {
         }
     }
 
-    /// Requirements that no row meets, in the order of the rows; none where
-    /// guests may meet them. A module may bring interfaces that its row doesn't
-    /// name, so they may be met after all.
+    /// Requirements that no row meets, in the order of the rows; empty if guests may meet them.
+    /// They may still be met, because a module may bring interfaces that its row doesn't name.
     public var unmet: [ManifestError] { table.guests == nil ? unprovided("and there are no guests") : [] }
 
-    /// What works, and may not be meant so: calls that only `calls: any` lets
-    /// pass, requirements that only a guest can meet, reports that only a guest
-    /// can get, adapters that nobody passes, URLs without a scheme, `idle` where it
-    /// has no effect.
+    /// What works but may not be intended: calls that only `calls: any` allows, requirements that
+    /// only a guest can meet, reports that only a guest can get, adapters that are never used, URLs
+    /// without a scheme, and `idle` without an effect.
     public var advice: [ManifestError] {
         var advice = table.guests == nil ? [] : unprovided("so that only a guest can") + guestReports
         if table.calls == .any {
@@ -89,7 +87,7 @@ public struct ManifestReview {
         }
     }
 
-    /// What is said against a row's requirements that some row meets.
+    /// Returns the objections to a row's requirements that some row meets.
     private func requirements(
         of row: AppTable.Row, _ judge: (_ name: String, _ owner: AppTable.Row) -> String?
     ) -> [ManifestError] {
@@ -99,7 +97,7 @@ public struct ManifestReview {
         }
     }
 
-    /// One whose target is in a later level: a row, or a guest.
+    /// Returns an error if the target of a report, a row or a guest, is in a later level.
     private func report(_ target: String, by row: AppTable.Row) -> ManifestError? {
         guard let rank = index.row(target)?.rank ?? table.guests?.rank,
             refusesLevel(.report, table.calls, from: row, to: rank)
@@ -112,7 +110,7 @@ public struct ManifestReview {
                 + (isGuest ? Self.hint(target, table.modules.map(\.name)) : ""))
     }
 
-    /// Reports that only a guest can get, who may.
+    /// Reports that only a guest can get, and that the level rule allows.
     private var guestReports: [ManifestError] {
         let rows = table.modules.map(\.name)
         return table.modules.flatMap { row in
@@ -125,8 +123,8 @@ public struct ManifestReview {
         }
     }
 
-    /// What is to be said of actions with `auth: true` in an app without an authorizer; nil
-    /// where there are none.
+    /// Returns the problem of actions with `auth: true` in an app without an authorizer; nil if
+    /// there are no such actions.
     public static func unauthorized(_ actions: [String], of interface: String) -> String? {
         guard let first = actions.first else { return nil }
         let more = actions.count == 1 ? " has" : " and \(actions.count - 1) more have"
@@ -134,25 +132,26 @@ public struct ManifestReview {
             + "refused (unauthorized): name one in authorizer"
     }
 
-    /// `; did you mean Storage?`, or nothing.
+    /// Returns `; did you mean Storage?`, or nothing.
     static func hint(_ name: String, _ known: some Sequence<String>) -> String {
         nearestNames(to: name, in: known).first { $0 != name }.map { "; did you mean \($0)?" } ?? ""
     }
 }
 
-/// All that can be known of an app before anything runs, from its manifest and
-/// from what its modules' programs say of themselves.
+/// Everything that can be known about an app before it runs, from its manifest and from its
+/// modules' own descriptions.
 ///
-/// What only a module can know (what it observes, which events it is called
-/// for) is judged where the modules that matter have described themselves; rows
-/// are taken at their word otherwise.
+/// Only a module itself knows some things, such as what it observes and which events it declares.
+/// They are judged if the modules that matter have described themselves; otherwise the rows are
+/// trusted.
 public struct AppReview {
-    /// In the order of the manifest's lines.
+    /// The findings, in the order of the manifest's lines.
     public let findings: [Finding]
 
+    /// Reviews an app.
     /// - Parameters:
-    ///   - manifest: one that was read without errors.
-    ///   - descriptions: by the row's name; some may lack one.
+    ///   - manifest: A manifest that was read without errors.
+    ///   - descriptions: The modules' descriptions by row name; some may be missing.
     public init(_ manifest: Manifest, _ descriptions: [String: ModuleDescription] = [:]) {
         let completed = manifest.completed(by: descriptions)
         let rows = ManifestReview(completed)
@@ -166,18 +165,18 @@ public struct AppReview {
     }
 }
 
-/// One thing that a review has found.
+/// One finding of a review.
 public struct Finding: Sendable, Equatable, CustomStringConvertible {
-    /// What it means for the app.
+    /// The consequence for the app.
     public enum Severity: String, Sendable {
-        /// The bus would refuse it, or it can never work as it is declared.
+        /// The bus would refuse it, or it can never work as declared.
         case error
-        /// It works, and may not be what was meant.
+        /// It works, but may not be intended.
         case advice
     }
 
     public var severity: Severity
-    /// Where it is, and what was expected.
+    /// The position, and what was expected.
     public var problem: ManifestError
 
     public init(_ severity: Severity, _ problem: ManifestError) {
@@ -185,7 +184,7 @@ public struct Finding: Sendable, Equatable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// As an error is written, with `advice: ` before the message of one.
+    /// The text of the error, with `advice: ` before the message of an advice.
     public var description: String {
         guard severity == .advice else { return problem.description }
         var problem = problem
@@ -195,9 +194,9 @@ public struct Finding: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension [Finding] {
-    /// In the order of the manifest's lines; what concerns no line comes first.
+    /// The findings in the order of the manifest's lines; those without a line come first.
     public var inOrder: [Finding] {
-        // Not every sort keeps the order of equals.
+        // The sort may not be stable.
         func rank(_ at: (offset: Int, element: Finding)) -> (Int, Int, Int) {
             (at.element.problem.line ?? 0, at.element.problem.column ?? 0, at.offset)
         }

@@ -1,13 +1,13 @@
 public import StrataCore
 
-/// What a module says of itself when it is started with `--describe`: its hello,
-/// as far as it can be compared with a manifest.
+/// A module's own description, which it prints when it is started with `--describe`: the parts of
+/// its hello that can be compared with a manifest.
 public struct ModuleDescription: Sendable, Equatable {
-    /// An interface that it brings.
+    /// An interface that the module brings.
     public struct Interface: Sendable, Equatable {
         public var name: String
         public var isMultiple: Bool
-        /// Nil where it lists none: then all pass.
+        /// The listed actions; nil if none are listed, and then every action is allowed.
         public var actions: [Action]?
 
         public init(name: String, isMultiple: Bool = false, actions: [Action]? = nil) {
@@ -16,7 +16,7 @@ public struct ModuleDescription: Sendable, Equatable {
             self.actions = actions
         }
 
-        /// Whether a call of this action passes.
+        /// Whether a call of this action is allowed.
         public func has(_ action: String) -> Bool { actions?.contains { $0.name == action } ?? true }
     }
 
@@ -38,14 +38,13 @@ public struct ModuleDescription: Sendable, Equatable {
     public var observes: [AppTable.Observed] = []
     public var broadcasts: [String] = []
     public var reports: [AppTable.Reported] = []
-    /// The events that it is called for.
+    /// The events that the module declares.
     public var events: [String] = []
 
     public init() {}
 
-    /// Reads a hello. What the broker would refuse in it for its form alone may
-    /// pass here.
-    /// - Throws: what is wrong with it.
+    /// Reads a hello. Some forms that the broker would refuse are accepted.
+    /// - Throws: What is wrong with the hello.
     public init(_ hello: JSON) throws(Malformed) {
         guard hello.object != nil, hello["protocol"]?.integer == 1 else {
             throw Malformed(message: "it is no hello of protocol 1")
@@ -90,10 +89,10 @@ public struct ModuleDescription: Sendable, Equatable {
         }
     }
 
-    /// The interface of a name.
+    /// Returns the interface of a name.
     public func interface(_ name: String) -> Interface? { interfaces.first { $0.name == name } }
 
-    /// Why a text is no description.
+    /// The reason why a text is not a description.
     public struct Malformed: Error, Equatable {
         public var message: String
     }

@@ -1,18 +1,18 @@
 import StrataCore
 
-/// Notifications that never arrive: observed ones that nobody sends from where
-/// they could reach the observer, sent ones that nobody observes; and modules
-/// that report where they had better broadcast.
+/// Finds notifications that never arrive: observed ones that no row sends from a level that reaches
+/// the observer, and sent ones that no row observes. It also finds modules that report and should
+/// broadcast instead.
 struct NotificationReview {
     private let manifest: Manifest
     private let index: TableIndex
     private let descriptions: [String: ModuleDescription]
-    /// Who reports a name to whom.
+    /// The senders and targets of each reported name.
     private var reporters: [String: [Reporter]] = [:]
-    /// What is observed and nobody sends.
+    /// The names that are observed and that no row sends.
     private let unsent: [String]
-    /// The rank of the last level with a row that may observe more than is known;
-    /// -1 where there is none.
+    /// The rank of the last level with a module that may observe more than its row says; -1 if
+    /// there is none.
     private let lastUndescribed: Int
     private var table: AppTable { index.table }
 
@@ -54,8 +54,8 @@ struct NotificationReview {
         guard !sources.contains(where: { LevelRule.broadcastReaches(from: $0.row.rank, to: row.rank) }) else {
             return nil
         }
-        // Under `declared` a guest sends nothing; else one may broadcast from an
-        // earlier level, or report from another.
+        // Under `declared`, a guest sends nothing. Otherwise it may broadcast from an earlier
+        // level, or report from a later one.
         guard table.guests == nil || table.calls == .declared else { return nil }
         let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "observes", .at(place)]
         guard let source = sources.first else {
@@ -81,7 +81,7 @@ struct NotificationReview {
             + " (strata notify)\(undeclared(row))\(known)"
     }
 
-    /// Who may send a name that no row declares.
+    /// Names the other possible senders of a name that no row declares.
     private func undeclared(_ row: AppTable.Row) -> String {
         guard table.calls != .declared else { return "" }
         let reach =
@@ -119,9 +119,9 @@ struct NotificationReview {
                 steps, "no module of a level after \(index.level(row)) observes \(name)\(observedHint(name))"))
     }
 
-    /// What is said of a broadcast that reaches none of those that are known to observe it,
-    /// where none of them has a finding of its own: they get the name from elsewhere, or may.
-    /// - Parameter names: its own, then those that adapters give it.
+    /// Returns the advice about a broadcast that reaches none of its known observers. Nil if one of
+    /// them has a finding of its own; otherwise they get the name from elsewhere, or may.
+    /// - Parameter names: The broadcast's own name, then those that adapters give it.
     private func unreaching(_ names: [String], by row: AppTable.Row, _ observers: [AppTable.Row]) -> String? {
         let isTold = observers.contains { observer in
             LevelRule.broadcastReaches(from: row.rank, to: observer.rank)
@@ -153,7 +153,7 @@ struct NotificationReview {
         }
     }
 
-    /// What is observed and nobody sends may be what was meant.
+    /// A similar name that is observed and never sent may be the intended one.
     private func observedHint(_ name: String) -> String {
         ManifestReview.hint(name, unsent)
     }

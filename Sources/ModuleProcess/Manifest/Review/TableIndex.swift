@@ -1,30 +1,30 @@
 import StrataCore
 
-/// The rows of a table by what they provide and send.
+/// An index of a table's rows by what they provide, observe and send.
 struct TableIndex {
-    /// A row's broadcast that observers of some name get.
+    /// A row's broadcast, as a source of a name that is observed.
     struct Source {
         var row: AppTable.Row
         /// The name that the row gives it.
         var name: String
-        /// The adapter that gives it the observers' name, where it is another.
+        /// The adapter that renames it for the observers; nil if it keeps its name.
         var adapter: String?
     }
 
     let table: AppTable
     let chains: AdapterChains
-    /// The row that provides an interface itself.
+    /// The rows that provide an interface directly.
     private(set) var providers: [String: AppTable.Row] = [:]
     /// The rows that observe a name.
     private(set) var observers: [String: [AppTable.Row]] = [:]
-    /// All names of interfaces that can be called.
+    /// The names of all interfaces that can be called.
     let interfaces: [String]
-    /// All names of notifications that some row sends, or an adapter gives.
+    /// The names of all notifications that a row sends, or that an adapter gives.
     let sentNames: [String]
     private var rows: [String: AppTable.Row] = [:]
     /// The broadcasts that observers of a name get.
     private var sources: [String: [Source]] = [:]
-    /// By the provider's name of the notification.
+    /// The aliases of a notification, by its provider's name for it.
     private var aliases: [String: [AdapterChains.NoticeAlias]] = [:]
 
     init(_ table: AppTable) {
@@ -56,26 +56,26 @@ struct TableIndex {
 
     func level(_ row: AppTable.Row) -> String { table.levels[row.rank] }
 
-    /// The adapters between a caller and the provider of an interface; nil where
-    /// a row provides it itself, or no adapter has it.
+    /// Returns the adapters between a caller and the provider of an interface; nil if a row
+    /// provides it directly, or no adapter has it.
     func chain(_ interface: String, _ action: String) -> AdapterChains.Chain? {
         guard providers[interface] == nil else { return nil }
         return chains.chain(interface, action) { providers[$0] != nil }
     }
 
-    /// Who answers calls to an interface: the row that provides it, else the
+    /// Returns the row that answers calls to an interface: the one that provides it, or else the
     /// one at the end of its adapters.
     func provider(of interface: String) -> AppTable.Row? {
         providers[interface] ?? chain(interface, "").flatMap { providers[$0.interface] }
     }
 
-    /// The names that a row's broadcast has for observers: its own, then those
-    /// that adapters give it.
+    /// Returns the names of a row's broadcast for observers: its own name, then those that adapters
+    /// give it.
     func names(ofBroadcast name: String, by row: AppTable.Row) -> [String] {
         [name] + aliases(ofBroadcast: name, by: row).map(\.name)
     }
 
-    /// The broadcasts that observers of a name get, of all rows.
+    /// Returns the broadcasts of all rows that observers of a name get.
     func sources(of name: String) -> [Source] { sources[name] ?? [] }
 
     private func aliases(ofBroadcast name: String, by row: AppTable.Row) -> [AdapterChains.NoticeAlias] {
@@ -84,11 +84,10 @@ struct TableIndex {
 }
 
 extension Manifest {
-    /// The manifest, its rows with what their modules add to them: as the bus
-    /// knows them once all have said hello.
+    /// Returns the manifest with the declarations of the modules added to their rows, as the bus
+    /// knows them once all modules have said hello.
     ///
-    /// Under `calls: declared` what is sent counts from the row alone, and so is
-    /// not added.
+    /// Under `calls: declared`, only the row counts for what is sent, so that is not added.
     public func completed(by descriptions: [String: ModuleDescription]) -> Manifest {
         var manifest = self
         for index in manifest.table.modules.indices {
@@ -104,7 +103,7 @@ extension AppTable.Row {
         provides += description.interfaces.map(\.name).filter { !provides.contains($0) }
         requires += description.requires.filter { !requires.contains($0) }
         for observed in description.observes {
-            // Of one that both have, the module's word counts.
+            // If both declare an observation, the module's `keep` counts.
             if let place = observes.firstIndex(where: { $0.name == observed.name && $0.object == observed.object }) {
                 observes[place].keep = observed.keep
             } else {
@@ -112,7 +111,7 @@ extension AppTable.Row {
             }
         }
         urls += description.urls.filter { !urls.contains($0) }
-        // A report to a later level is refused whoever declares it.
+        // A report to a later level is refused, whether the row or the module declares it.
         for report in description.reports {
             guard let place = reports.firstIndex(where: { $0.module == report.module }) else {
                 reports.append(sends ? report : .init(module: report.module, names: []))

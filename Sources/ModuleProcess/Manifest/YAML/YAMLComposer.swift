@@ -1,10 +1,9 @@
 import CYaml
 
-/// Makes the tree of a YAML text from libyaml's events.
+/// Builds the tree of a YAML text from libyaml's events.
 ///
-/// Reads the events itself, because a tree that is made for it ends at the first
-/// key given twice and unfolds each alias: here the depth and the nodes that
-/// aliases add are bounded, whatever the text.
+/// libyaml's own tree stops at the first repeated key, and expands each alias. Reading the events
+/// makes it possible to limit the depth, and the number of nodes that aliases add.
 struct YAMLComposer: ~Copyable {
     static let maximumDepth = 64
     static let maximumAliased = 100_000
@@ -23,7 +22,7 @@ struct YAMLComposer: ~Copyable {
         parser.deallocate()
     }
 
-    /// The text's only document; nil where there is none.
+    /// Returns the only document of the text; nil if there is none.
     static func compose(_ text: [UInt8]) throws(YAMLError) -> YAMLNode? {
         let result: Result<YAMLNode?, YAMLError> = text.withUnsafeBufferPointer { buffer in
             Result { () throws(YAMLError) in
@@ -36,7 +35,7 @@ struct YAMLComposer: ~Copyable {
         do throws(YAMLError) { return try result.get() } catch { throw mending(error, text) }
     }
 
-    /// A tab, which libyaml doesn't name, is what is most often wrong.
+    /// Improves the error about a tab, the most common mistake, which libyaml doesn't name.
     private static func mending(_ error: YAMLError, _ text: [UInt8]) -> YAMLError {
         guard let line = error.line, let column = error.column else { return error }
         let lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
@@ -119,7 +118,7 @@ struct YAMLComposer: ~Copyable {
         return event
     }
 
-    /// The tags of what YAML itself has, and the one that makes a string of anything.
+    /// The tags of YAML's own types, and the one that makes any scalar a string.
     private static let tags: Set<String> = Set(
         ["str", "int", "float", "bool", "null", "seq", "map"].map { "tag:yaml.org,2002:\($0)" } + ["!"])
 }

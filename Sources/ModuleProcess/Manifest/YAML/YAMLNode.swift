@@ -1,11 +1,11 @@
 import CYaml
 import StrataCore
 
-/// A node of the manifest's tree, with its place in the file. Aliases are
-/// replaced by what they stand for; a key that is there twice is still twice.
+/// A node of the manifest's tree, with its position in the file. Aliases are replaced by their
+/// nodes; a repeated key is kept twice.
 struct YAMLNode: Sendable, Equatable {
     enum Content: Sendable, Equatable {
-        /// Plain is what stands without quotes and may be more than a string.
+        /// A plain scalar is written without quotes, and may be more than a string.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         case mapping([Pair])
@@ -19,17 +19,17 @@ struct YAMLNode: Sendable, Equatable {
     }
 
     var content: Content
-    /// From 1.
+    /// The line, from 1.
     var line: Int
-    /// From 1.
+    /// The column, from 1.
     var column: Int
-    /// How many nodes there are in it, itself being one.
+    /// The number of nodes in it, including itself.
     var size = 1
-    /// How deep it is, a scalar being 1.
+    /// The depth of the tree, which is 1 for a scalar.
     var depth = 1
 }
 
-/// Why text is no YAML that a manifest may be written in.
+/// The reason why a text is not YAML that a manifest may use.
 struct YAMLError: Error {
     var line: Int?
     var column: Int?
@@ -37,8 +37,8 @@ struct YAMLError: Error {
 }
 
 extension YAMLNode {
-    /// What a scalar is by the core schema of YAML 1.2 (10.3.2): null, a boolean,
-    /// a number (not a finite one too), else a string. Nil for what is no scalar.
+    /// The value of a scalar by the core schema of YAML 1.2 (10.3.2): null, a Boolean, a number
+    /// (even if it isn't finite), or else a string. Nil if the node isn't a scalar.
     var scalar: JSON? {
         guard case .scalar(let text, let isPlain) = content else { return nil }
         guard isPlain else { return .string(text) }
@@ -53,10 +53,10 @@ extension YAMLNode {
         }
     }
 
-    /// Whether it is an empty value, or one that says null.
+    /// Whether the value is empty or null.
     var isNull: Bool { scalar == .null }
 
-    /// What an error says that was found.
+    /// The text for the found value in an error.
     var found: String {
         switch content {
         case .sequence: return "a list"
@@ -73,7 +73,7 @@ extension YAMLNode {
 
     private static func number(_ text: String) -> JSON? {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        // A string's first bytes tell most that no number can begin so.
+        // The first byte rules out most strings.
         guard let first = text.utf8.first, digits.contains(first) || "+-.".utf8.contains(first) else { return nil }
         for (prefix, radix) in [("0x", 16), ("0o", 8)] where text.hasPrefix(prefix) {
             let rest = text.dropFirst(2)
@@ -81,27 +81,27 @@ extension YAMLNode {
             return Int64(rest, radix: radix).map(JSON.integer)
         }
         if let integer = Int64(text) { return .integer(integer) }
-        // Double reads more than YAML does: hexadecimal, "inf", "nan".
+        // `Double` accepts more than YAML does: hexadecimal, "inf", "nan".
         let floating = text.utf8.allSatisfy { digits.contains($0) || "+-.eE".utf8.contains($0) }
         guard floating, text.utf8.contains(where: digits.contains) else { return nil }
         return Double(text).map(JSON.number)
     }
 }
 
-/// What a manifest's tree needs of one of libyaml's events, as values.
+/// One of libyaml's events, with the values that the tree needs.
 struct YAMLEvent {
     let type: yaml_event_type_t
     let line: Int
     let column: Int
-    /// The anchor that the node has, or that an alias names.
+    /// The anchor of the node, or the one that an alias names.
     private(set) var anchor: String?
     private(set) var tag: String?
-    /// A scalar's text.
+    /// The text of a scalar.
     private(set) var text = ""
     /// Whether a scalar may be more than a string.
     private(set) var isPlain = false
 
-    /// Reads the next event; nil where the parser found a problem.
+    /// Reads the next event; nil if the parser found a problem.
     init?(from parser: UnsafeMutablePointer<yaml_parser_t>) {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { return nil }
