@@ -39,8 +39,8 @@ extension Launcher {
         let reason =
             json["reason"]?.string ?? (isBus ? "the bus wants it" : "by \(call.from.isEmpty ? "operator" : call.from)")
         if action == "lend" { return lend(supervisor, json, call) }
-        // A debugger may have halted the process, which is no reason to start another. After an
-        // idle exit, however, the process has done its tearDown.
+        // A debugger may have halted the process, so an unanswered ping is no reason to restart it.
+        // The bus may stop an idle one, however, because it has done its tearDown.
         if action == "restart" || (action == "stop" && !isBus), let loan = supervisor.loan {
             return link.client.fail(
                 call.id,

@@ -4,9 +4,8 @@ import StrataLoop
 
 /// Kills the processes that a command's programs leave behind, in whatever session.
 ///
-/// This process adopts them, so the kernel identifies them as its children. It had no such children
-/// before the command started its first program.
-/// before the command's own began.
+/// This process adopts them. They are the children that the kernel lists for it and that it didn't
+/// have before the command began.
 final class Leftovers {
     /// How long killing may take, in milliseconds. It goes one generation after another.
     private static let patience = 2_000

@@ -44,8 +44,8 @@ public struct ModuleDescriber {
     /// left out.
     /// - Parameters:
     ///   - names: The rows to ask; nil for all of them.
-    ///   - asking: Called with each row's name before it is asked, and with nil at the end, and
-    ///     with the loop that runs meanwhile.
+    ///   - asking: Called with the loop and each row's name before that row is asked, and with nil
+    ///     at the end.
     public func describe(
         _ names: Set<String>? = nil, asking: (Loop, String?) -> Void = { _, _ in }
     ) throws(SystemError) -> [(name: String, result: Result<ModuleDescription, Failure>)] {

@@ -77,7 +77,7 @@ final class AppEvents {
     /// Handles SIGTSTP, from ctrl-Z or from a service manager.
     func suspend() { perform(suspension.ordered()) }
 
-    /// SIGCONT.
+    /// Handles SIGCONT.
     func goOn() { perform(suspension.continued()) }
 
     private func perform(_ action: Suspension.Action) {

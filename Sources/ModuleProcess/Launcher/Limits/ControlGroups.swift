@@ -54,7 +54,7 @@ final class ControlGroups {
         return nil
     }
 
-    /// Returns the groups of this process if its group is delegated.
+    /// Takes over this process's own group; nil if it was not delegated.
     static func delegated() -> ControlGroups? {
         let files = ["cgroup", "mountinfo"].map { ControlGroup.text(of: "/proc/self/\($0)") }
         guard let path = ownPath(membership: files[0], mounts: files[1]) else { return nil }

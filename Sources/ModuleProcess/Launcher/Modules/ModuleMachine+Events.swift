@@ -5,7 +5,7 @@ import StrataManifest
 
 /// The events of a module: from its process, its session, the bus, and the clock.
 extension ModuleMachine {
-    // MARK: What became of actions
+    // MARK: Results of actions
 
     mutating func spawned(_ pid: Int32, at now: UInt64) -> [Action] {
         guard case .pending(_, let reason) = state else {
@@ -30,7 +30,7 @@ extension ModuleMachine {
         return terminate(&stopping, now)
     }
 
-    // MARK: What happened
+    // MARK: Events
 
     mutating func busCame(at now: UInt64) -> [Action] {
         hasBus = true

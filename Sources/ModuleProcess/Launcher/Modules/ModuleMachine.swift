@@ -45,7 +45,7 @@ struct ModuleMachine {
     /// The state of a module without a process.
     enum Settled: Equatable {
         case absent(String)
-        /// The last lines are those of its process.
+        /// The reason, and the last lines of its process.
         case failed(String, lines: [String] = [])
     }
 

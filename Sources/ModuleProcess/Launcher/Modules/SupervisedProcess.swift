@@ -152,7 +152,7 @@ final class SupervisedProcess {
         }
     }
 
-    // MARK: its end
+    // MARK: The end
 
     /// Sends a signal. SIGKILL goes to the whole process group.
     func send(_ signal: Int32) {

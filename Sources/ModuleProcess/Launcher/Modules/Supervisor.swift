@@ -63,7 +63,7 @@ final class Supervisor {
     private(set) var machine: ModuleMachine
     /// When the last process was started or attached, in microseconds since 1970.
     private(set) var spawnedAt: UInt64 = 0
-    /// When the module last began to start, on the loop's clock.
+    /// Since when the module should be ready and isn't, in milliseconds on the loop's clock.
     private(set) var notReadySince: UInt64 = 0
     /// The history of the module's processes.
     private(set) var history = ProcessHistory()
@@ -172,7 +172,7 @@ final class Supervisor {
         arm()
     }
 
-    // MARK: What is asked of it
+    // MARK: Requests
 
     /// Ends the module, because its row was removed from the manifest.
     func remove() {

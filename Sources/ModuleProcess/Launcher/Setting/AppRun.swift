@@ -112,7 +112,7 @@ public enum AppRun {
         } catch {
             throw LaunchError(1, "\(error)")
         }
-        // The broker is not a module, and must not take an ancestor for its launcher.
+        // The broker is not a module, and none of its ancestors is its launcher.
         for name in environment.keys where name.hasPrefix("STRATA_") { unsetenv(name) }
         var words = [program, "--table", "\(memory)", "--socket", socket.path]
         if let passed = socket.passed {

@@ -15,7 +15,7 @@ extension Judge {
         let authorizer = manifest.table.authorizer
         facts.take(descriptions[owner.name]?.interface(way.interface), way.action)
         facts.isAuthorizers = way.interface == authorizer
-        // An authorizer that the manifest names may still be brought by some module.
+        // If the manifest names an authorizer, some module may still bring it.
         facts.hasAuthorizer = authorizer == nil ? false : nil
     }
 

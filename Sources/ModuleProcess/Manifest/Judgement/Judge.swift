@@ -1,7 +1,7 @@
 import StrataCore
 
-/// Predicts what the bus would do with a message, and explains why. It uses the manifest and the
-/// modules' own descriptions, and the broker's own rules, without a bus.
+/// Predicts what the bus would do with a message, and explains why. It needs no bus: it applies the
+/// broker's own rules to the manifest and the modules' own descriptions.
 ///
 /// Each kind of message has an extension.
 public struct Judge {
@@ -36,7 +36,7 @@ public struct Judge {
     /// Returns the row that provides an interface, directly or through adapters.
     public func provider(of interface: String) -> String? { index.provider(of: interface)?.name }
 
-    // MARK: Shared by the kinds
+    // MARK: Shared by all kinds
 
     func level(_ row: AppTable.Row) -> String { "\(index.level(row)) (rank \(row.rank))" }
 

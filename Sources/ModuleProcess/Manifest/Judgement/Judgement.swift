@@ -52,7 +52,7 @@ public struct Judgement: Sendable, Equatable {
     struct Finding {
         var reason: String
         var place: ManifestError?
-        /// The changes that would each remove a refusal.
+        /// For a refusal, the changes that would each resolve it.
         var changes: [String] = []
 
         init(_ reason: String, _ place: ManifestError? = nil, changes: [String] = []) {

@@ -41,9 +41,10 @@ struct ManifestFacts: MessageFacts {
         targetRank = rank
     }
 
-    /// Adds what is known about the interface of a call; nil if its program has not described
-    /// itself.
-    /// - Parameter action: Nil for calls of an interface in general.
+    /// Adds what is known about the interface of a call.
+    /// - Parameters:
+    ///   - interface: Nil if its program has not described itself; then nothing is added.
+    ///   - action: Nil for calls of an interface in general.
     mutating func take(_ interface: ModuleDescription.Interface?, _ action: String?) {
         guard let interface else { return }
         offer = .brought

@@ -1,9 +1,9 @@
 import StrataCore
 
-/// Actions that the manifest counts on and modules don't have: those that
-/// adapters lead to, and the authorizer's.
+/// Finds actions that the manifest relies on and modules don't have: the destinations of adapters,
+/// and the authorizer's action.
 ///
-/// Those of URLs are in `DescriptionReview`, since a hello has URLs too.
+/// `DescriptionReview` covers the destinations of URLs, because a hello has URLs too.
 struct ActionReview {
     private let manifest: Manifest
     private let index: TableIndex
@@ -21,7 +21,7 @@ struct ActionReview {
         index.table.adapters.enumerated().flatMap { place, adapter in
             adapter.actions.enumerated().compactMap { actionPlace, action in
                 guard let chain = index.chain(adapter.name, action.name),
-                    // One that leads to another adapter's action is that one's to judge.
+                    // An action that leads to another adapter's action is checked there.
                     chain.steps.last(where: { $0.action != nil })?.adapter.name == adapter.name,
                     let (owner, interface) = described(chain.interface), !interface.has(chain.action)
                 else { return nil }
@@ -33,7 +33,7 @@ struct ActionReview {
         }
     }
 
-    /// What the authorizer is asked, it must have.
+    /// Errors if the authorizer lacks the action that the bus calls.
     private var authorizer: [ManifestError] {
         guard let name = index.table.authorizer, let (owner, interface) = described(name) else { return [] }
         if interface.isMultiple {
@@ -53,7 +53,7 @@ struct ActionReview {
         ]
     }
 
-    /// Actions that nobody can allow.
+    /// Errors about actions that no authorizer can allow.
     private var unauthorized: [ManifestError] {
         guard index.table.authorizer == nil else { return [] }
         return index.table.modules.flatMap { row in
@@ -67,7 +67,7 @@ struct ActionReview {
         }
     }
 
-    /// The row that provides an interface, where its module has described it.
+    /// Returns the row that provides an interface, if its module has described the interface.
     private func described(_ interface: String) -> (AppTable.Row, ModuleDescription.Interface)? {
         guard let row = index.providers[interface], let found = descriptions[row.name]?.interface(interface) else {
             return nil
@@ -80,7 +80,7 @@ struct ActionReview {
     }
 }
 
-/// Events that nobody hears, and those that nobody may emit.
+/// Finds events that no module receives, and events that no row may emit.
 struct EventReview {
     private let manifest: Manifest
     private let descriptions: [String: ModuleDescription]
@@ -93,8 +93,8 @@ struct EventReview {
 
     var findings: [Finding] { (unheard + unemitted).map { Finding(.advice, $0) } }
 
-    /// Events that a row emits and no module is called for. Said only where all
-    /// modules are known.
+    /// Events that a row emits and no module declares. Reported only if all modules have described
+    /// themselves.
     private var unheard: [ManifestError] {
         guard manifest.table.guests == nil, rows.allSatisfy({ descriptions[$0.name] != nil }) else { return [] }
         let declared = descriptions.values.flatMap(\.events)
@@ -107,7 +107,7 @@ struct EventReview {
         }
     }
 
-    /// Events that a module is called for and no row emits.
+    /// Events that a module declares and no row emits.
     private var unemitted: [ManifestError] {
         let emitted = OwnEvents.all + rows.flatMap(\.emits)
         return rows.flatMap { row in

@@ -4,7 +4,6 @@ import StrataCore
 /// or reports to a later level.
 ///
 /// It trusts what the rows declare; `Manifest.completed(by:)` adds what their modules declare.
-/// modules declare.
 public struct ManifestReview {
     private let manifest: Manifest
     private let index: TableIndex
@@ -138,8 +137,7 @@ public struct ManifestReview {
     }
 }
 
-/// Everything that can be known about an app before it runs, from its manifest and from its
-/// modules' own descriptions.
+/// The review of an app before it runs, from its manifest and its modules' own descriptions.
 ///
 /// Only a module itself knows some things, such as what it observes and which events it declares.
 /// They are judged if the modules that matter have described themselves; otherwise the rows are
@@ -184,7 +182,7 @@ public struct Finding: Sendable, Equatable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// The text of the error, with `advice: ` before the message of an advice.
+    /// The text of the problem. Advice has `advice: ` before its message.
     public var description: String {
         guard severity == .advice else { return problem.description }
         var problem = problem

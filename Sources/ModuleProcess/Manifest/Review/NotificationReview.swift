@@ -55,7 +55,7 @@ struct NotificationReview {
             return nil
         }
         // Under `declared`, a guest sends nothing. Otherwise it may broadcast from an earlier
-        // level, or report from a later one.
+        // level, or report from the same or a later one.
         guard table.guests == nil || table.calls == .declared else { return nil }
         let steps: [ManifestPlaces.Step] = ["modules", .key(row.name), "observes", .at(place)]
         guard let source = sources.first else {

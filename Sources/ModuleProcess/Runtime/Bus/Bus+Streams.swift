@@ -49,7 +49,8 @@ public struct ReplyStream<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: source, decode: decode) }
 
-    /// An iterator over the partial replies. Ending it gives up the call.
+    /// An iterator over the partial replies. The call is given up when the sequence and its
+    /// iterators have been released.
     public struct Iterator: AsyncIteratorProtocol {
         let source: StreamSource
         let decode: @ModuleActor @Sendable ([UInt8]) throws -> Element

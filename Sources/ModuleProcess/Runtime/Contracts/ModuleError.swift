@@ -12,7 +12,7 @@ public struct ModuleError: Error, Sendable, CustomStringConvertible {
     public var code: ErrorCode
     /// A message for people: what was asked, what was found, and what to do.
     public var message: String
-    /// Whether the caller is to believe that its request was begun. `no` lets the caller send the
+    /// Whether the request was begun, as the caller is to know it. `no` lets the caller send the
     /// request again, so use it only if nothing was done. The default is `no` for `overloaded` and
     /// `unknown-action`, and `yes` for every other code.
     public var ran: BusError.Ran

@@ -8,9 +8,9 @@ extension Exports {
     /// object that handles its calls.
     ///
     /// The bus doesn't announce a new instance: the instance's first call makes its object. The
-    /// object is released when its user releases the instance or its connection ends. All objects
-    /// are released when this module loses its connection. Handlers that are still running keep
-    /// their object until they return.
+    /// object is released when its user releases the instance, or when its user's connection ends.
+    /// All objects are released when this module loses its connection. Handlers that are still
+    /// running keep their object until they return.
     /// - Parameters:
     ///   - interface: The interface's contract.
     ///   - most: The most objects at once, counting those whose `released` is still running. A call
@@ -19,7 +19,7 @@ extension Exports {
     ///   - make: Makes an object. If it throws, the first call fails with that error, and the next
     ///     call tries again.
     ///   - released: Called once with each released object, except for those that are left when the
-    ///     process ends. It may take the manifest's `startup`, and an error that it throws is
+    ///     process ends. It has the manifest's `startup` time, and an error that it throws is
     ///     logged.
     ///   - actions: Adds the actions of the instances.
     public mutating func instances<I: Interface, Object: AnyObject>(

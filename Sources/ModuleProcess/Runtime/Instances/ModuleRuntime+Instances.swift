@@ -49,8 +49,8 @@ extension ModuleRuntime {
         releaseMore()
     }
 
-    /// Releases the next instance at the broker. If there is no room for the request, it waits for
-    /// the next reply or creation.
+    /// Releases the next instance at the broker. If there is no room for the request, the release
+    /// waits for the next reply or creation.
     func releaseMore() {
         guard let session = connection.session, let name = releases.next else { return }
         let body = (["instance": .string(name)] as JSON).encoded()

@@ -8,7 +8,7 @@ internal import Logging
 /// runtime's own; code without a name is "a task". The clock is the coarse one, with a resolution
 /// of a few milliseconds, because it costs a quarter of the precise one.
 final class LoopWatch {
-    /// The shortest time that is reported, in nanoseconds.
+    /// The time after which a handler is reported, in nanoseconds.
     static let longest: UInt64 = 100_000_000
 
     @exclusivity(unchecked) private var began: UInt64 = 0

@@ -23,8 +23,8 @@ package final class ModuleExecutor: SerialExecutor, TaskExecutor, @unchecked Sen
     @exclusivity(unchecked) private var batch: [UnownedJob] = []
     private let foreign = Locked(ForeignJobs())
     private let hasForeign = Atomic<Bool>(false)
-    /// Called after each drain. They write what the jobs have sent, because the order of the hooks
-    /// in one round can't be chosen.
+    /// Called after each drain to write what the jobs have sent. The order of the loop's hooks
+    /// within a round can't be chosen, so a hook could not do that.
     @exclusivity(unchecked) private var afterJobs: [(owner: AnyObject, body: () -> Void)] = []
     let watch = LoopWatch()
 

@@ -159,7 +159,7 @@ final class BusConnection {
         greeting.opened()
     }
 
-    // MARK: Its end
+    // MARK: The end
 
     /// Handles an error without an id. The broker refuses hello, announces the end of the
     /// connection, or remarks on a frame that this module sent.

@@ -101,7 +101,7 @@ final class IncomingCall: CallScope {
         { call in try await ServiceContext.$current.withValue(context) { try await work(call) } }
     }
 
-    /// Cancels the handler: the caller gave up or is closed.
+    /// Cancels the handler, because the caller gave up or its connection ended.
     func cancel() {
         guard isOpen, !isCancelled else { return }
         isCancelled = true

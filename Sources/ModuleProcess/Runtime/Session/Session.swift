@@ -52,7 +52,7 @@ final class Session {
         ended(.closed, tell: false)
     }
 
-    // MARK: Requests of this side
+    // MARK: Outgoing requests
 
     /// Sends a request, and registers the receiver of its answer.
     /// - Returns: The request's id.
@@ -158,7 +158,7 @@ final class Session {
         }
     }
 
-    // MARK: Answers of this side
+    // MARK: Answers
 
     /// Registers a request of another module that is being handled.
     func open(_ call: IncomingCall) {
@@ -170,7 +170,7 @@ final class Session {
         if let onHandlersDone, !hasUnfinished { onHandlersDone() }
     }
 
-    /// Whether a handler is running for a call that has a deadline.
+    /// Whether a handler is running for a call that has a deadline and isn't the broker's.
     var hasUnfinished: Bool { incoming.values.contains { !$0.isOfBus && $0.deadline != nil } }
 
     var handlers: Int { incoming.count }

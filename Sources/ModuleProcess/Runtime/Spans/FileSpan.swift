@@ -108,7 +108,6 @@ extension FileSpan.Record {
     /// full, although long ones are cut when the line is made.
     ///
     /// It is calculated on the module's loop, so it doesn't look into texts.
-    /// Reckoned on the module's loop, and so without looking into texts.
     var size: Int {
         var size = Self.frame + name.utf8.count + Self.size(of: attributes)
         for event in events { size += Self.part + event.name.utf8.count + Self.size(of: event.attributes) }

@@ -137,8 +137,8 @@ enum SpanLine {
     }
 }
 
-/// The owner of spans, which OpenTelemetry calls a resource. It is the same for all spans of a
-/// process, and so is encoded only once.
+/// The process that spans come from, which OpenTelemetry calls a resource. It is the same for all
+/// spans of a process, so it is encoded only once.
 final class SpanResource: Sendable {
     private struct State {
         var attributes: [JSON.Member]

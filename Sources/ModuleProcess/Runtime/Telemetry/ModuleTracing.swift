@@ -24,7 +24,7 @@ final class ModuleTracing {
     /// Waits up to a second until pending spans are written.
     func flush() { (tracer as? FileTracer)?.forceFlush() }
 
-    // MARK: Requests of others
+    // MARK: Incoming requests
 
     /// Starts a span for an incoming request or notice; returns nil if its trace is foreign.
     func serve(_ subject: Subject, from sender: String, trace: [UInt8]) -> (any Tracing.Span)? {
@@ -43,7 +43,7 @@ final class ModuleTracing {
         return span
     }
 
-    // MARK: Requests of this side
+    // MARK: Outgoing requests
 
     /// Starts a span for a request that is about to be sent, and puts it into the request's trace.
     /// Returns nil if the request is made by a handler whose trace is foreign.

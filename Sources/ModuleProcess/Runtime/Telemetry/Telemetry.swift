@@ -44,7 +44,7 @@ final class Telemetry {
         return ModuleTracing(tracer, resource)
     }
 
-    // MARK: Requests of others
+    // MARK: Incoming requests
 
     /// Begins the measurement of an incoming call or event.
     /// - Parameter isKnown: Whether such an action exists; a caller may write anything.
@@ -66,7 +66,7 @@ final class Telemetry {
         if missed > 0 { metrics?.missed(missed, of: subject.name) }
     }
 
-    // MARK: Requests of this side
+    // MARK: Outgoing requests
 
     /// Begins the measurement of an outgoing request, and puts the span into its trace.
     func begin(_ outgoing: inout Outgoing) -> Measurement {
