@@ -114,9 +114,9 @@ struct AppMachine {
         deadline = since + Self.brokerBy
     }
 
-    /// Returns the next module to stop, after a module was stopped or has no process any more. It
-    /// returns one at a time, because stopping a module that only waited to start settles it at
-    /// once, and calls this again.
+    /// Returns the next module to stop, after a module was stopped or has no process any more. Each
+    /// call returns one, because stopping a module that only waited to start settles it at once,
+    /// and calls this again.
     /// - Parameter hasProcess: Returns whether a module has a process.
     mutating func nextStop(at now: UInt64, hasProcess: (String) -> Bool) -> [Action] {
         guard case .ending(.endingModules(var group, var queue, var order), let ending, let since) = state else {

@@ -85,7 +85,7 @@ public struct NewInstance: Sendable {
 
 /// The instances whose last reference is released, but which the broker hasn't heard of yet.
 ///
-/// The broker is told of one at a time, so that releases never take more than one of this module's
+/// The broker is told of them one by one, so that releases never take more than one of this module's
 /// open requests. The list is never longer than the number of instances that the module may have.
 struct InstanceReleases {
     private var names: [String] = []

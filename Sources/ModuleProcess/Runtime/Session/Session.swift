@@ -21,7 +21,7 @@ final class Session {
     var onEnd: (Ending) -> Void = { _ in }
 
     /// Called when no unfinished handler is left, and at the end.
-    @exclusivity(unchecked) var onHandlersDone: (() -> Void)?  // because each answer reads it, on one thread
+    @exclusivity(unchecked) var onHandlersDone: (() -> Void)?  // read at each answer, on one thread
 
     private(set) var limits = SessionLimits()
     @exclusivity(unchecked) private(set) var isOpen = true
