@@ -85,8 +85,9 @@ public struct NewInstance: Sendable {
 
 /// The instances whose last reference is released, but which the broker hasn't heard of yet.
 ///
-/// The broker is told of them one by one, so that releases never take more than one of this module's
-/// open requests. The list is never longer than the number of instances that the module may have.
+/// The broker is told of them one by one, so that releases never take more than one of this
+/// module's open requests. The list is never longer than the number of instances that the module
+/// may have.
 struct InstanceReleases {
     private var names: [String] = []
     /// Whether a release awaits the broker's answer.
