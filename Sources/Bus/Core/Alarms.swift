@@ -1,47 +1,47 @@
 import StrataCore
 
-/// What the bus does at a time of its own accord; requests' deadlines are in the
-/// `TimerWheel`.
+/// Everything that the bus does at a given time on its own initiative. The deadlines of requests
+/// are in the `TimerWheel`.
 ///
-/// The earliest comes first, and of several that are due at one time the one that was set
-/// first. A binary heap whose entries know their places: to set or to cancel one costs the
-/// logarithm of how many there are. Times are milliseconds of the loop's clock.
+/// Alarms come earliest first. Alarms that are due at the same time come in the order in which they
+/// were set. They are kept in a binary heap whose entries know their places, so setting or
+/// canceling one takes logarithmic time. Times are milliseconds of the loop's clock.
 struct Alarms {
-    /// What is due.
+    /// Something that is due.
     struct Alarm: Hashable {
         enum Kind: UInt8 {
-            /// A connection has had its time to say hello.
+            /// The time for a connection's hello is over.
             case hello
-            /// The frame that a connection has begun should be complete.
+            /// The time for a connection to complete the frame that it has begun is over.
             case assembly
-            /// A session has had its time to say all that it brings.
+            /// The time for a session to register everything that it brings is over.
             case offering
-            /// A replaced session has had its time to finish its requests.
+            /// The time for a replaced session to finish its requests is over.
             case finishing
-            /// An ended connection has had its time to take its last bytes.
+            /// The time for an ended connection to take its last bytes is over.
             case lingering
             case idle
             case ping
-            /// The modules whose turn it is have had their time to start.
+            /// The time for the modules whose turn it is to start is over.
             case startTurn
-            /// The launcher that started this broker should have said hello.
+            /// The time for the hello of the launcher that started this broker is over.
             case launcher
-            /// Notes for monitors are to be formatted.
+            /// Notes for monitors must be formatted.
             case notes
 
-            /// Those that are about one connection.
+            /// The kinds that concern one connection.
             static let ofConnections: [Kind] = [.hello, .assembly, .offering, .finishing, .lingering, .idle, .ping]
         }
 
         var kind: Kind
-        /// The connection's number; 0 for what is about none.
+        /// The connection's number; 0 for an alarm that concerns none.
         var peer: UInt64
     }
 
     private struct Entry {
         let alarm: Alarm
         let due: UInt64
-        /// Which one was set before which.
+        /// The order in which the alarms were set.
         let order: UInt64
 
         func isBefore(_ other: Entry) -> Bool { (due, order) < (other.due, other.order) }
@@ -50,25 +50,25 @@ struct Alarms {
     private var heap: [Entry] = []
     private var places: [Alarm: Int] = [:]
     private var lastOrder: UInt64 = 0
-    /// When the time is to be looked at again: for the next alarm, or the next deadline.
+    /// When the bus must look at the time again: for the next alarm or the next deadline.
     private(set) var wakeAt = UInt64.max
 
-    /// Looks at the time at `due` at the latest.
+    /// Makes the bus look at the time at `due` at the latest.
     @inline(__always)
     mutating func wake(at due: UInt64) { if due < wakeAt { wakeAt = due } }
 
-    /// Nothing is due.
+    /// Clears `wakeAt`, so that nothing is due.
     mutating func sleep() { wakeAt = .max }
 
-    /// When the earliest is due; nil where none is set.
+    /// When the earliest alarm is due; nil if none is set.
     var next: UInt64? { heap.first?.due }
 
-    /// All that are set, in the order in which they come.
+    /// All alarms, in the order in which they are due.
     var all: [(alarm: Alarm, due: UInt64)] { heap.sorted { $0.isBefore($1) }.map { ($0.alarm, $0.due) } }
 
     func isSet(_ alarm: Alarm) -> Bool { places[alarm] != nil }
 
-    /// Sets an alarm, or sets it anew.
+    /// Sets an alarm; one that is already set moves to the new time.
     mutating func set(_ alarm: Alarm, at due: UInt64) {
         cancel(alarm)
         lastOrder += 1
@@ -82,6 +82,7 @@ struct Alarms {
     mutating func cancel(_ alarm: Alarm) -> Bool {
         guard let place = places.removeValue(forKey: alarm) else { return false }
         let last = heap.removeLast()
+        // The last entry fills the gap, and may be too early or too late for that place.
         if place < heap.count {
             put(last, at: place)
             rise(place)
@@ -90,7 +91,7 @@ struct Alarms {
         return true
     }
 
-    /// Takes the earliest alarm out, where it is due.
+    /// Takes out the earliest alarm if it is due.
     mutating func takeDue(now: UInt64) -> Alarm? {
         guard let first = heap.first, first.due <= now else { return nil }
         cancel(first.alarm)
@@ -130,9 +131,10 @@ struct Alarms {
     }
 }
 
-/// Time that passes: deadlines of requests, and the bus's own alarms. `wakeAt` is the earliest of all.
+/// The passing of time: the deadlines of requests, and the bus's own alarms. `wakeAt` is the
+/// earliest of them all.
 extension BusCore {
-    /// Sets an alarm, or sets it anew.
+    /// Sets an alarm; one that is already set moves to the new time.
     /// - Parameter delay: milliseconds from the round's time.
     func setAlarm(_ kind: Alarms.Alarm.Kind, of peer: Peer? = nil, after delay: UInt64) {
         setAlarm(kind, of: peer, at: now + delay)
@@ -153,7 +155,7 @@ extension BusCore {
         alarms.isSet(Alarms.Alarm(kind: kind, peer: peer?.number ?? 0))
     }
 
-    /// A connection has closed: nothing of it is due any more.
+    /// Cancels all alarms of a connection that has closed.
     func cancelAlarms(of peer: Peer) {
         for kind in Alarms.Alarm.Kind.ofConnections { cancelAlarm(kind, of: peer) }
     }
@@ -187,7 +189,7 @@ extension BusCore {
         case (.lingering, let peer?): event.add(.close(peer))
         case (.idle, let peer?): idleTimePassed(peer)
         case (.ping, let peer?): ping(peer)
-        // Those of a connection end with it.
+        // The alarms of a connection end with it.
         case (.hello, nil), (.assembly, nil), (.offering, nil), (.finishing, nil), (.lingering, nil), (.idle, nil),
             (.ping, nil):
             break

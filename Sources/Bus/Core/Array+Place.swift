@@ -1,6 +1,6 @@
 extension Array {
-    /// Where the first element stands that isn't before something, in an array whose earlier
-    /// elements are; found by halves.
+    /// Returns the index of the first element for which `isBefore` is false, by binary search. The
+    /// elements for which it is true must come first.
     @inline(__always)
     func place(isBefore: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)

@@ -1,22 +1,22 @@
 import StrataCore
 
-/// What a body that the bus itself reads may have. The bytes are compared before
-/// it is read; the values are counted while it is.
+/// The limits of a body that the bus itself reads. The bytes are compared before the body is read,
+/// and the values are counted while it is read.
 struct BodyLimit {
     let bytes: Int
     let values: Int
 
-    /// Of what any peer sends. The slowest such body takes 2 ms to read.
+    /// For bodies that any peer may send. The slowest such body takes 2 ms to read.
     static let ordinary = BodyLimit(bytes: 64 << 10, values: 4_096)
-    /// Of the table that the launcher sends at a reload.
+    /// For the table that the launcher sends at a reload.
     static let table = BodyLimit(bytes: 4 << 20, values: 262_144)
-    /// Of a whole frame, until hello is answered.
+    /// For a whole frame before hello is answered, in bytes.
     static let helloFrame: UInt32 = 64 << 10
-    /// The answers to one event, in bytes, all together.
+    /// For all answers to one event together, in bytes.
     static let eventAnswers = 1 << 20
 
-    /// Reads a body; one without bytes is null.
-    /// - Parameter owner: how messages name it.
+    /// Reads a body; an empty one is null.
+    /// - Parameter owner: how messages name the body's owner.
     func read(_ body: UnsafeRawBufferPointer, of owner: String) throws(BusError) -> JSON {
         try require(
             body.count <= bytes, .tooLarge,
@@ -30,20 +30,20 @@ struct BodyLimit {
         }
     }
 
-    /// The same, of a body in an array.
+    /// Does the same for a body in an array.
     func read(_ body: [UInt8], of owner: String) throws(BusError) -> JSON {
         try body.withBytes { bytes throws(BusError) in try read(bytes, of: owner) }
     }
 }
 
 extension BusCore {
-    /// The lengths that a frame may have before hello is answered: nobody knows yet
-    /// who sends it.
+    /// The limits of a frame before hello is answered, when the broker doesn't yet know who sends
+    /// it.
     var helloLimits: FrameLimits {
         FrameLimits(frame: min(frameLimits.frame, BodyLimit.helloFrame), header: frameLimits.header)
     }
 
-    /// What a connection is ended with for bytes that are no frame.
+    /// Returns the error that ends a connection whose bytes are no frame.
     func refusal(of error: FrameError, _ life: PeerLife) -> BusError {
         guard life == .greeting, case .frameTooLarge(let frame, let limit) = error, limit == BodyLimit.helloFrame
         else {
@@ -56,7 +56,7 @@ extension BusCore {
     }
 }
 
-/// One check: what must hold, and else the code and the text of the refusal.
+/// Throws a refusal with this code and text unless a condition holds.
 @inline(__always)
 func require(
     _ holds: Bool, _ code: @autoclosure () -> ErrorCode, _ message: @autoclosure () -> String
@@ -64,18 +64,18 @@ func require(
     if !holds { throw refusal(code, message) }
 }
 
-/// Apart, so that what is checked for each message stays short.
+/// Separate, so that the code of each check stays short.
 @inline(never)
 private func refusal(_ code: () -> ErrorCode, _ message: () -> String) -> BusError { BusError(code(), message()) }
 
-/// The hint of a refusal: the names that somebody may have meant who wrote an unknown one.
+/// Returns the hint of a refusal: the known names that the author of an unknown one may have meant.
 func didYouMean(_ name: String, _ known: some Sequence<String>, else hint: @autoclosure () -> String) -> String {
     let near = nearestNames(to: name, in: known)
     return near.isEmpty ? hint() : "did you mean \(near.joined(separator: " or "))?"
 }
 
 extension [UInt8] {
-    /// `withUnsafeBytes`, which doesn't say what it throws.
+    /// Does the same as `withUnsafeBytes`, but with a typed throw.
     func withBytes<Value>(
         _ use: (UnsafeRawBufferPointer) throws(BusError) -> Value
     ) throws(BusError) -> Value {

@@ -1,17 +1,17 @@
 import StrataCore
 
-/// What each kind of frame from a peer leads to.
+/// The first step of handling a peer's frames, by their kind.
 extension BusCore {
-    /// Why the frames of a turn don't go on: the connection's side has something to do first.
+    /// Why the frames of a turn stop: the connection has something to do first.
     enum Interruption {
-        /// `lent` is to be written or kept: its bytes stand in the turn's memory.
+        /// `lent` must be written or kept, because its bytes are in the turn's memory.
         case lent
-        /// The frame may have taken long: whether the turn has time for more is to be looked at.
+        /// The frame may have taken long: the connection must check whether the turn has time left.
         case slow
     }
 
-    /// Handles the frames of a turn, until there is none, or the peer is paused or ended.
-    /// - Parameter frames: counts them.
+    /// Handles the frames of a turn until none is left, or until the peer is paused or ended.
+    /// - Parameter frames: counts the frames.
     @inline(never)
     func handleFrames(
         of peer: Peer, in assembler: inout FrameAssembler, _ frames: inout Int
@@ -27,6 +27,7 @@ extension BusCore {
                 if monitors.isOn { handleMonitored(header, frame, of: peer) } else { handle(header, frame, of: peer) }
             } else {
                 greet(header, frame.body, of: peer)
+                // Before hello is answered the limits are lower (`helloLimits`).
                 if peer.isOpen { assembler.limits = frameLimits }
             }
             if frame.body.count >= Outbox.largeBody { turn.letGo() }
@@ -37,7 +38,7 @@ extension BusCore {
         return nil
     }
 
-    /// Doesn't read a peer until `resume`, which begins with the frame in hand again.
+    /// Stops reading a peer until `resume`, which begins with the current frame again.
     private func putBack(_ peer: Peer, for reason: PeerLife.Reading) {
         peer.take(.paused(reason))
         turn.putBack()
@@ -50,7 +51,7 @@ extension BusCore {
             if peer.outbox.pendingAnswers > min(table.limits.queue, Self.alwaysTaken) {
                 host.write(to: peer)
                 if peer.outbox.pendingAnswers > mostQueued {
-                    // It doesn't read its answers: its next request waits.
+                    // The peer doesn't read its answers, so its next request waits.
                     putBack(peer, for: .answersUnread)
                     return
                 }
@@ -59,7 +60,8 @@ extension BusCore {
             case .call: handleCall(header, frame.body, from: peer)
             case .broadcast where work.fanOut == nil: handleBroadcast(header, frame.body, from: peer)
             case .broadcast:
-                // All observers see all broadcasts in one order.
+                // The next broadcast waits for the fan-out, because all observers see all
+                // broadcasts in the same order.
                 turn.putBack()
                 awaitFanOut(peer)
             default: handleRare(header, frame.body, from: peer)
@@ -89,7 +91,8 @@ extension BusCore {
         let reason =
             header.kind == .notice
             ? "is sent by the broker alone: send broadcast or report" : "is none of the protocol's section 4"
-        // With the number of an open request it would be taken for that one's answer.
+        // With the number of an open request, the error would be taken for the answer to that
+        // request.
         let isInUse = peer.requests[header.id] != nil
         writeError(
             peer, id: isInUse ? 0 : header.id,

@@ -1,28 +1,28 @@
 import StrataCore
 
-/// Writing frames into the peers' outboxes: answers of the bus's own, and frames that pass.
+/// Writing frames into the peers' outboxes: the bus's own answers, and frames that it forwards.
 extension BusCore {
     /// Notes that a peer has something to write at the end of the round.
     @inline(__always)
     func wrote(to peer: Peer) { connections.wrote(to: peer) }
 
-    /// Answers a request that was not opened.
+    /// Answers a request that wasn't opened.
     @inline(never)
     func refuse(_ peer: Peer, _ id: UInt64, _ error: BusError) {
         if error.code == .levelViolation || error.code == .undeclared { statistics.violations += 1 }
         writeError(peer, id: id, error)
     }
 
-    /// A message may be so long, in a header's bytes; the rest is cut off.
+    /// The most bytes of a header that a message may take; the rest is cut off.
     private var longestMessage: Int { min(2_048, Int(frameLimits.header)) }
 
-    /// Queues an error; without id where that is 0. The bus's own answers
-    /// always fit.
+    /// Queues an error, without an id if `id` is 0. The bus's own answers always fit.
     func writeError(_ peer: Peer, id: UInt64, _ error: BusError) {
         guard peer.life != .closed else { return }
         statistics.countError(error.code)
         let error = error.shortened(to: longestMessage)
         if monitors.isOn { monitorOwnError(error, id, to: peer) }
+        // Escaping turns one byte into up to 6.
         let room = (error.message.utf8.count + error.code.rawValue.utf8.count) * 6
         _ = error.body.withUnsafeBytes { body in
             queue(.error, to: peer, room: room, body: body, isAnswer: true) { writer in
@@ -35,7 +35,7 @@ extension BusCore {
         turn.interrupt()
     }
 
-    /// Queues an answer of the bus's own.
+    /// Queues one of the bus's own answers.
     func writeReply(_ peer: Peer, id: UInt64, _ body: [UInt8], more: Bool = false) {
         guard peer.isOpen else { return }
         statistics.replies += 1
@@ -52,16 +52,17 @@ extension BusCore {
         writeFitting(peer, id: id, body.encoded())
     }
 
-    /// No body of the bus's own may be longer, in bytes.
+    /// The most bytes that a body of the bus's own may have.
     var mostAnswered: Int { Int(frameLimits.frame) - HeaderWriter.overhead }
 
-    /// Queues an answer of the bus's own; one that no frame can have is `overloaded`.
-    /// - Parameter ran: whether modules' handlers ran for it.
+    /// Queues one of the bus's own answers. If it is too long for a frame, `overloaded` is queued
+    /// instead.
+    /// - Parameter ran: whether modules' handlers ran for the request.
     func writeFitting(_ peer: Peer, id: UInt64, _ bytes: [UInt8], ran: BusError.Ran = .no) {
         if fitsAnswer(bytes.count, peer, id: id, ran) { writeReply(peer, id: id, bytes) }
     }
 
-    /// The same, without a copy.
+    /// Does the same without a copy.
     func writeFitting(_ peer: Peer, id: UInt64, _ body: Payload) {
         guard fitsAnswer(body.bytes.count, peer, id: id, .no), peer.isOpen else { return }
         statistics.replies += 1
@@ -90,9 +91,9 @@ extension BusCore {
         }
     }
 
-    /// Queues a frame whose header `write` writes. Large bodies are not copied
-    /// where the kernel takes them at once.
-    /// - Parameter room: `HeaderWriter.room` of what `write` writes, added up.
+    /// Queues a frame whose header `write` writes. A large body isn't copied if the kernel takes it
+    /// at once.
+    /// - Parameter room: the sum of `HeaderWriter.room` of everything that `write` writes.
     /// - Returns: the position behind the frame.
     @inline(__always)
     @discardableResult
@@ -113,18 +114,19 @@ extension BusCore {
         return end
     }
 
-    /// A payload that borrows its bytes stands in queues now. Those of the frame in hand are
-    /// lent: the connection's side writes them before the next frame, and keeps what is left. Any
-    /// others are written and kept here.
+    /// Handles a payload with borrowed bytes that was just queued. If the bytes belong to the
+    /// current frame they are lent: the connection writes them before the next frame, and keeps the
+    /// rest. Any other bytes are written and kept here.
     func queued(_ payload: Payload) {
         if turn.lend(payload) { return }
         writeBorrowed()
         payload.own()
     }
 
-    /// The next frame of the turn comes, or its memory is used anew: what is lent is written, as
-    /// far as the connections take it, and what is left is kept.
-    /// - Parameter assembler: has the turn's memory, and gives it away where it can.
+    /// Takes back what was lent, before the next frame of the turn is handled or its memory is
+    /// reused. The lent bytes are written as far as the connections take them, and the rest is
+    /// kept.
+    /// - Parameter assembler: has the turn's memory, and gives it away if it can.
     func takeBackLent(from assembler: inout FrameAssembler) {
         writeBorrowed()
         guard let payload = turn.takeLent() else { return }
@@ -140,7 +142,7 @@ extension BusCore {
         turn.forgetBorrowers()
     }
 
-    /// Queues a frame whose body may be in several peers' queues.
+    /// Queues a frame whose body may be in the queues of several peers.
     @discardableResult
     func queue(
         _ kind: Header.Kind, to peer: Peer, room: Int, payload: Payload, isAnswer: Bool,

@@ -1,53 +1,55 @@
 import StrataCore
 
-/// Whether one more frame may wait: what a queue may have, and all queues together.
+/// Whether one more frame may wait: the limits of a single queue, and of all queues together.
 ///
-/// As `limits.total` fills, the longest queues are refused first, and short ones last
-/// (after the dynamic thresholds for buffers that many share of Choudhury and Hahne, 1998).
+/// As `limits.total` fills, the longest queues are refused first, and short ones last (after the
+/// dynamic thresholds for shared buffers of Choudhury and Hahne, 1998).
 extension BusCore {
-    /// What a queue may have whatever the others have, in bytes.
+    /// What each queue may have, however much the other queues have, in bytes.
     static let alwaysTaken = 64 << 10
-    /// What calls and reports may have of an observer's queue, or all of a shorter one, in bytes.
+    /// The least that calls and reports may fill of an observer's queue, in bytes; all of the queue
+    /// if it is shorter.
     private static let leastRequested = 256 << 10
-    /// A longer queue may have so much of what is left for all: one part of so many.
+    /// A longer queue may have this fraction (one eighth) of what is left for all queues.
     private static let shareOfRest = 8
 
-    /// What waits here for all together, in bytes: in queues, each body that several wait
-    /// for once, and requests that wait for modules. Of queues it is what they had at the
-    /// end of their last round.
+    /// The bytes that wait in the broker for all peers together: queues, and requests that wait for
+    /// modules. A body that several peers wait for counts once. Each queue counts with its length
+    /// at the end of its last round.
     var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + calls.heldBytes }
 
-    /// What all together may still have; below 0 where they have more.
+    /// What all queues together may still take, in bytes; below 0 if they have more than the limit.
     private var restOfTotal: Int { table.limits.total - waitingBytes }
 
-    /// What a queue may have now before it takes nothing more.
+    /// The length at which a queue takes nothing more at present, in bytes.
     var mostQueued: Int {
         min(table.limits.queue, max(Self.alwaysTaken, restOfTotal / Self.shareOfRest))
     }
 
-    /// Whether a frame of a size may be queued: the queue is empty, or stays within its
-    /// limit with it, and all queues together have room.
+    /// Whether a frame of this size may be queued. The queue must be empty or stay within its
+    /// limit, and all queues together must have room.
     @inline(__always)
     func fits(_ count: Int, _ peer: Peer) -> Bool { fits(count, peer, new: count) }
 
-    /// - Parameter new: those of the bytes that don't wait yet: a body that others wait for
-    ///   as well does.
+    /// - Parameter new: how many of the bytes don't wait yet. A body that other peers wait for
+    ///   already does.
     @inline(__always)
     func fits(_ count: Int, _ peer: Peer, new: Int) -> Bool {
-        // Nearly always so.
+        // Nearly always true.
         peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
             || fitsAfterAll(count, peer, new: new, within: table.limits.queue)
     }
 
-    /// Whether a call or a report may be queued. They leave half of the queue of an observer that
-    /// keeps all to its notices. So nobody makes it fall behind by asking much of it.
+    /// Whether a call or a report may be queued. Calls and reports leave half of the queue to
+    /// notices if the peer observes with `keep: all`. So no peer can make an observer fall behind
+    /// by sending it many requests.
     @inline(__always)
     func fitsRequest(_ count: Int, _ peer: Peer, new: Int) -> Bool {
         peer.outbox.pending &+ count <= min(table.limits.queue, Self.alwaysTaken)
             || fitsAfterAll(count, peer, new: new, within: mostRequested(of: peer))
     }
 
-    /// What a queue may have before it takes no more calls and reports, in bytes.
+    /// The length at which a queue takes no more calls and reports, in bytes.
     private func mostRequested(of peer: Peer) -> Int {
         let queue = table.limits.queue
         return peer.observations.keepingAll == 0 ? queue : min(queue, max(Self.leastRequested, queue / 2))
@@ -56,6 +58,7 @@ extension BusCore {
     @inline(never)
     private func fitsAfterAll(_ count: Int, _ peer: Peer, new: Int, within most: Int) -> Bool {
         if isWithinQueue(count, peer, most), isWithinTotal(new, peer) { return true }
+        // The connection may take some of the queue now, which makes room.
         host.write(to: peer)
         return isWithinQueue(count, peer, most) && isWithinTotal(new, peer)
     }
@@ -65,8 +68,8 @@ extension BusCore {
         return pending == 0 || pending - peer.outbox.pendingBeyond + count <= most
     }
 
-    /// Whether all queues together have room for more bytes of a peer's. Rarely asked: inlined,
-    /// it costs each notice two checks of access.
+    /// Whether all queues together have room for more bytes of a peer's. Rarely asked: inlined, it
+    /// would cost each notice two access checks.
     @inline(never)
     func isWithinTotal(_ new: Int, _ peer: Peer) -> Bool {
         let pending = peer.outbox.pending
@@ -75,7 +78,7 @@ extension BusCore {
         return new <= rest && (pending <= Self.alwaysTaken || pending <= rest / Self.shareOfRest)
     }
 
-    /// What is full where a frame found no room.
+    /// Says what is full when a frame found no room.
     func whatIsFull(_ count: Int, _ peer: Peer) -> String {
         isWithinQueue(count, peer, table.limits.queue)
             ? "\(peer.outbox.pending) bytes wait for it, and for all \(max(0, restOfTotal)) are left of "
@@ -83,7 +86,7 @@ extension BusCore {
             : "\(peer.outbox.pending) bytes wait, and \(table.limits.queue) may (limits.queue)"
     }
 
-    /// What is full where a call or a report found no room.
+    /// Says what is full when a call or a report found no room.
     func whatIsFullForRequest(_ count: Int, _ peer: Peer) -> String {
         let most = mostRequested(of: peer)
         guard isWithinQueue(count, peer, table.limits.queue), !isWithinQueue(count, peer, most) else {
@@ -93,8 +96,8 @@ extension BusCore {
             + "may fill \(most) of \(table.limits.queue) (limits.queue)"
     }
 
-    /// What the limits on bytes that wait have against one more request of a peer's that is
-    /// to wait for a module or the authorizer.
+    /// Checks that one more request of a peer's may wait for a module or the authorizer, by the
+    /// limits on waiting bytes.
     func checkRoom(for held: HeldRequest, of peer: Peer) throws(BusError) {
         let own = peer.heldBytes
         try require(
@@ -104,7 +107,7 @@ extension BusCore {
         if own + held.cost > Self.alwaysTaken, let refusal = totalRefusal(held.cost) { throw refusal }
     }
 
-    /// What the limit on all that waits has against so many bytes more.
+    /// Returns the refusal of `count` more bytes by the limit on all that waits; nil if they fit.
     func totalRefusal(_ count: Int) -> BusError? {
         guard count > restOfTotal else { return nil }
         return BusError(

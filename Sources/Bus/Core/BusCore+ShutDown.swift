@@ -1,6 +1,6 @@
 import StrataCore
 
-/// The end of the bus: tearDown in reverse start order, then the farewell.
+/// The end of the bus: `tearDown` in reverse start order, then `shutting-down` to every peer.
 extension BusCore {
     func shutDown() {
         ending.begin(Self.reverseGroups(modules.inStartOrder))
@@ -8,7 +8,7 @@ extension BusCore {
         tearDownNext()
     }
 
-    /// Another bus goes on with all that was written down.
+    /// Stops this bus, because another one continues from its captured state.
     /// - Returns: the peers.
     func letGo() -> [Peer] {
         ending.stop()
@@ -20,11 +20,11 @@ extension BusCore {
         event.add(.finish)
     }
 
-    /// Tears down the next group.
+    /// Tears down the next group of modules.
     func tearDownNext() {
         guard let group = ending.takeGroup() else { return sayGoodbye() }
         let live = group.filter { $0.life.step.map { $0 > .joined } ?? false }
-        // Those that another session took over from, and that still finish.
+        // Replaced sessions that are still finishing their requests.
         let parting = modules.draining.filter { peer in
             group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
         }
@@ -35,12 +35,12 @@ extension BusCore {
         for peer in peers { askToTearDown(peer, .ending) }
     }
 
-    /// One of the group has torn down, or is gone.
+    /// Counts one module of the group that has torn down or has ended.
     func tornDown() {
         if ending.tornDown() { tearDownNext() }
     }
 
-    /// Every open request and every peer gets `shutting-down`.
+    /// Ends every open request and every peer with `shutting-down`.
     private func sayGoodbye() {
         finishIdleWork()
         ending.sayGoodbye()
@@ -58,14 +58,14 @@ extension BusCore {
     }
 }
 
-/// How far the app's end is: one group of modules after another tears down.
+/// The progress of the app's end: the modules tear down group by group.
 struct AppEnding {
     enum Stage { case running, tearingDown, goodbye, stopped }
 
     private(set) var stage = Stage.running
-    /// The groups that are still to be torn down, in order.
+    /// The groups that still have to be torn down, in order.
     private var groups: [[ModuleRecord]] = []
-    /// The tearDowns of the present group that are open.
+    /// The number of open tearDowns in the current group.
     private var openTearDowns = 0
 
     mutating func begin(_ groups: [[ModuleRecord]]) {
@@ -73,13 +73,13 @@ struct AppEnding {
         self.groups = groups
     }
 
-    /// The group whose turn it is; nil where all have torn down.
+    /// Takes the next group; nil if all have torn down.
     mutating func takeGroup() -> [ModuleRecord]? { groups.isEmpty ? nil : groups.removeFirst() }
 
-    /// So many of the group were asked to tear down.
+    /// Sets how many of the group were asked to tear down.
     mutating func opened(_ tearDowns: Int) { openTearDowns = tearDowns }
 
-    /// One of the group has torn down, or is gone.
+    /// Counts one module of the group that has torn down or has ended.
     /// - Returns: whether it was the last.
     mutating func tornDown() -> Bool {
         openTearDowns -= 1

@@ -1,21 +1,21 @@
 import StrataCore
 
-/// The bus: who is connected, what is open, and the rules of the table by which frames go
-/// from one to another.
+/// The bus: the connected peers, the open requests, and the rules of the table by which frames pass
+/// from one peer to another.
 ///
-/// It knows no loop, no socket and no clock. Its side of the connections, the `Broker`, tells it
-/// what has happened: a connection is there, frames came, a connection has ended, so much
-/// time has passed. What follows is bytes in the peers' outboxes, `effects` for the
-/// connections, and a time at which to tell it again. What it must know in the middle of an
-/// event it asks its `host`.
+/// It knows no loop, no socket and no clock. The `Broker`, which has the connections, reports to it
+/// what has happened: a new connection, frames, the end of a connection, the time. The bus answers
+/// with bytes in the peers' outboxes, with `effects` for the connections, and with the time at
+/// which it wants to be called again. If it must know something in the middle of an event, it asks
+/// its `host`.
 ///
-/// What it decides by is in tables of their own (`RouteTable`, `CallTable`,
-/// `ObservationTable`, `ModuleTable`, `LevelTable`, `StartBarrier`). Used on one thread.
+/// Its state is in separate tables (`RouteTable`, `CallTable`, `ObservationTable`, `ModuleTable`,
+/// `LevelTable`, `StartBarrier`). Used on one thread.
 final class BusCore {
     unowned let host: any BusHost  // because the host owns the bus
 
     // What the app is.
-    /// Another one after a reload.
+    /// The app's table; a reload replaces it.
     @exclusivity(unchecked)  // because it is read for each message, on one thread
     private(set) var table: AppTable
     private(set) var adapters: AdapterTable
@@ -23,7 +23,7 @@ final class BusCore {
     /// The user that the broker runs as.
     let user: UInt32
 
-    // The present event.
+    // The current event.
     @exclusivity(unchecked)  // because it is used for each message, on one thread
     var event = CurrentEvent()
     @exclusivity(unchecked)  // the same
@@ -37,7 +37,7 @@ final class BusCore {
     @exclusivity(unchecked)  // the same
     var durations = Histogram()
 
-    // Who is there, and what is open.
+    // The peers, and everything that is open.
     @exclusivity(unchecked)  // the same
     var connections: ConnectionTable
     let reclaimer = Reclaimer()
@@ -53,20 +53,21 @@ final class BusCore {
     @exclusivity(unchecked)  // the same
     var monitors = MonitorTable()
 
-    // The modules' lives, and the app's.
+    // The lives of the modules and of the app.
     var modules: ModuleTable
     var start: AppStart
     var launcherSlot = LauncherSlot()
     var replacement = Replacement()
     var ending = AppEnding()
 
-    /// How a call of the bus's own ended.
+    /// How one of the bus's own calls ended.
     typealias OwnAnswer = Result<[UInt8], BusError>
 
     /// - Parameters:
-    ///   - table: the app's.
-    ///   - user: the user whose tools are operators.
-    ///   - time: the clock's, in nanoseconds.
+    /// - Parameters:
+    ///   - table: the app's table.
+    ///   - user: the user that the broker runs as, whose tools are operators.
+    ///   - time: the clock's time, in nanoseconds.
     init(_ host: any BusHost, table: AppTable, user: UInt32, time: UInt64) {
         self.host = host
         self.table = table
@@ -83,7 +84,7 @@ final class BusCore {
         declareURLs()
     }
 
-    /// Goes on where another program's bus was; `Resumption` does the rest.
+    /// Continues from the state of another program's bus. `Resumption` does the rest.
     init(
         _ host: any BusHost, resuming state: BrokerState, _ table: AppTable, _ records: [ModuleRecord], time: UInt64
     ) {
@@ -94,7 +95,8 @@ final class BusCore {
         levels = LevelTable(table.levels)
         adapters = AdapterTable(table.adapters)
         connections = ConnectionTable(next: state.next.peer)
-        // Deadlines that passed meanwhile pass in their order.
+        // The wheel starts before the earliest deadline, so that deadlines missed during the
+        // hand-over still expire in order.
         let earliest = state.calls.lazy.filter(\.hasTimer).map(\.deadline.expiry).min() ?? .max
         calls = CallTable(generations: state.generations, now: min(time / 1_000_000, max(earliest, 1) - 1))
         instances = InstanceTable(next: state.next.instance)
@@ -105,39 +107,39 @@ final class BusCore {
             Array(zip(state.durations.slots, state.durations.counts)), largest: state.durations.largest)
     }
 
-    /// Another table is in force.
+    /// Puts a new table in force.
     func take(policyOf new: AppTable) {
         table = new
         adapters = AdapterTable(new.adapters)
     }
 
-    // MARK: What the broker tells and asks
+    // MARK: What the broker reports and asks
 
-    /// Something has happened, and has this time from now on.
+    /// Begins an event, and sets the time for it.
     /// - Parameters:
-    ///   - time: the clock's, in nanoseconds.
-    ///   - isShared: whether a light peer is there.
+    ///   - time: the clock's time, in nanoseconds.
+    ///   - isShared: whether a light peer is connected.
     func eventBegins(at time: UInt64, isShared: Bool) { event.begin(at: time, isShared: isShared) }
 
-    /// All effects of the event are done.
+    /// Notes that all effects of the event are done.
     func settled() { event.settled() }
 
-    /// What waited at the round's end was offered to the kernel.
+    /// Notes that everything that waited at the round's end was offered to the kernel.
     func cleaned() { connections.cleaned() }
 
     /// Frees up to `count` closed peers.
     func freeClosed(_ count: Int) { connections.drop(count) }
 
-    /// How many descriptors the process may have.
+    /// Sets how many descriptors the process may have.
     func mayOpen(_ descriptors: Int) { connections.mayOpen(descriptors) }
 
-    /// Whether there is a next program.
+    /// Sets whether there is a next program.
     func mayBeReplaced(_ isPossible: Bool) { replacement.may(isPossible) }
 
-    /// When the next deadline or alarm is due: `timePassed` is to be called then.
+    /// When the next deadline or alarm is due. The broker calls `timePassed` then.
     var wakeAt: UInt64 { alarms.wakeAt }
 
-    // MARK: Short ways to what is asked often
+    // MARK: Shortcuts to what is asked often
 
     var time: UInt64 { event.time }
     var now: UInt64 { event.now }
@@ -148,14 +150,15 @@ final class BusCore {
 
     // MARK: Work that takes long
 
-    /// Whether some work goes on in pieces.
+    /// Whether some work is still being done in batches.
     var hasIdleWork: Bool {
         !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay
     }
 
-    /// Does a piece of all that takes long, so that nobody waits for all of it.
+    /// Does a batch of each kind of long work, so that no peer waits for all of it.
     func advanceIdleWork() {
-        // The next one begins after what the last one kept alive is dropped.
+        // Peers that waited for a fan-out continue one round after its end. So what it kept alive
+        // is dropped before the next fan-out begins.
         if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDeferredCloses()
         advanceListings()
@@ -163,7 +166,7 @@ final class BusCore {
         if watches.hasUnsent { feedWatches() }
     }
 
-    /// Does all that is left of it: what comes next must find none.
+    /// Does all the remaining idle work at once, for callers that must find none.
     func finishIdleWork() {
         finishFanOut()
         finishDeferredCloses()
@@ -171,23 +174,24 @@ final class BusCore {
         finishNotes()
     }
 
-    /// A round of the loop has ended: frees what was taken out of tables in it.
+    /// Frees what was taken out of tables during the round of the loop that has just ended.
     func dropSpent() {
         routes.dropSpent()
         if work.fanOut == nil { observations.dropSpent() }
     }
 }
 
-/// What the bus asks in the middle of an event, since what it does depends on the answer.
+/// What the bus asks in the middle of an event, because the answer decides what it does next.
 protocol BusHost: AnyObject {
-    /// Writes what waits for a peer, as far as its connection takes it: where its outbox is
-    /// then is the answer.
+    /// Writes a peer's waiting bytes, as far as its connection takes them. The answer is the new
+    /// position of its outbox.
     func write(to peer: Peer)
-    /// The process that connected; nil where it has ended.
+    /// Returns the process that connected; nil if it has ended.
     func process(of peer: Peer) -> ProcessIdentity?
-    /// The process that has a number now; nil where there is none.
+    /// Returns the process that now has this number; nil if there is none.
     func process(_ pid: Int32) -> ProcessIdentity?
-    /// How the process that connected is related to another one; nil where it has ended, or can't be looked at.
+    /// Returns how the process that connected is related to another process; nil if it has ended or
+    /// can't be inspected.
     func descent(of peer: Peer, from process: ProcessIdentity) -> Ancestors.Descent?
     func isAlive(_ process: ProcessIdentity) -> Bool
     /// Microseconds since 1970.
@@ -196,21 +200,21 @@ protocol BusHost: AnyObject {
     var processID: Int32 { get }
 }
 
-/// What the bus wants of its side of the connections; done at the event's end.
+/// What the bus asks its connections to do; done at the event's end.
 enum Effect {
-    /// Read it again, first the frames that were read already.
+    /// Read the peer again, beginning with the frames that were already read.
     case readOn(Peer)
-    /// It has ended: write what it still gets, and close it then.
+    /// The peer has ended: write its last bytes, then close it.
     case writeLast(Peer)
-    /// Handle what it has sent, and end or close it then.
+    /// Handle what the peer has already sent, then end or close it.
     case hearOut(Peer)
     case close(Peer)
-    /// The frame that it has begun may have taken too long.
+    /// Check whether the frame that the peer has begun has taken too long.
     case lookAtFrame(Peer)
-    /// Let the next program show that it understands this bus, and become it.
+    /// Test whether the next program understands this bus's state, then become it.
     case replaceProgram
-    /// Take no further connections.
+    /// Accept no further connections.
     case stopListening
-    /// All have closed, and the bus has ended.
+    /// All connections have closed, and the bus has ended.
     case finish
 }

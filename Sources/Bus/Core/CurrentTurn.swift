@@ -1,44 +1,44 @@
 import StrataCore
 
-/// The turn whose frames the bus handles now: whether the next frame may follow, and which
-/// queues refer to the bytes of the one in hand.
+/// The turn whose frames the bus is handling: whether the next frame may follow, and which queues
+/// refer to the bytes of the current frame.
 struct CurrentTurn {
     let scanner = HeaderScanner()
-    /// The connection has something to do before the next frame.
+    /// Whether the connection has something to do before the next frame.
     private(set) var isInterrupted = false
-    /// The frame in hand is handled later.
+    /// Whether the current frame is to be handled later.
     private var isPutBack = false
-    /// The body of the frame in hand, where it is a large one.
+    /// The body of the current frame if it is large, else none.
     private var body = UnsafeRawBufferPointer.none
-    /// The payload that borrows from it, and stands in queues.
+    /// The queued payload that borrows its bytes from `body`.
     private(set) var lent: Payload?
-    /// The peers with a payload in their queues that borrows its bytes.
+    /// The peers whose queues contain a payload with borrowed bytes.
     private(set) var borrowers: [Peer] = []
 
     mutating func begin() { isInterrupted = false }
 
-    /// A frame with a large body is in hand.
+    /// Notes that the current frame has a large body.
     mutating func hold(_ body: UnsafeRawBufferPointer) { self.body = body }
 
     mutating func letGo() { body = .none }
 
     mutating func interrupt() { isInterrupted = true }
 
-    /// The frame in hand is to be handled again, later.
+    /// Puts the current frame back, to be handled again later.
     mutating func putBack() {
         isPutBack = true
         isInterrupted = true
     }
 
-    /// The turn stops for an interruption.
-    /// - Returns: whether the frame in hand is put back.
+    /// Stops the turn for an interruption.
+    /// - Returns: whether the current frame is put back.
     mutating func takeInterruption() -> Bool {
         defer { isPutBack = false }
         isInterrupted = false
         return isPutBack
     }
 
-    /// Lends a payload's bytes until the next frame, where they are those of the frame in hand.
+    /// Lends a payload's bytes until the next frame, if they are part of the current frame.
     /// - Returns: whether they are.
     mutating func lend(_ payload: Payload) -> Bool {
         guard let start = body.baseAddress, let bytes = payload.bytes.baseAddress, bytes >= start,
@@ -56,24 +56,24 @@ struct CurrentTurn {
 
     mutating func borrows(_ peer: Peer) { borrowers.append(peer) }
 
-    /// What borrows was written, as far as the connections take it.
+    /// Forgets the borrowers, whose queues were written as far as the connections take them.
     mutating func forgetBorrowers() { borrowers.removeAll(keepingCapacity: true) }
 }
 
-/// The event that the bus handles now: when it began, and what connections are to do at its end.
+/// The event that the bus is handling: when it began, and what the connections must do at its end.
 struct CurrentEvent {
     /// The clock as it was when the event began, in nanoseconds.
     private(set) var time: UInt64 = 0
-    /// The same in milliseconds: deadlines and alarms go by it.
+    /// The same time in milliseconds, which deadlines and alarms use.
     private(set) var now: UInt64 = 0
-    /// Whether a light peer is there: work that takes long goes in small pieces.
+    /// Whether a light peer is connected: if so, long work is done in small batches.
     private(set) var isShared = false
-    /// In the order in which they are to be done.
+    /// The effects, in the order in which they must be done.
     private(set) var effects: [Effect] = []
 
     /// - Parameters:
-    ///   - time: the clock's, in nanoseconds.
-    ///   - isShared: whether a light peer is there.
+    ///   - time: the clock's time, in nanoseconds.
+    ///   - isShared: whether a light peer is connected.
     mutating func begin(at time: UInt64, isShared: Bool) {
         self.time = time
         self.isShared = isShared
@@ -82,6 +82,6 @@ struct CurrentEvent {
 
     mutating func add(_ effect: Effect) { effects.append(effect) }
 
-    /// All effects are done.
+    /// Notes that all effects are done.
     mutating func settled() { effects.removeAll(keepingCapacity: true) }
 }

@@ -1,21 +1,21 @@
-/// Work that takes long, and is done a batch a round: so nobody waits for all of it.
+/// The work that takes long. A batch of it is done in each round, so no peer waits for all of it.
 struct IdleWork {
-    /// So many gone peers end in pieces at a time; where one more comes, the first ends at once.
+    /// The most closed peers that may end in batches. If one more closes, the first ends at once.
     private static let mostDeferredCloses = 64
 
-    /// The broadcast that goes out in pieces, if one does.
+    /// The broadcast that is being delivered in batches; nil if there is none.
     private(set) var fanOut: FanOut?
-    /// Answers that are made in pieces; longest wait first.
+    /// Answers that are made in batches, oldest first.
     private(set) var listings: [Listing] = []
-    /// Closed peers whose requests end in pieces, longest gone first.
+    /// Closed peers whose requests end in batches, oldest first.
     private(set) var deferredCloses: [Peer] = []
-    /// Peers that go on as soon as no fan-out is under way: they waited for it, or their
-    /// listing is done. Each of them once, longest wait first.
+    /// Peers that continue when no fan-out is under way: they waited for one, or their listing is
+    /// done. Each peer is in the list once, oldest first.
     private(set) var waiting: [Peer] = []
 
     var isEmpty: Bool { fanOut == nil && waiting.isEmpty && deferredCloses.isEmpty && listings.isEmpty }
 
-    /// How many there are of each, by what they are.
+    /// The number of items of each kind, with the kind's name.
     var counts: [(String, Int)] {
         [
             ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count), ("deferred closes", deferredCloses.count),
@@ -27,12 +27,12 @@ struct IdleWork {
 
     mutating func begin(_ fanOut: FanOut) { self.fanOut = fanOut }
 
-    /// Takes the next batch of the fan-out; nil where none is left.
-    /// - Parameter most: of so many observations.
+    /// Takes the next batch of the fan-out; nil if none is left.
+    /// - Parameter most: the most observations in the batch.
     mutating func takeBatch(_ most: Int) -> FanOut.Batch? { fanOut?.takeBatch(most) }
 
-    /// A batch was delivered to so many.
-    /// - Returns: the fan-out, where it is done; it is under way no more.
+    /// Counts a delivered batch.
+    /// - Returns: the fan-out if this was its last batch, which also removes it.
     mutating func delivered(to recipients: Int) -> FanOut? {
         guard fanOut?.delivered(to: recipients) == true else { return nil }
         defer { fanOut = nil }
@@ -43,16 +43,16 @@ struct IdleWork {
 
     mutating func add(_ listing: Listing) { listings.append(listing) }
 
-    /// Its peer goes on with the next batch of idle work: what it has sent meanwhile may
-    /// begin more of that.
+    /// Ends the first listing. Its peer continues only with the next batch of idle work, because
+    /// the frames that it has sent meanwhile may begin another listing.
     mutating func endFirstListing() { waiting.append(listings.removeFirst().peer) }
 
-    /// Nobody waits for a peer's listings any more.
+    /// Removes all listings of a peer, because no peer waits for them any more.
     mutating func removeListings(of peer: Peer) { listings.removeAll { $0.peer === peer } }
 
-    // MARK: Departures
+    // MARK: Deferred closes
 
-    /// - Returns: the peer that has to end at once.
+    /// - Returns: the peer that has to end at once, if there are too many.
     mutating func add(deferredClose peer: Peer) -> Peer? {
         deferredCloses.append(peer)
         return deferredCloses.count > Self.mostDeferredCloses ? deferredCloses.removeFirst() : nil
@@ -69,7 +69,7 @@ struct IdleWork {
 
     mutating func wait(_ peer: Peer) { waiting.append(peer) }
 
-    /// The peer that has waited the longest; nil while a fan-out is under way.
+    /// Takes the peer that has waited the longest; nil while a fan-out is under way.
     mutating func takeFirstWaiting() -> Peer? {
         fanOut == nil && !waiting.isEmpty ? waiting.removeFirst() : nil
     }
