@@ -2,14 +2,14 @@ import StrataCore
 
 /// Actions with `auth: true`: the app's authorizer is asked before each call.
 extension BusCore {
-    /// The interface that allows calls; nil where the app names none, or nobody has it.
+    /// The interface that authorizes calls; nil if the app names none, or no module has it.
     var authorizer: InterfaceRecord? { table.authorizer.flatMap { routes.interface($0) } }
 
-    /// Delivers a call, where the authorizer has to allow it when it has; a refusal of any
-    /// kind is `unauthorized`, and the handler never started.
+    /// Delivers a call, after asking the authorizer if the action needs it. Any refusal is
+    /// `unauthorized`, and the handler never starts.
     /// - Parameters:
-    ///   - header: the request's, whose parent may be a start that can't
-    ///     wait for the authorizer; an empty one where it has waited for its owner.
+    ///   - header: the request's header, because its parent may be a start that can't wait for the
+    ///     authorizer. It is empty if the request has waited for its owner.
     ///   - owner: the session that serves the interface.
     func authorize(
         _ call: CallPointer, _ request: Request, _ interface: InterfaceRecord, _ header: borrowing Header,
@@ -47,7 +47,8 @@ extension BusCore {
         try wait(.authorization(CallReference(call), authorizer), for: module)
     }
 
-    /// The authorizer's module is ready, or known not to become so.
+    /// Continues a call that waited for the authorizer's module, which now is ready or can't become
+    /// ready.
     func authorizerSettled(_ isReady: Bool, _ call: CallPointer, _ authorizer: InterfaceRecord) {
         guard call.pointee.state == .inside, let caller = call.pointee.caller?.takeUnretainedValue() else { return }
         do throws(BusError) {
@@ -62,7 +63,7 @@ extension BusCore {
     private func ask(
         _ peer: Peer, _ authorizer: InterfaceRecord, _ call: CallPointer, from caller: Peer
     ) throws(BusError) {
-        // Unretained, because the call owns its copy until it goes on or ends.
+        // Unretained, because the call owns its copy until it continues or ends.
         guard let held = call.pointee.held?.takeUnretainedValue() else {
             preconditionFailure("a call that waits for the authorizer has its copy")
         }
@@ -94,7 +95,7 @@ extension BusCore {
         let json: JSON
         switch answer {
         case .failure(let error) where error.code == .deadlineExceeded:
-            // It had what was left of the call's own time.
+            // The authorizer had exactly the time that was left for the call.
             throw BusError(.deadlineExceeded, "the authorizer did not answer within the call's deadline")
         case .failure(let error):
             throw BusError(.unauthorized, "the authorizer did not answer: \(error.message) (\(error.code))")
@@ -108,7 +109,7 @@ extension BusCore {
             json["allow"] == .bool(true), .unauthorized, reason.isEmpty ? "the authorizer did not allow it" : reason)
     }
 
-    /// The call takes its place among the others now.
+    /// Continues an allowed call, which is sent to its owner or waits for it.
     private func allowed(_ call: CallPointer) {
         guard let held = call.pointee.held?.takeUnretainedValue(), let owner = held.interface?.owner else {
             preconditionFailure("a call that waits for the authorizer has its copy")
@@ -116,15 +117,15 @@ extension BusCore {
         let caller = call.pointee.caller!.takeUnretainedValue()  // because a call has a caller
         let refusal = held.withRequest { facts(of: $0, owner, from: caller).error(.quarantine ... .owner) }
         if let refusal { return fail(call, refusal) }
-        // It was allowed once, for this call.
+        // One authorization is enough for this call, even if it now waits for its owner.
         call.pointee.isAuthorized = true
         guard owner.isReady, let callee = owner.peer else {
-            // Its owner went away meanwhile.
+            // The owner's session ended meanwhile.
             wait(call, for: owner)
             return
         }
-        // The instance may have ended meanwhile, or the owner be another
-        // process with other actions.
+        // The instance may have ended meanwhile, or the owner may be another process with other
+        // actions.
         unhold(call).withRequest { goOn(call, $0, from: caller, to: callee) }
     }
 }

@@ -1,7 +1,7 @@
 import StrataCore
 
-/// hello: who a peer is, and what it brings. The first refusal that applies,
-/// in the order of the protocol's section 5, ends the connection.
+/// hello: who a peer is, and what it brings. The first refusal that applies, in the order of the
+/// protocol's section 5, ends the connection.
 extension BusCore {
     func greet(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, of peer: Peer) {
         guard header.kind == .call, isHello(header.to) else {
@@ -57,7 +57,7 @@ extension BusCore {
 
     func isOperator(_ uid: UInt32) -> Bool { uid == user || uid == 0 || table.operators.contains(uid) }
 
-    /// Whether a user may say which processes the modules are.
+    /// Whether a user may be the launcher, which says which processes the modules are.
     func mayLaunch(_ uid: UInt32) -> Bool { uid == user || uid == 0 }
 
     private func admitLauncher(_ peer: Peer) throws(BusError) -> ProcessIdentity {
@@ -102,7 +102,7 @@ extension BusCore {
         if try admitModule(hello, row, id, of: peer) { try admitted(hello, row, rank, id, of: peer) }
     }
 
-    /// What passed every check up to `forbidden`.
+    /// Admits a module that passed every check up to `forbidden`.
     private func admitted(_ hello: Hello, _ row: ModuleRecord?, _ rank: Int, _ id: UInt64, of joining: Peer)
         throws(BusError)
     {
@@ -124,8 +124,8 @@ extension BusCore {
         join(joining, module, hello, id)
     }
 
-    /// Whether a peer may be the module that it says it is.
-    /// - Returns: false where it waits for a vouch.
+    /// Checks that a peer may be the module that it claims to be.
+    /// - Returns: false if it waits for a vouch.
     private func admitModule(_ hello: Hello, _ row: ModuleRecord?, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool
     {
         guard let row else {
@@ -158,7 +158,8 @@ extension BusCore {
         return try waitForVouch(row, id, of: peer)
     }
 
-    /// A hello with a token, of another process than the launcher's word was for.
+    /// Returns the refusal of a hello with a token whose process isn't the one that the launcher
+    /// vouched for.
     func isNotVouched(_ peer: Peer, _ row: ModuleRecord, _ vouched: ProcessIdentity) -> BusError {
         let pid = peer.credentials.pid
         return BusError(
@@ -167,20 +168,21 @@ extension BusCore {
                 + (pid == vouched.pid ? "another one that had its number" : "process \(vouched.pid)"))
     }
 
-    /// So many hellos of one user wait for one row's vouch at a time.
+    /// The most hellos of one user that may wait for the vouch of one row.
     private static let mostAwaitingVouch = 2
 
-    /// A hello that waited for a vouch is handled once more.
+    /// Makes a hello that waited for a vouch be handled again.
     func judgeAgain(_ peer: Peer) {
         move(peer, .vouched)
         event.add(.readOn(peer))
     }
 
-    /// Leaves hello unread until the launcher vouches: then it is judged anew.
+    /// Puts hello back until the launcher vouches, and then it is judged again.
     /// - Returns: false.
     private func waitForVouch(_ row: ModuleRecord, _ id: UInt64, of peer: Peer) throws(BusError) -> Bool {
         let (pid, uid) = (peer.credentials.pid, peer.credentials.uid)
-        // The launcher starts a row as its `user`, else as its own, and lends a place to no other.
+        // The launcher starts a row as the row's `user`, or else as its own user. No other user may
+        // have a hello wait here.
         try require(
             uid == row.row?.user || mayLaunch(uid), .forbidden,
             "process \(pid) of user \(uid) said it is \(row.name), which runs as user \(row.row?.user ?? user): the "
@@ -195,6 +197,7 @@ extension BusCore {
                 + "with strata start \(row.name)")
         move(peer, .vouchAwaited)
         peer.waits(for: row, helloID: id)
+        // This hello is handled again later, and counted then.
         statistics.calls -= 1
         turn.putBack()
         return false

@@ -1,11 +1,12 @@
 import StrataCore
 
-/// What is judged of what a hello, or a registration, offers and asks for.
+/// The checks of what a hello or a registration offers and asks for.
 extension BusCore {
     func checkQuotas(_ hello: Hello, _ module: ModuleRecord?) throws(BusError) {
         let (limits, offer) = (table.limits, hello.offer)
         var (urls, observed) = (offer.urls.map(\.cost), hello.observes.map(\.cost))
-        // What the row names too is one; it is compared where hello's alone fits.
+        // What both hello and the row name counts once. The row is compared only if hello alone
+        // fits.
         if let module, let row = module.row, urls.count <= limits.urls, observed.count <= limits.observations {
             urls = offer.urls.filter { !isOfRow($0, module) }.map(\.cost) + row.urls.map(\.cost)
             let named = Set(hello.observes.map(Observation.Target.init))
@@ -16,13 +17,14 @@ extension BusCore {
         try holdings.checkTexts(limits, "hello brings")
     }
 
-    /// Whether a module's row maps the same URL.
+    /// Whether the module's row maps the same URL.
     func isOfRow(_ url: Hello.URL, _ module: ModuleRecord) -> Bool {
         let target = routes.target(url)
         return target?.isDeclared == true && target?.owner === module
     }
 
-    /// A URL leads to an interface of the same module, which has one instance.
+    /// Checks that each URL leads to an interface of the same module, which must have a single
+    /// instance.
     func checkTargets(of urls: [Hello.URL], among interfaces: [Hello.Interface]) throws(BusError) {
         let instances = Dictionary(uniqueKeysWithValues: interfaces.map { ($0.name, $0.instances) })
         for url in urls {
@@ -37,7 +39,7 @@ extension BusCore {
         }
     }
 
-    /// The same for what hello brings and for what the row maps.
+    /// Checks the targets of hello's URLs and of those that the row maps.
     func checkURLs(_ hello: Hello, _ offered: [String: Hello.Interface], _ row: ModuleRecord?) throws(BusError) {
         try checkTargets(of: hello.offer.urls, among: hello.offer.interfaces)
         for mapping in row?.mappings ?? [] {
@@ -47,7 +49,7 @@ extension BusCore {
         }
     }
 
-    /// What a row provides or maps is that module's alone.
+    /// Checks that the offer has nothing that another module's row provides or maps.
     func checkOwners(_ offer: Hello.Offer, _ name: String) throws(BusError) {
         for interface in offer.interfaces {
             if let owned = routes.interface(interface.name), owned.isDeclared, owned.owner.name != name {
@@ -64,8 +66,8 @@ extension BusCore {
         }
     }
 
-    /// What is live elsewhere is taken, and so is what a process brings that is
-    /// to take over elsewhere. `module` may have its own again.
+    /// Checks that nothing offered is live elsewhere, nor brought by a process that is about to
+    /// take over elsewhere. `module` may have its own again.
     func checkFree(_ offer: Hello.Offer, of module: ModuleRecord?) throws(BusError) {
         if let repeated = offer.repeatedURL {
             throw BusError(
@@ -90,7 +92,7 @@ extension BusCore {
         try checkShapes(offer, beside: coming)
     }
 
-    /// What comes with processes that are to take over elsewhere is taken.
+    /// Checks that nothing offered is brought by a process that is about to take over elsewhere.
     private func checkFree(_ offer: Hello.Offer, beside coming: [ModuleRecord]) throws(BusError) {
         let names = Set(offer.interfaces.map(\.name))
         let places = Set(offer.urls.map(\.place))
@@ -110,7 +112,8 @@ extension BusCore {
         }
     }
 
-    /// A host's patterns have so many shapes, which bounds what opening a URL costs.
+    /// Checks that no host gets too many shapes of URL patterns, which bounds the cost of opening a
+    /// URL.
     private func checkShapes(_ offer: Hello.Offer, beside coming: [ModuleRecord]) throws(BusError) {
         guard !offer.urls.isEmpty else { return }
         let hosts = Set(offer.urls.map(\.host))
@@ -124,10 +127,9 @@ extension BusCore {
     }
 }
 
-/// Which process a peer is, as far as the kernel vouches for it: what decides who may be
-/// whom.
+/// A peer's process, as far as the kernel vouches for it; this decides what role a peer may have.
 extension BusCore {
-    /// Whether a peer is a process, or descends from it, without any doubt.
+    /// Whether a peer certainly is a process, or descends from it.
     func isOf(_ peer: Peer, _ process: ProcessIdentity) -> Bool {
         switch host.descent(of: peer, from: process) {
         case .itself, .descends: true
@@ -135,7 +137,7 @@ extension BusCore {
         }
     }
 
-    /// The process that says hello as the launcher.
+    /// Returns the process that says hello as the launcher.
     func identify(launcher peer: Peer) throws(BusError) -> ProcessIdentity {
         guard let process = host.process(of: peer) else {
             throw BusError(
@@ -144,8 +146,8 @@ extension BusCore {
         return process
     }
 
-    /// A process below the launcher is the module that was vouched for, and nobody else.
-    /// So is one of which nobody can tell any more where it came from.
+    /// Refuses a process below the launcher, which can only be the module that the launcher vouched
+    /// for. Also refuses a process whose origin can't be determined any more.
     func refuseDescendant(_ peer: Peer, _ role: String) throws(BusError) {
         guard let launcher = launcherSlot.process, hasLauncher || host.isAlive(launcher) else { return }
         let why: String
@@ -166,6 +168,6 @@ extension BusCore {
                 + "lives connect and say hello")
     }
 
-    /// Says that the process that connected is none that the kernel still vouches for.
+    /// Says that the process that connected has ended.
     func isGone(_ peer: Peer) -> String { "process \(peer.credentials.pid), which connected, has ended" }
 }

@@ -1,9 +1,9 @@
 import StrataCore
 
-/// How a peer that was admitted joins: its role, its observations, hello's answer.
+/// How an admitted peer joins: its role, its observations, and the answer to its hello.
 extension BusCore {
     func register(_ peer: Peer, as role: Peer.Role, _ module: ModuleRecord? = nil, rank: Int = 0) {
-        // Modules' sessions are counted by their role.
+        // The role is set before the move, because sessions of modules are counted by role.
         peer.identify(as: role, module, rank: rank)
         move(peer, .admitted)
         cancelAlarm(.hello, of: peer)
@@ -23,16 +23,17 @@ extension BusCore {
         joined(module, resumed: hello.resumed && !hello.more)
     }
 
-    /// Where a person has started it, its deaths are forgotten: through the
-    /// launcher, or by hand, where nobody vouched for it.
+    /// Forgets a module's deaths if a person has started it: through the launcher, or by hand,
+    /// without a vouch.
     func beginAnew(_ module: ModuleRecord, resumed: Bool) {
         guard module.said.vouch?.isByHand ?? !resumed else { return }
         module.said.takeByHand()
         forgetDeaths(of: module)
     }
 
-    /// Hello's observations, or those of a further part; behind the last part's the
-    /// row's that are not among the peer's.
+    /// Adds the observations of hello or of a further part. The last part also adds those of the
+    /// row that the peer doesn't have yet.
+    /// - Returns: the numbers of the added observations.
     func observe(_ part: Hello, _ module: ModuleRecord, _ peer: Peer) -> [UInt64] {
         let first = peer.observations.count
         for own in part.observes { addObservation(own, peer) }
@@ -40,7 +41,8 @@ extension BusCore {
         return peer.observations.all[first...].map(\.terms.id)
     }
 
-    /// What the module's row observes and the peer, which has said all, doesn't.
+    /// Adds the row's observations that the peer doesn't have, once the peer has registered
+    /// everything.
     func observeForRow(_ module: ModuleRecord, _ peer: Peer) {
         guard peer.offering == .over, let observes = module.row?.observes, !observes.isEmpty else { return }
         var observed = Set(peer.observations.all.map(\.terms.target))
@@ -56,7 +58,7 @@ extension BusCore {
             isOfRow: isOfRow)
         let observation = Observation(terms, of: peer)
         peer.observations.add(observation)
-        // A successor's are in force when it takes over.
+        // Those of a successor take effect when it takes over.
         if peer.module?.peer === peer { observations.add(observation) }
         return terms.id
     }
@@ -79,10 +81,10 @@ extension BusCore {
     }
 }
 
-/// A hello that says `more`: the session says the rest of what it brings with
-/// `bus/register`, and its start begins after the last part.
+/// A hello with `more`: the session registers the rest of what it brings with `bus/register`, and
+/// its start begins after the last part.
 extension BusCore {
-    /// A hello was taken.
+    /// Begins the parts of a session whose hello was accepted.
     func beginOffering(_ peer: Peer, _ hello: Hello) {
         guard hello.more else { return }
         peer.setOffering(hello.resumed ? .resuming : .starting)
@@ -96,14 +98,14 @@ extension BusCore {
                 + "\(table.startup) ms (startup): its start failed")
     }
 
-    /// All is said, or it is too late to say more.
+    /// Ends the parts: everything is registered, or it is too late for more.
     func endOffering(_ peer: Peer) {
         guard peer.offering != .over else { return }
         peer.setOffering(.over)
         cancelAlarm(.offering, of: peer)
     }
 
-    /// The start of a session that has said all that it brings.
+    /// Begins the start of a session that has registered everything that it brings.
     func beginStart(of module: ModuleRecord, _ peer: Peer, resumed: Bool) {
         guard stage == .running else { return }
         if let successor = module.successor, successor.peer === peer {
@@ -114,7 +116,7 @@ extension BusCore {
         }
     }
 
-    /// What a row provides its module brings.
+    /// Checks that a module brings every interface that its row provides.
     func checkProvided(_ names: Set<String>, _ module: ModuleRecord) throws(BusError) {
         for provided in module.row?.provides ?? [] where !names.contains(provided) {
             throw BusError(

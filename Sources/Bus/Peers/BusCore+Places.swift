@@ -1,21 +1,21 @@
 import StrataCore
 
-/// Taking connections, and which of them goes where there are too many.
+/// Accepting connections, and ending some when there are too many.
 ///
-/// Until its hello is answered a connection is counted in one of two pools, by user: the
-/// broker's user, root and vouched processes have one, all other users together the other.
-/// At a pool's bound the oldest connection of the user that has the most is ended, and the
-/// new one taken. So nobody else's connections keep a user out.
+/// Until its hello is answered, a connection counts in one of two pools, by user. One pool is for
+/// the broker's user, root and vouched processes, the other for all other users together. When a
+/// pool is full, the oldest connection of the user that has the most is ended, and the new one is
+/// accepted. So no user's connections keep another user out.
 extension BusCore {
-    /// The last so many connections are for operators and the launcher alone.
+    /// The last connections, which only operators and the launcher may have.
     static let keptConnections = 16
-    /// How many connections there may be.
+    /// The most connections that there may be.
     var mostConnections: Int { connections.limit.most(table.limits.connections) }
 
-    /// Whether there are more.
+    /// Whether there are more connections than that.
     private var isOverfull: Bool { connections.count > mostConnections }
 
-    /// A connection is there.
+    /// Adds a new connection.
     /// - Parameter peer: has the number `connections.next`.
     func connected(_ peer: Peer) {
         connections.add(peer)
@@ -23,7 +23,8 @@ extension BusCore {
         setAlarm(.hello, of: peer, after: table.hello)
     }
 
-    /// The process had no descriptor for a connection, but for one that is wanted back at once.
+    /// Refuses a connection for which the process had only its spare descriptor, which it needs
+    /// back at once.
     func refuseWithoutDescriptor(_ peer: Peer) {
         end(
             peer, .overloaded,
@@ -43,16 +44,17 @@ extension BusCore {
         connections.entered(peer)
     }
 
-    // MARK: Too many
+    // MARK: Too many connections
 
-    /// Ends a connection for each that a new one makes too many.
-    /// - Parameter looksRegistered: handles what a connection has sent by now, and says whether its
-    ///   hello was answered.
+    /// Ends a connection for each one that a new one makes too many.
+    /// - Parameter looksRegistered: handles what a connection has sent so far, and returns whether
+    ///   its hello was answered.
     func makeRoom(for newcomer: Peer, _ looksRegistered: (Peer) -> Bool) {
         while let surplus = surplus(of: newcomer.greeting.pool) {
             if !looksRegistered(surplus.peer) { endSurplus(surplus) }
         }
-        // One that nobody reads any more goes, or one without hello, or the new one.
+        // The first choice is an ended connection that only waits to be read, then one without
+        // hello, then the new one.
         guard isOverfull, !closeLingering() else { return }
         if let peer = leastWanted, peer !== newcomer, !looksRegistered(peer) {
             endForRoom(peer)
@@ -61,17 +63,17 @@ extension BusCore {
         }
     }
 
-    /// A connection that is to go, and how many its user has that have not said hello.
+    /// A connection that is to end, and how many connections without hello its user has.
     private typealias Surplus = (peer: Peer, count: Int)
 
-    /// The connection that is to go where a pool has too many; it may have said hello by now.
+    /// Returns the connection to end if a pool is too full. Its hello may be waiting to be read.
     private func surplus(of pool: ConnectionPools.Pool) -> Surplus? {
         guard connections.pools[pool].count > table.limits.unregistered, let surplus = connections.pools[pool].surplus
         else { return nil }
         return connections[surplus.number].map { ($0, surplus.count) }
     }
 
-    /// Ends the connection that a pool has too many.
+    /// Ends a connection because its pool is too full.
     private func endSurplus(_ surplus: Surplus) {
         let peer = surplus.peer
         let others = peer.greeting.pool == .others ? " of users who are not the broker's" : ""
@@ -82,15 +84,15 @@ extension BusCore {
                 + "connecting", id: peer.greeting.helloID)
     }
 
-    /// All connections are taken: one that nobody reads any more goes.
-    /// - Returns: false where there is none.
+    /// Closes an ended connection whose last bytes have not been read, to make room.
+    /// - Returns: false if there is none.
     func closeLingering() -> Bool {
         guard let peer = connections.pools.lingering.surplus.flatMap({ connections[$0.number] }) else { return false }
         event.add(.close(peer))
         return true
     }
 
-    /// The connection that goes first of all that have not said hello.
+    /// The first connection to end of all that have not said hello.
     private var leastWanted: Peer? {
         (connections.pools.others.surplus ?? connections.pools.known.surplus).flatMap { connections[$0.number] }
     }
@@ -103,14 +105,14 @@ extension BusCore {
             "the broker has its \(mostConnections) connections (\(limitName)): close some, or raise that limit")
     }
 
-    /// What bounds the connections.
+    /// The name of the limit that bounds the connections.
     private var limitName: String { connections.limit.name(table.limits.connections) }
 
     // MARK: Places of modules
 
-    /// Refuses a module where what is left is kept: the last connections for operators and
-    /// the launcher, and before them one for each row without a session, but half of the rest
-    /// at most, which no guest gets.
+    /// Refuses a module if all connections that are left are reserved. The last ones are for
+    /// operators and the launcher. Before them, one is reserved for each row without a session,
+    /// which no guest gets; these are half of the rest at most.
     func checkPlace(_ row: ModuleRecord?) throws(BusError) {
         let places = mostConnections - Self.keptConnections
         try require(

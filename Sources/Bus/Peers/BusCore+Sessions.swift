@@ -1,15 +1,15 @@
 import StrataCore
 
-/// A peer's life: whether it is read, and its end, with everything that was open in its name.
+/// A peer's life: whether it is read, and its end, which also ends everything that it had open.
 extension BusCore {
-    /// Lets a peer be read again.
+    /// Makes a peer be read again.
     func resume(_ peer: Peer) {
         peer.take(.resumed)
         event.add(.readOn(peer))
     }
 
-    /// A peer's queue has been written. One that was stopped for its unread answers goes on
-    /// when they are within the limit again.
+    /// Handles a peer whose queue has been written. A peer that was paused for its unread answers
+    /// is read again once they are within the limit.
     func hasRoom(_ peer: Peer) {
         guard peer.isOpen else { return }
         if peer.life == .open(.answersUnread), peer.outbox.pendingAnswers <= mostQueued { resume(peer) }
@@ -17,9 +17,9 @@ extension BusCore {
         if !watches.isEmpty { feedWatches() }
     }
 
-    /// Ends a connection with an error as its last frame. The session ends at
-    /// once; what was queued and not begun is dropped.
-    /// - Parameter dropsQueued: false where all that is queued still goes out.
+    /// Ends a connection with an error as its last frame. The session ends at once. Queued frames
+    /// of which nothing was written yet are dropped.
+    /// - Parameter dropsQueued: false if everything that is queued still goes out.
     func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
         guard !peer.life.isOver else { return }
         let wasOpen = peer.isOpen
@@ -35,8 +35,8 @@ extension BusCore {
         end(peer, BusError(code, message), id: id, dropsQueued: dropsQueued)
     }
 
-    /// Ends a connection when what it has sent is handled; where its other side closes
-    /// meanwhile, it ends as any that is closed.
+    /// Ends a connection once everything that it has sent is handled. If the other side closes it
+    /// meanwhile, it ends like any closed connection.
     func end(_ peer: Peer, onceHeardOut farewell: BusError) {
         guard peer.isOpen, peer.farewell == nil else { return }
         peer.setFarewell(farewell)
@@ -54,13 +54,13 @@ extension BusCore {
         }
     }
 
-    /// A frame was begun, and not ended in time.
+    /// Ends a connection that didn't complete a frame in time.
     func frameTookTooLong(_ peer: Peer) {
         statistics.badFrames += 1
         end(peer, .badFrame, "a frame was not complete \(table.assembly) ms after its first byte: send it whole")
     }
 
-    /// Ends a connection for bytes that are no frame, or have no header.
+    /// Ends a connection for bytes that are no frame, or that have no valid header.
     func refuse(_ peer: Peer, _ error: any Error) {
         statistics.badFrames += 1
         switch error {
@@ -70,13 +70,13 @@ extension BusCore {
         }
     }
 
-    /// Bounds how many ended connections wait for their last bytes to be read: the one that has
-    /// waited the longest, of the user that has the most, is closed.
+    /// Bounds the number of ended connections that wait for their last bytes to be read. If there
+    /// are more than `most`, it closes the oldest one of the user that has the most.
     func boundLingering(_ most: Int) {
         if stage == .running, connections.pools.lingering.count > most { _ = closeLingering() }
     }
 
-    /// A connection is closed.
+    /// Handles a connection that has closed.
     func closed(_ peer: Peer, reason: String) {
         let wasOpen = peer.isOpen
         move(peer, .closed)
@@ -86,7 +86,7 @@ extension BusCore {
         if stage == .goodbye, connections.isEmpty { finish() }
     }
 
-    /// A peer comes to another phase of its life.
+    /// Moves a peer to another phase of its life.
     func move(_ peer: Peer, _ event: PeerLife.Event) {
         connections.left(peer)
         peer.greeting.takeRow()?.removeAwaitingVouch(peer.number)
@@ -94,9 +94,10 @@ extension BusCore {
         connections.entered(peer)
     }
 
-    /// - Parameter reason: `closed`, or the code that the bus ended it with.
+    /// - Parameter reason: `closed`, or the code of the error that the bus ended it with.
     private func endSession(_ peer: Peer, reason: String) {
-        // Ended by itself, and not as the last act of a stop or a replacement.
+        // A death is a session that ends by itself, not in a stop or a replacement. It is taken
+        // down before the requests end, because it depends on what is open.
         var death: ModuleDeath?
         if reason == "closed", stage == .running, let module = peer.module, module.row != nil, module.peer === peer,
             !module.isRetired
@@ -133,7 +134,7 @@ extension BusCore {
         }
     }
 
-    /// What the end of a session is to those whose requests it had.
+    /// Returns the error for the requests that a session had when it ended.
     private func endingError(of peer: Peer, _ reason: String) -> BusError {
         if reason == ErrorCode.shuttingDown.rawValue, isDraining(peer), let module = peer.module {
             return BusError(
@@ -165,7 +166,7 @@ extension BusCore {
             module.setSuccessor(nil)
             goOn(successor, as: module)
         } else {
-            // The launcher may have told of the process's end before its connection did.
+            // The launcher may have reported the end of the process before the connection closed.
             let isTold = (reason == "closed" || peer.farewell != nil) && !module.said.reason.isEmpty
             rowEnded(module, reason: isTold ? module.said.reason : reason)
         }
@@ -173,14 +174,13 @@ extension BusCore {
     }
 }
 
-/// What a gone peer asked for: nobody waits for it, and its callees are told. Where a
-/// peer had many requests open, and others wait for their turns, they end in pieces.
-/// Until the last has ended the closed peer is kept, and an answer that still comes is
-/// dropped with its queue.
+/// The requests of a closed peer. No caller waits for them any more, and their callees get a
+/// `cancel`. If the peer had many open requests and a light peer is connected, they end in batches.
+/// The closed peer is kept until the last one has ended; an answer that still arrives is dropped.
 extension BusCore {
-    /// A peer with more open requests than this ends in pieces.
+    /// A peer with more open requests than this ends in batches.
     private static let mostEndedAtOnce = 128
-    /// So many requests end in a piece while somebody light is there: some ten microseconds' work.
+    /// The requests in a batch while a light peer is connected: some ten microseconds of work.
     private static let sharedBatch = 12
 
     func endMade(by peer: Peer) {
@@ -191,7 +191,7 @@ extension BusCore {
         if let first = work.add(deferredClose: peer) { endAllMade(by: first) }
     }
 
-    /// Ends the next piece of what the peer asked for that has been gone the longest.
+    /// Ends the next batch of requests of the peer that closed first.
     func advanceDeferredCloses() {
         guard let peer = work.deferredCloses.first else { return }
         let error = Self.isGone(peer)
@@ -203,7 +203,7 @@ extension BusCore {
         if peer.firstMade == nil { work.remove(deferredClose: peer) }
     }
 
-    /// Ends all that gone peers asked for: what comes next must find none of it.
+    /// Ends all requests of closed peers, for callers that must find none.
     func finishDeferredCloses() {
         for peer in work.takeDeferredCloses() { endAllMade(by: peer) }
     }

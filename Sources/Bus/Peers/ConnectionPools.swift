@@ -1,10 +1,9 @@
 import StrataCore
 
-/// What the broker's connections are counted by: three pools, each counted by user, and
-/// the modules' sessions. All of it follows from the peers, so that a broker that goes on
-/// where another was counts them anew.
+/// The counters of the broker's connections: three pools, each counted by user, and the modules'
+/// sessions. All of it follows from the peers, so a broker that was replaced counts them again.
 struct ConnectionPools {
-    /// Who may be without hello's answer beside whom.
+    /// The pools of connections whose hello isn't answered yet.
     enum Pool: UInt8 {
         /// The broker's user, root, and processes that the launcher has vouched for.
         case known
@@ -12,23 +11,23 @@ struct ConnectionPools {
         case others
     }
 
-    /// Connections without hello's answer.
+    /// Connections whose hello isn't answered yet.
     private(set) var known = ConnectionsByUser()
     private(set) var others = ConnectionsByUser()
-    /// Ended connections whose last bytes nobody has read.
+    /// Ended connections whose last bytes have not been read yet.
     private(set) var lingering = ConnectionsByUser()
-    /// Sessions of rows and guests.
+    /// The number of sessions of rows and guests.
     private(set) var modules = 0
 
     subscript(pool: Pool) -> ConnectionsByUser { pool == .known ? known : others }
 
-    /// A peer has come to its present phase.
+    /// Counts a peer in its new phase.
     mutating func entered(_ peer: Peer) {
         if let pool = Self.pool(of: peer) { self[keyPath: pool].add(peer.number, of: peer.credentials.uid) }
         if peer.isOpen, peer.role == .module { modules += 1 }
     }
 
-    /// A peer leaves its present phase.
+    /// Stops counting a peer in the phase that it leaves.
     mutating func left(_ peer: Peer) {
         if let pool = Self.pool(of: peer) { self[keyPath: pool].remove(peer.number, of: peer.credentials.uid) }
         if peer.isOpen, peer.role == .module { modules -= 1 }
@@ -43,21 +42,21 @@ struct ConnectionPools {
     }
 }
 
-/// Connections in the order in which they came, counted by user: it says which one
-/// goes where there are too many, so that no user can take the places of another.
+/// Connections in the order in which they came, counted by user. It picks the connection to end if
+/// there are too many, so that no user can crowd out another.
 ///
-/// Knows no peers: connections and users are numbers.
+/// It knows no peers: connections and users are numbers.
 struct ConnectionsByUser {
-    /// How many there are, of all users.
+    /// The number of connections of all users.
     private(set) var count = 0
     /// Each user's connections, oldest first.
     private var byUser: [UInt32: [UInt64]] = [:]
 
-    /// The one that goes first.
+    /// The connection that ends first.
     struct Surplus: Equatable {
         let number: UInt64
         let user: UInt32
-        /// How many that user has.
+        /// The number of connections of that user.
         let count: Int
     }
 
@@ -73,8 +72,8 @@ struct ConnectionsByUser {
         count -= 1
     }
 
-    /// The oldest connection of the user that has the most; of users that have as many,
-    /// of the one whose oldest is the oldest. Its cost grows with the users alone.
+    /// The oldest connection of the user that has the most. If several users have the most, it is
+    /// the oldest connection among theirs. The cost grows only with the number of users.
     var surplus: Surplus? {
         let most = byUser.max { one, other in
             (one.value.count, other.value[0]) < (other.value.count, one.value[0])

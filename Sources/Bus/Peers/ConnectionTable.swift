@@ -1,23 +1,22 @@
 import StrataCore
 
-/// The connections as the bus counts them, and those of them that something is to be done for
-/// at the round's end.
+/// All connections, and the list of those that need something done at the round's end.
 struct ConnectionTable {
     private var peers: [UInt64: Peer] = [:]
     /// The number that the next connection gets.
     private(set) var next: UInt64 = 1
     private(set) var pools = ConnectionPools()
-    /// How many connections there may be, and what bounds them.
+    /// How many connections there may be, and what sets that bound.
     private(set) var limit = ConnectionLimit()
     /// Peers with something to write.
     private(set) var dirty: [Peer] = []
-    /// Closed peers. Code that handles a frame doesn't retain the peers that it finds, so each one
+    /// Closed peers. Code that handles a frame doesn't retain the peers that it finds, so each peer
     /// lives at least until its round ends.
     private(set) var closed: [Peer] = []
 
     init() {}
 
-    /// Goes on with the numbers of another program's.
+    /// Continues the numbers of the previous program's bus.
     init(next: UInt64) { self.next = next }
 
     subscript(number: UInt64) -> Peer? { peers[number] }
@@ -25,10 +24,10 @@ struct ConnectionTable {
     var count: Int { peers.count }
     var isEmpty: Bool { peers.isEmpty }
 
-    /// All, in any order.
+    /// All connections, in any order.
     var all: some Collection<Peer> { peers.values }
 
-    /// All, in the order in which they came.
+    /// All connections, in the order in which they came.
     var inOrder: [Peer] { peers.values.sorted { $0.number < $1.number } }
 
     mutating func add(_ peer: Peer) {
@@ -36,13 +35,13 @@ struct ConnectionTable {
         next = max(next, peer.number + 1)
     }
 
-    /// A connection has closed.
+    /// Removes a connection that has closed.
     mutating func remove(_ peer: Peer) {
         closed.append(peer)
         peers[peer.number] = nil
     }
 
-    /// Another bus goes on with all of them.
+    /// Removes and returns all connections, because another bus continues with them.
     mutating func takeAll() -> [Peer] {
         defer { peers = [:] }
         return Array(peers.values)
@@ -57,7 +56,7 @@ struct ConnectionTable {
 
     // MARK: The round's end
 
-    /// A peer has something to write.
+    /// Notes that a peer has something to write.
     @inline(__always)
     mutating func wrote(to peer: Peer) {
         guard !peer.isDirty else { return }
@@ -65,17 +64,18 @@ struct ConnectionTable {
         dirty.append(peer)
     }
 
-    /// All that was to be written was offered to the kernel.
+    /// Clears the list of peers to write, because all of it was offered to the kernel.
     mutating func cleaned() { dirty.removeAll(keepingCapacity: true) }
 
     /// Frees up to `count` closed peers.
     mutating func drop(_ count: Int) { closed.removeLast(min(count, closed.count)) }
 }
 
-/// How many connections a process may have: as the manifest says, or as its descriptors allow.
+/// The most connections that a process may have: the manifest's limit, or what its descriptors
+/// allow.
 struct ConnectionLimit {
-    /// Descriptors that no connection gets: the standard ones, the listener, the loop's, the
-    /// lifeline, and for a while files of `/proc` and of a replacement.
+    /// Descriptors that no connection gets: the standard ones, the listener, those of the loop, the
+    /// lifeline, and at times files of `/proc` and of a replacement.
     private static let kept = 32
 
     /// How many descriptors the process may have.
@@ -84,12 +84,12 @@ struct ConnectionLimit {
     /// - Parameter wanted: `limits.connections`.
     func most(_ wanted: Int) -> Int { min(wanted, max(1, descriptors - Self.kept)) }
 
-    /// What bounds the connections.
+    /// The name of the limit that bounds the connections.
     func name(_ wanted: Int) -> String {
         most(wanted) < wanted ? "RLIMIT_NOFILE, \(descriptors) descriptors" : "limits.connections"
     }
 
-    /// What keeps `limits.connections` from being met; nil where nothing does.
+    /// Why `limits.connections` can't be reached; nil if it can.
     func problem(_ wanted: Int) -> String? {
         guard most(wanted) < wanted else { return nil }
         return

@@ -1,7 +1,7 @@
 import StrataCore
 
-/// What a peer says of itself in `bus/hello`, or what a module says further in
-/// `bus/register`, judged by its form alone.
+/// What a peer declares in `bus/hello`, or a module in `bus/register`. Only its form has been
+/// checked.
 struct Hello {
     enum Role: Equatable {
         case module(String)
@@ -16,12 +16,12 @@ struct Hello {
     var requires: [String] = []
     var events: [String] = []
     var resumed = false
-    /// Whether the session is told when another process takes over from it.
+    /// Whether the session is notified when another process takes over from it.
     var retiring = false
-    /// Whether a further part follows, in `bus/register`.
+    /// Whether another part follows, in `bus/register`.
     var more = false
 
-    /// Interfaces and URLs, as hello and `bus/register` bring them.
+    /// The interfaces and URLs that hello or `bus/register` brings.
     struct Offer {
         var interfaces: [Interface] = []
         var urls: [URL] = []
@@ -31,7 +31,7 @@ struct Hello {
         var name = ""
         var instances = InterfaceRecord.Instances.single
         var actions: [InterfaceRecord.Action]?
-        /// Whether its actions join those that the module's interface has.
+        /// Whether its actions are added to those that the module's interface already has.
         var adds = false
     }
 
@@ -41,11 +41,11 @@ struct Hello {
         var interface = ""
         var action = ""
 
-        /// As it was written.
+        /// The path as it was written.
         var path: String { pattern.text }
     }
 
-    /// Reads a hello's body.
+    /// Reads the body of hello.
     init(_ body: UnsafeRawBufferPointer) throws(BusError) {
         let reader = try MemberReader(body: body, of: "hello")
         guard let version = try reader.integer("protocol") else {
@@ -83,7 +83,7 @@ struct Hello {
         retiring = try reader.bool("retiring") ?? false
     }
 
-    /// Reads the body of `bus/register`: a further part of what a module brings.
+    /// Reads the body of `bus/register`: another part of what a module brings.
     init(part body: UnsafeRawBufferPointer, of module: String) throws(BusError) {
         role = .module(module)
         let reader = try MemberReader(body: body, of: "bus/register")
@@ -110,10 +110,10 @@ struct Hello {
         }
     }
 
-    /// No header holds a longer one, at its usual limit.
+    /// The most bytes of an observed object; at the usual limit, no header holds a longer one.
     static let longestObject = 16 << 10
 
-    /// `{name, object?, keep?}`, as in hello and in `bus/observe`.
+    /// Reads `{name, object?, keep?}`, as in hello and in `bus/observe`.
     static func observation(_ json: JSON) throws(BusError) -> AppTable.Observed {
         let reader = MemberReader(json, of: "an observation")
         guard let name = try reader.string("name") else {
@@ -130,7 +130,7 @@ struct Hello {
         return .init(name: try checkedName(name), object: object, keep: keep)
     }
 
-    /// So many actions, events and required interfaces one module may have, each.
+    /// The most actions, events and required interfaces that one module may have, each.
     static let mostNames = 16_384
 
     static func checkCount(_ what: String, _ count: Int) throws(BusError) {
@@ -171,7 +171,7 @@ extension Hello.Offer {
         urls = try (reader.array("urls") ?? []).map { json throws(BusError) in try Hello.URL(json) }
     }
 
-    /// A URL that is the same as one before it.
+    /// The first URL that equals an earlier one; nil if there is none.
     var repeatedURL: Hello.URL? {
         var places: Set<Hello.URL.Place> = []
         return urls.first { !places.insert($0.place).inserted }
@@ -179,7 +179,7 @@ extension Hello.Offer {
 }
 
 extension Hello.Interface {
-    /// `"Login": {"instances": "single", "actions": {"signIn": {"auth": false}}}`
+    /// Reads `"Login": {"instances": "single", "actions": {"signIn": {"auth": false}}}`.
     init(_ member: JSON.Member) throws(BusError) {
         name = Name.withoutRouterSuffix(member.name)
         try require(
@@ -202,13 +202,13 @@ extension Hello.Interface {
                 name: action.name, nameBytes: Array(action.name.utf8),
                 needsAuthorization: try reader.bool("auth") ?? false)
         }
-        // Where none are listed all pass.
+        // An interface that lists no actions takes any action.
         self.actions = actions.isEmpty ? nil : actions
     }
 }
 
 extension Hello.URL {
-    /// `{"host": "com.example.login", "path": "/show/:tip", "to": "Login/show"}`
+    /// Reads `{"host": "com.example.login", "path": "/show/:tip", "to": "Login/show"}`.
     init(_ json: JSON) throws(BusError) {
         let reader = MemberReader(json, of: "a URL")
         guard let host = try reader.string("host"), let path = try reader.string("path"),
@@ -231,28 +231,29 @@ extension Hello.URL {
 }
 
 extension Hello.URL {
-    /// What two URLs that can't both be mapped have in common: the names of bound
-    /// segments don't count.
+    /// A key that is equal for two URLs that can't both be mapped. The names of bound segments
+    /// don't count.
     struct Place: Hashable {
         var host: String
         var form: URLForm
     }
 
-    /// How messages name it.
+    /// How messages name the URL.
     var text: String { "\(host)\(path)" }
 
     var place: Place { Place(host: host, form: pattern.form) }
 }
 
 extension String {
-    /// In lower case, letters of ASCII alone.
+    /// The string with the ASCII letters in lower case.
     var lowercasedASCII: String {
         String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 }
 
 extension Hello.Offer {
-    /// Both; what has a name of the further one's is replaced by that.
+    /// Returns this offer with a further one added, which replaces entries of the same name or
+    /// place.
     func adding(_ further: Hello.Offer) -> Hello.Offer {
         var all = self
         let names = Set(further.interfaces.map(\.name))
@@ -266,12 +267,12 @@ extension Hello.Offer {
 }
 
 extension ModuleRecord {
-    /// The interfaces that its present session brought.
+    /// The interfaces that its current session brought.
     var offeredInterfaces: [Hello.Interface] {
         session.interfaces.map { Hello.Interface(name: $0.name, instances: $0.instances, actions: $0.actions) }
     }
 
-    /// What its present session brought.
+    /// Everything that its current session brought.
     var offer: Hello.Offer {
         Hello.Offer(
             interfaces: offeredInterfaces,

@@ -1,17 +1,18 @@
 import StrataCore
 
-/// What a session has, or would have, of what is limited by number and by its texts' bytes.
+/// What a session has, or would have, of the things that are limited in number and in the bytes of
+/// their texts.
 struct Holdings {
     let interfaces: Int
-    /// What each costs in bytes.
+    /// The cost of each in bytes, here and below.
     let urls: [Int]
     let observations: [Int]
     var events: [Int] = []
 
     /// - Parameters:
     ///   - whose: how the message begins, such as `hello brings`.
-    ///   - may: how it says who is limited.
-    ///   - advice: how it ends.
+    ///   - may: how the message names the limit's subject, such as `one module may have`.
+    ///   - advice: how the message ends.
     func checkCounts(_ limits: AppTable.Limits, _ whose: String, _ may: String, _ advice: String = "") throws(BusError)
     {
         let quotas = [
@@ -32,15 +33,16 @@ struct Holdings {
     }
 }
 
-/// How many bytes of names, patterns and objects the bus keeps for one module: what is
-/// limited by number may have texts of many lengths.
+/// The limits on the bytes of names, patterns and objects that the bus keeps for one module. Limits
+/// on their number don't bound their lengths.
 enum Texts {
-    /// Of what is limited to `count`, each may have 1 KiB on average; 1 MiB in any case.
+    /// Returns the most bytes for things of which there may be `count`: 1 KiB each on average, but
+    /// at least 1 MiB in all.
     static func most(_ count: Int) -> Int { max(1 << 20, count << 10) }
 
     /// - Parameters:
-    ///   - whose: who has them, as the message says it.
-    ///   - what: what they belong to.
+    ///   - whose: who has the texts, as the message says it.
+    ///   - what: what the texts belong to.
     static func check(_ whose: String, _ what: String, _ bytes: Int, _ most: Int) throws(BusError) {
         try require(
             bytes <= most, .overloaded,
@@ -60,11 +62,11 @@ extension AppTable.URLMapping {
 }
 
 extension URLTarget {
-    /// The same as its mapping's.
+    /// The same bytes as its mapping's.
     var cost: Int { host.utf8.count + pattern.text.utf8.count + interface.utf8.count + 1 + action.utf8.count }
 }
 
 extension Hello.URL {
-    /// The same as its mapping's.
+    /// The same bytes as its mapping's.
     var cost: Int { host.utf8.count + path.utf8.count + interface.utf8.count + 1 + action.utf8.count }
 }

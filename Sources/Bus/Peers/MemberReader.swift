@@ -1,7 +1,7 @@
 import StrataCore
 
-/// Reads the members of a JSON object that a peer sent, each of one type; what
-/// isn't there is nil, and what has another type is `bad-params`.
+/// Reads the members of a JSON object that a peer sent, each with the type it must have. A missing
+/// member is nil, and a member of another type is `bad-params`.
 struct MemberReader {
     private let json: JSON
     private let owner: String
@@ -45,7 +45,7 @@ struct MemberReader {
         } ?? []
     }
 
-    /// A string that must be there.
+    /// Reads a string that must be present.
     func required(_ name: String) throws(BusError) -> String {
         guard let value = try string(name) else {
             throw BusError(.badParams, "\(owner) lacks \"\(name)\", a string")
@@ -64,7 +64,7 @@ struct MemberReader {
 }
 
 extension JSON {
-    /// How messages name a value's type.
+    /// How messages name the value's type.
     var typeName: String {
         switch self {
         case .null: "null"

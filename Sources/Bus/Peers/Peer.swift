@@ -1,9 +1,9 @@
 import StrataCore
 
-/// One connection as the bus sees it: who it is, what waits for it, and what is open in its
-/// name. What it may do is decided elsewhere.
+/// One connection as the bus sees it: its identity, its outbox, and the requests that it has made
+/// and serves. What it may do is decided elsewhere.
 package class Peer {
-    /// Whether a module's session still says what it brings, and what begins after that.
+    /// Whether a module's session is still registering what it brings, and what begins after that.
     enum Offering: UInt8 { case over, starting, resuming }
 
     typealias Role = PeerRole
@@ -18,44 +18,44 @@ package class Peer {
     final private(set) var firstMade: CallPointer?
     @exclusivity(unchecked)  // the same
     final private(set) var firstServed: CallPointer?
-    /// How many calls it serves.
+    /// The number of calls that it serves.
     @exclusivity(unchecked)  // the same
     final private(set) var servedCount = 0
     @exclusivity(unchecked)  // the same
     final private(set) var life = PeerLife.greeting
-    /// When a request of somebody's was sent to it last.
+    /// When a request was last sent to it, in milliseconds of the loop's clock.
     @exclusivity(unchecked)  // the same
     final private(set) var lastRequest: UInt64 = 0
     final private(set) var role = Role.none
-    /// Set where the role is `module`.
+    /// The module that it is; nil unless the role is `module`.
     final private(set) var module: ModuleRecord?
-    /// The process that the launcher had vouched for when its hello was taken; nil where
-    /// nobody had.
+    /// The process that the launcher had vouched for when this hello was accepted; nil if there was
+    /// no vouch.
     final private(set) var vouched: ProcessIdentity?
-    /// A module's; an operator and the launcher have none.
+    /// A module's rank; 0 for an operator and the launcher, which have none.
     final private(set) var rank = 0
-    /// What `from` says of it; empty before hello.
+    /// Its name in `from`; empty before hello.
     final private(set) var from = UnsafeRawBufferPointer.none
     final var observations = PeerObservations()
     final var instances = InstanceCounts()
-    /// Bytes of its requests that wait for a module.
+    /// The bytes of its requests that wait for modules.
     final private(set) var heldBytes = 0
 
-    /// Is in the bus's list of those with something to write.
+    /// Whether it is in the bus's list of peers with something to write.
     @exclusivity(unchecked)  // because it is looked at for each message, on one thread
     final var isDirty = false
-    /// It has a monitor open.
+    /// Whether it has a monitor open.
     @exclusivity(unchecked)  // the same
     final private(set) var isMonitoring = false
-    /// What it has sent is still handled, and then it is closed or, with this, ended.
+    /// The error that ends it once everything it has sent is handled; nil if it isn't to end.
     final private(set) var farewell: BusError?
     final var greeting = PeerGreeting()
-    /// Credit for calls that it serves waits for room in its outbox.
+    /// Whether credit for calls that it serves waits for room in its outbox.
     final private(set) var owesCredit = false
-    /// How often the launcher was asked to stop it, as it idled.
+    /// How often the launcher was asked to stop it for being idle.
     final private(set) var stopAttempts = 0
     final private(set) var offering = Offering.over
-    /// It wants to be told when another process takes over from it.
+    /// Whether it wants to be notified when another process takes over from it.
     final private(set) var wantsRetiring = false
 
     init(number: UInt64, credentials: PeerCredentials, outbox: consuming Outbox) {
@@ -68,10 +68,10 @@ package class Peer {
 
     // MARK: Who it is
 
-    /// Says who it is, once.
+    /// Sets its identity, once.
     /// - Parameters:
-    ///   - module: where the role is `module`.
-    ///   - rank: its session's.
+    ///   - module: its record, if the role is `module`.
+    ///   - rank: its session's rank.
     final func identify(as role: Role, _ module: ModuleRecord?, rank: Int) {
         self.role = role
         self.module = module
@@ -82,7 +82,7 @@ package class Peer {
         from = UnsafeRawBufferPointer(memory)
     }
 
-    /// The launcher has vouched for its process.
+    /// Notes the process that the launcher has vouched for.
     final func noteVouch(_ process: ProcessIdentity) { vouched = process }
 
     /// How messages name it.
@@ -97,31 +97,31 @@ package class Peer {
 
     final var isOpen: Bool { life.isOpen }
 
-    /// Whether it is there and not read for now.
+    /// Whether it is connected but not read at present.
     final var isPaused: Bool { !life.isRead && !life.isOver }
 
-    /// Whether it waits for work that goes in pieces.
+    /// Whether it waits for work that is done in batches.
     final var awaitsIdleWork: Bool { life == .open(.idleWork) }
 
-    /// Something has happened to it.
+    /// Takes an event of its life.
     final func take(_ event: PeerLife.Event) { life.take(event) }
 
-    /// Its hello waits for the row's vouch, until that event is over.
+    /// Makes its hello wait for the row's vouch; ends with the next change of its life.
     final func waits(for row: ModuleRecord, helloID: UInt64) {
         greeting.wait(for: row, helloID: helloID)
         row.addAwaitingVouch(number)
     }
 
-    /// Its session says what it brings in parts.
+    /// Sets whether its session registers what it brings in parts.
     final func setOffering(_ offering: Offering) { self.offering = offering }
 
-    /// It is to be told when another process takes over.
+    /// Sets whether it is notified when another process takes over.
     final func setWantsRetiring(_ wants: Bool) { wantsRetiring = wants }
 
-    /// What it has sent is handled, and then it is ended with this.
+    /// Sets the error that ends it once everything it has sent is handled.
     final func setFarewell(_ farewell: BusError) { self.farewell = farewell }
 
-    /// It has a monitor open, or none any more.
+    /// Sets whether it has a monitor open.
     final func setMonitoring(_ isMonitoring: Bool) { self.isMonitoring = isMonitoring }
 
     // MARK: Requests made and served
@@ -139,10 +139,10 @@ package class Peer {
         firstServed.remove(call, \.served)
     }
 
-    /// Bytes of its requests wait, or wait no more.
+    /// Adds to the bytes of its requests that wait; `change` is negative when they stop waiting.
     final func countHeld(_ change: Int) { heldBytes += change }
 
-    /// A request of somebody's was sent to it, or has ended.
+    /// Notes that a request was sent to it, or that one of its requests has ended.
     @inline(__always)
     final func wasUsed(at now: UInt64) { lastRequest = now }
 
@@ -154,7 +154,7 @@ package class Peer {
         return stopAttempts
     }
 
-    /// Goes on where another program was.
+    /// Restores the state that the previous program's bus saved.
     final func resume(_ state: PeerState) {
         life = state.life
         observations = PeerObservations(next: state.nextSubscription)
@@ -169,39 +169,39 @@ package class Peer {
     }
 }
 
-/// What is kept of a connection until its hello is answered.
+/// What the bus keeps of a connection until its hello is answered.
 struct PeerGreeting {
-    /// Where it is counted.
+    /// The pool that counts it.
     private(set) var pool = ConnectionPools.Pool.others
     /// The row whose vouch its hello waits for.
     private(set) var row: ModuleRecord?
-    /// The number of the hello that waits, or has waited; 0 for none.
+    /// The number of the hello that waits or has waited; 0 if there is none.
     private(set) var helloID: UInt64 = 0
 
     mutating func count(in pool: ConnectionPools.Pool) { self.pool = pool }
 
     mutating func wait(for row: ModuleRecord?, helloID: UInt64) { (self.row, self.helloID) = (row, helloID) }
 
-    /// - Returns: the row that it has waited for.
+    /// - Returns: the row that it waited for.
     mutating func takeRow() -> ModuleRecord? {
         defer { row = nil }
         return row
     }
 }
 
-/// What one peer observes.
+/// The observations of one peer.
 struct PeerObservations {
     private(set) var all: [Observation] = []
-    /// How many of them keep all.
+    /// The number of them with `keep: all`.
     private(set) var keepingAll = 0
-    /// Bytes of their names and objects.
+    /// The bytes of their names and objects.
     private(set) var bytes = 0
-    /// The number that its next one gets.
+    /// The number of the next observation.
     private(set) var next: UInt64 = 1
 
     init() {}
 
-    /// Goes on with the numbers of another program's.
+    /// Continues the numbers of the previous program's bus.
     init(next: UInt64) { self.next = next }
 
     var count: Int { all.count }
@@ -219,6 +219,6 @@ struct PeerObservations {
         if observation.terms.keep == .all { keepingAll -= 1 }
     }
 
-    /// Its session has ended.
+    /// Removes all observations, because the session has ended.
     mutating func removeAll() { (all, keepingAll, bytes) = ([], 0, 0) }
 }

@@ -1,35 +1,35 @@
-/// Where a connection is in its life, and whether it is read.
+/// The stage of a connection's life, and whether it is read.
 ///
-/// A state machine without I/O. `after` lists each legal pair of state and event; any other is a
-/// mistake of the bus's. docs/architecture.md shows its diagram.
+/// A state machine without I/O. `after` lists each legal pair of state and event; any other pair is
+/// a bug in the bus. docs/architecture.md shows its diagram.
 enum PeerLife: Equatable {
-    /// It has not said hello.
+    /// It has not said hello yet.
     case greeting
-    /// It said hello with a token that nobody has vouched for yet; it isn't read.
+    /// Its hello has a token that the launcher has not vouched for yet. It isn't read.
     case waitingForVouch
     case open(Reading)
-    /// The bus has ended it; what is queued still goes out.
+    /// The bus has ended it; its queued bytes still go out.
     case ending
     case closed
 
-    /// Whether an open connection is read, and why not.
+    /// Whether an open connection is read, and if not, why.
     enum Reading: UInt8, CaseIterable {
         case read
-        /// It doesn't read its answers.
+        /// It isn't read, because it doesn't read its own answers.
         case answersUnread
-        /// Work that goes in pieces is done first: its own fan-out or listing, or a fan-out that
-        /// its next broadcast must not overtake.
+        /// It isn't read until work in batches is done: its own fan-out or listing, or a fan-out
+        /// that its next broadcast must not overtake.
         case idleWork
     }
 
     enum Event: Equatable {
-        /// Its hello waits for the launcher's vouch.
+        /// Its hello now waits for the launcher's vouch.
         case vouchAwaited
-        /// The launcher has vouched for the row, or the row is gone: its hello is judged again.
+        /// The launcher has vouched for the row, or the row was removed: the hello is judged again.
         case vouched
         /// Its hello was accepted.
         case admitted
-        /// It isn't read for now.
+        /// It isn't read for the time being.
         case paused(Reading)
         case resumed
         /// The bus ends it.
@@ -37,7 +37,7 @@ enum PeerLife: Equatable {
         case closed
     }
 
-    /// The state that an event leads to; nil where the event is illegal in this state.
+    /// Returns the state after an event; nil if the event is illegal in this state.
     func after(_ event: Event) -> PeerLife? {
         switch (self, event) {
         case (.greeting, .vouchAwaited): .waitingForVouch
@@ -57,18 +57,18 @@ enum PeerLife: Equatable {
         }
     }
 
-    /// Goes where an event leads.
+    /// Moves to the state that an event leads to.
     mutating func take(_ event: Event) {
         guard let next = after(event) else { preconditionFailure("illegal transition: \(self), \(event)") }
         self = next
     }
 
-    /// Whether its session is there: it has said hello, and hasn't ended.
+    /// Whether it has a session: it has said hello and hasn't ended.
     @inline(__always) var isOpen: Bool { if case .open = self { true } else { false } }
 
     /// Whether its next frame may be handled.
     @inline(__always) var isRead: Bool { self == .open(.read) || self == .greeting }
 
-    /// Whether nothing of it is handled any more.
+    /// Whether none of its frames are handled any more.
     var isOver: Bool { self == .ending || self == .closed }
 }
