@@ -1,8 +1,8 @@
 import StrataCore
 
-/// Answers, cancels, credits and deadlines: how open requests go on.
+/// Answers, cancels, credits and deadlines: everything that advances or ends an open request.
 extension BusCore {
-    /// The open request that a peer serves under a number.
+    /// Returns the open request that a peer serves under a number.
     @inline(__always)
     private func served(_ id: UInt64, by peer: Peer) -> CallPointer? {
         guard let call = calls.find(id), call.pointee.state == .sent,
@@ -21,7 +21,7 @@ extension BusCore {
             answerInside(call, header, body, from: peer)
             return
         }
-        // Because a call has a caller, who lives to the end of this round.
+        // A call has a caller, and the caller lives until the end of this round.
         call.pointee.caller!._withUnsafeGuaranteedRef { caller in
             if let adaptation = call.pointee.adaptation {
                 forwardAdapted(call, adaptation.takeUnretainedValue(), header, body, from: peer, to: caller)
@@ -31,7 +31,7 @@ extension BusCore {
         }
     }
 
-    /// Sends a reply on to the caller.
+    /// Forwards a reply to the caller.
     @inline(__always)
     func forwardReply(
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer,
@@ -92,7 +92,7 @@ extension BusCore {
         renewDeadline(call)
     }
 
-    /// An answer to a notice or to a call of the bus's own.
+    /// Handles an answer to a notice or to one of the bus's own calls.
     @inline(never)
     private func answerInside(
         _ call: CallPointer, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
@@ -112,7 +112,7 @@ extension BusCore {
     @inline(never)
     func handleError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard header.members.contains(.id) else {
-            // A remark of a client's has no addressee.
+            // An error without id is a client's remark, and has no addressee.
             statistics.dropped += 1
             return
         }
@@ -132,7 +132,7 @@ extension BusCore {
         }
     }
 
-    /// Sends a callee's or an observer's error on to the caller.
+    /// Forwards the error of a callee or an observer to the caller.
     private func forwardError(
         _ call: CallPointer, _ error: BusError, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer
@@ -155,11 +155,12 @@ extension BusCore {
         release(call, "its parent failed")
     }
 
-    /// Those of the bus's own codes that a callee may send.
+    /// The bus's own codes that a callee may send.
     private static let calleeCodes: Set<ErrorCode> = [.badParams, .failed, .unknownAction, .overloaded, .cancelled]
 
-    /// A module may send some of the bus's codes and any with a dot; one that another took
-    /// over from, `replaced` too. The launcher is a part of the bus: its codes are the bus's.
+    /// Reads a callee's error. A module may send some of the bus's codes, and any code with a dot.
+    /// A replaced session may also send `replaced`. The launcher is part of the bus, so it may send
+    /// any code.
     private func calleeError(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) -> BusError {
         let sent = ErrorCode(header.code.text)
         let isAllowed =
@@ -196,7 +197,7 @@ extension BusCore {
         let added = min(header.credit, most - min(call.pointee.stream.credit, most))
         call.pointee.stream.credit += added
         if call.pointee.kind == .served { return feedWatches() }
-        // A report is no stream: nothing of it begins anew.
+        // A report is no stream, so credit restarts nothing.
         guard call.pointee.kind == .call else { return }
         renewDeadline(call)
         if call.pointee.state == .inside { renewOwnCalls(of: call) }
@@ -204,7 +205,7 @@ extension BusCore {
         guard call.pointee.stream.owed == 0,
             fits(HeaderWriter.overhead / 4 + header.trace.count + header.meta.count, callee)
         else {
-            // It goes out, added up, when there is room.
+            // The queue is full: the credit is added up, and sent when there is room.
             call.pointee.stream.owed += added
             callee.setOwesCredit(true)
             return
@@ -223,7 +224,8 @@ extension BusCore {
         }
     }
 
-    /// The authorizer has as long as the call that it is asked about.
+    /// Restarts the deadlines of calls that the bus made for a call: the authorizer has as long as
+    /// the call that it is asked about.
     private func renewOwnCalls(of call: CallPointer) {
         var next = call.pointee.firstChild
         while let child = next {
@@ -234,7 +236,7 @@ extension BusCore {
         }
     }
 
-    /// Sends a callee the credit that found no room in its queue.
+    /// Sends a callee the credit that had no room in its queue.
     func sendOwedCredit(_ callee: Peer) {
         callee.setOwesCredit(false)
         var next = callee.firstServed
@@ -256,14 +258,14 @@ extension BusCore {
         while let call = calls.nextExpired(now: now) { deadlinePassed(call) }
     }
 
-    /// A deadline of the bus's own that is found so late, in milliseconds, was
-    /// missed by the broker: it was halted, or replaced.
+    /// The delay in milliseconds after which a passed deadline of the bus's own calls was missed by
+    /// the broker itself, because it was halted or replaced.
     private static let ownLateness: UInt64 = 50
 
     private func deadlinePassed(_ call: CallPointer) {
         if call.pointee.kind == .own, now > call.pointee.deadline.expiry + Self.ownLateness {
-            // The answer may have come long ago: it is read before a module is
-            // blamed for the bus's own absence.
+            // The answer may have arrived long ago. It is read before a module is blamed for the
+            // broker's own absence.
             call.pointee.deadline.expiry = now + Self.ownLateness
             arm(call)
             return

@@ -19,7 +19,7 @@ extension BusCore {
         }
     }
 
-    /// A `to` that isn't remembered.
+    /// Handles a call whose `to` isn't cached.
     @inline(never)
     private func resolveCall(
         _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
@@ -39,7 +39,7 @@ extension BusCore {
         }
     }
 
-    /// A call to one of the bus's own names.
+    /// Handles a call to one of the bus's own names.
     private func reservedCall(
         _ name: String, _ action: String, hasInstance: Bool, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer
@@ -63,7 +63,7 @@ extension BusCore {
             try check(route, header, from: peer, .existence ... .declaration)
         }
         if let adaptation = route.adaptation {
-            // Whether there is anybody to take it is judged before its body is.
+            // A call that no module can take is refused before its body is looked at.
             try check(route, header, from: peer, .quarantine ... .owner)
             try sendAdapted(adaptation, route, header, body, from: peer)
         } else {
@@ -82,7 +82,7 @@ extension BusCore {
         }
     }
 
-    /// Opens a call that the policy allows, and lets it go on.
+    /// Opens a call that the policy allows, and sends it on.
     @inline(__always)
     private func send(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
@@ -112,7 +112,7 @@ extension BusCore {
         }
     }
 
-    /// Lets a call's replies be renamed.
+    /// Keeps the call's adaptation, so that its replies are renamed.
     @inline(never)
     private func adapt(_ call: CallPointer, _ route: RouteTable.Route) {
         call.pointee.adaptation = route.adaptation.map { .passRetained($0) }
@@ -130,7 +130,7 @@ extension BusCore {
         }
     }
 
-    /// A request whose owner isn't ready: it waits, or is refused.
+    /// Holds a request whose owner isn't ready, or refuses it.
     @inline(never)
     private func wait(
         _ request: Request, _ route: RouteTable.Route, _ header: borrowing Header, for owner: ModuleRecord,
@@ -145,11 +145,11 @@ extension BusCore {
         adapt(call, route)
     }
 
-    /// Queues a call to the module that serves it.
+    /// Queues a call to the session that serves it.
     @inline(__always)
     func deliver(_ call: CallPointer, _ request: Request, to callee: Peer) {
         let body = request.body
-        // The texts are an upper bound of what the header takes.
+        // The texts' lengths are an upper bound for the header's.
         let room =
             request.to.count + 64 + HeaderWriter.room(request.url) + request.trace.count + request.meta.count
             + HeaderWriter.room(request.name)
@@ -181,7 +181,7 @@ extension UnsafeRawBufferPointer {
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Opens: a URL becomes a call of the action that it is mapped to.
+/// Opens: a URL becomes a call of the action that it maps to.
 extension BusCore {
     @inline(never)
     func handleOpen(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {

@@ -1,9 +1,9 @@
 import StrataCore
 
-/// How open requests end: failed, taken back, released, and with them those
-/// that were made for them.
+/// How open requests end: they fail, are taken back, or are released. The requests that were made
+/// for them end with them.
 extension BusCore {
-    /// Ends a request with an error of the bus's.
+    /// Ends a request with an error of the bus.
     func fail(_ call: CallPointer, _ error: BusError) {
         switch call.pointee.kind {
         case .own:
@@ -25,12 +25,11 @@ extension BusCore {
         fail(call, BusError(code, message, ran: ran))
     }
 
-    /// Ends a request, and takes it back from its callee: a request that has
-    /// not begun to be written never reaches it, and its verdict is `no`; one
-    /// that has is cancelled there.
+    /// Ends a request and takes it back from its callee. If none of it has been written yet, it
+    /// never reaches the callee, and `ran` is `no`. Otherwise the callee gets a `cancel`.
     /// - Parameters:
-    ///   - error: with the verdict for a delivered request.
-    ///   - trace: what the cancel carries on.
+    ///   - error: the error, with the `ran` of a delivered request.
+    ///   - trace: the trace that the cancel carries.
     func failAndCancel(
         _ call: CallPointer, _ error: BusError, trace: UnsafeRawBufferPointer = .none,
         meta: UnsafeRawBufferPointer = .none
@@ -40,7 +39,8 @@ extension BusCore {
             error.ran = cancelNotices(call) ? .maybe : .no
         } else if call.pointee.state == .sent, let callee = call.pointee.callee?.takeUnretainedValue() {
             if call.pointee.kind == .own, case .release = calls.purpose(of: call) {
-                // The owner of an instance is told that it has ended, however late it reads.
+                // The owner of an instance is always notified that it has ended, however late it
+                // reads.
             } else if takeBack(call, from: callee) {
                 error.ran = .no
             } else {
@@ -59,32 +59,32 @@ extension BusCore {
         failAndCancel(call, BusError(code, message, ran: .maybe), trace: trace, meta: meta)
     }
 
-    /// Takes a request out of its callee's queue; false where it has begun to
-    /// be written. What came in one turn goes out first, as far as the kernel
-    /// takes it: a request sent before its cancel was delivered before it. The queue of a callee
-    /// whose session has ended is dropped already.
+    /// Takes a request out of its callee's queue. First the queue is written as far as the kernel
+    /// takes it: a request that was sent before its cancel must count as delivered before it. The
+    /// queue of a callee whose session has ended is already dropped.
+    /// - Returns: false if the request has begun to be written.
     func takeBack(_ call: CallPointer, from callee: Peer) -> Bool {
         if callee.isOpen, callee.outbox.written < call.pointee.end { host.write(to: callee) }
         return callee.isOpen
             ? callee.outbox.remove(endingAt: call.pointee.end) : !mayArrive(call, at: callee)
     }
 
-    /// Ends a request whose callee is gone.
+    /// Ends a request whose callee's session has ended.
     func calleeEnded(_ call: CallPointer, _ error: BusError) {
         var error = error
         if let callee = call.pointee.callee?.takeUnretainedValue(), !mayArrive(call, at: callee) { error.ran = .no }
         fail(call, error)
     }
 
-    /// Whether a request has reached a peer whose session has ended, or still
-    /// will: a frame that has begun goes out to its end where the bus ended
-    /// the connection, and doesn't where the peer did.
+    /// Whether a request has reached, or will still reach, a peer whose session has ended. A frame
+    /// that was partly written is completed if the bus ended the connection, but not if the peer
+    /// closed it.
     func mayArrive(_ call: CallPointer, at callee: Peer) -> Bool {
         callee.life == .closed
             ? callee.outbox.written >= call.pointee.end : callee.outbox.hasBegun(endingAt: call.pointee.end)
     }
 
-    /// Takes a request out of every list; requests made for it are cancelled.
+    /// Takes a request out of every list, and cancels the requests that were made for it.
     @inline(__always)
     func release(_ call: CallPointer, _ reason: @autoclosure () -> String) {
         calls.disarm(call)
@@ -111,6 +111,7 @@ extension BusCore {
         if children != nil { endOrphans() }
     }
 
+    // One loop ends all of them, also those that become orphans meanwhile.
     @inline(never)
     private func endOrphans() {
         guard calls.beginEndingOrphans() else { return }
@@ -119,7 +120,7 @@ extension BusCore {
         }
     }
 
-    /// Takes the copy out of a request that waited, which goes on.
+    /// Takes the copy out of a request that waited and now continues.
     func unhold(_ call: CallPointer) -> HeldRequest {
         let held = call.pointee.held!.takeRetainedValue()  // because a held call has its copy
         call.pointee.held = nil
@@ -138,9 +139,9 @@ extension BusCore {
     }
 }
 
-/// What is against a request: the judge decides it, from what the bus knows.
+/// The checks of a request: the judge decides, from what the bus knows.
 extension BusCore {
-    /// Asks some of the checks on a routed call.
+    /// Runs some of the checks on a routed call.
     @inline(never)
     func check(
         _ route: RouteTable.Route, _ header: borrowing Header, from peer: Peer, _ checks: ClosedRange<Check>
@@ -155,7 +156,7 @@ extension BusCore {
         if let refusal { throw refusal }
     }
 
-    /// What is known of a request that waits, or has waited.
+    /// Returns what is known of a request that waits or has waited.
     func facts(of request: Request, _ owner: ModuleRecord, from peer: Peer) -> LiveFacts {
         LiveFacts(
             core: self, kind: request.kind, peer: peer, owner: owner, interface: request.interface,
@@ -169,14 +170,15 @@ extension BusCore {
         return BusError(.unknownInterface, "no row and no live module provides \(name): \(hint)")
     }
 
-    /// The interface that adapters lead to from a required name.
+    /// Returns the interface that adapters lead to from a required name; nil if there is none.
     func adapted(_ required: String) -> InterfaceRecord? {
         adapters.target(required, "", isProvided: { routes.interface($0) != nil }).flatMap {
             routes.interface($0.interface)
         }
     }
 
-    /// The step of its sender's start that a request is made for.
+    /// Returns the step of the sender's start during which a request is made; nil if it isn't made
+    /// in one.
     func startStep(_ header: borrowing Header, of peer: Peer) -> StartStep? {
         guard header.members.contains(.parent), let parent = openParent(header, of: peer),
             parent.pointee.isLifecycle, let module = peer.module

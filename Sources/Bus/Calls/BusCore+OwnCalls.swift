@@ -1,21 +1,21 @@
 import StrataCore
 
-/// Calls of the bus's own: to modules, to the launcher, to the authorizer.
+/// The bus's own calls: to modules, to the launcher, to the authorizer.
 extension BusCore {
-    /// Calls a module at `module/…`, or the launcher or the authorizer.
+    /// Calls a module at `module/…`, or calls the launcher or the authorizer.
     /// - Parameters:
-    ///   - trace: that of the request it is made for, with its quotation marks.
+    ///   - trace: the trace of the request that the call is made for, with its quotation marks.
     ///   - meta: a JSON object's bytes.
-    ///   - action: where it is a module's own, the number of its name.
-    ///   - request: what it is made for: it is cancelled where that one ends.
-    ///   - mustFit: whether a full queue refuses it, as it does any call.
+    ///   - action: the number of the action's name, if it is a module's action.
+    ///   - request: the request that the call is made for, whose end cancels it.
+    ///   - mustFit: whether a full queue refuses it, as it does any other call.
     func callOwn(
         _ peer: Peer, to: String, name: String? = nil, body: [UInt8] = [], trace: [UInt8] = [],
         meta: [UInt8] = [], of action: UInt32 = ActionNames.none, for request: CallPointer? = nil, deadline: UInt64,
         mustFit: Bool = false, _ purpose: OwnPurpose
     ) {
         let count = body.count + trace.count + meta.count + HeaderWriter.overhead / 2
-        // A request that waits for the answer has its body there already.
+        // A request that waits for the answer already counts its own body.
         let new = request?.pointee.held == nil ? count : count - body.count
         if mustFit, peer.isOpen, !fits(count, peer, new: new) {
             let full = BusError(
@@ -59,55 +59,55 @@ extension BusCore {
     }
 }
 
-/// What a call of the bus's own is for, and so what is done with its answer.
+/// The purpose of one of the bus's own calls, which decides what is done with its answer.
 ///
-/// Values and no closures: a broker that is replaced writes them down, and the
-/// next program goes on with them.
+/// The cases are values, not closures: a broker that is replaced writes them down, and the next
+/// program continues with them.
 enum OwnPurpose {
-    /// A step of a module's start, and how far it is when that was answered.
+    /// A step of a module's start, and the state that its answer leads to.
     case start(ModuleRecord, reaches: ModuleLife.Step)
-    /// tearDown of a module that is retired.
+    /// The tearDown of a module that is retired.
     case retirement(ModuleRecord, Retirement)
-    /// `module/retiring` of a session that another took over from.
+    /// `module/retiring` of a session that another one has replaced.
     case retiring
-    /// tearDown of such a session.
+    /// The tearDown of such a session.
     case dismissal(ModuleRecord)
-    /// tearDown at the app's end.
+    /// The tearDown at the app's end.
     case ending
-    /// An event, for the listener of that index.
+    /// An event, for the listener at that index.
     case event(Emission, Int)
     /// `launcher/reload`.
     case table
-    /// `launcher/start`, for those that wait for the module.
+    /// `launcher/start`, for requests that wait for the module.
     case wanted(ModuleRecord)
-    /// The watchdog's, each so many milliseconds.
+    /// The watchdog's ping, sent every `interval` milliseconds.
     case ping(ModuleRecord, interval: UInt64)
-    /// `launcher/stop` of an idle session, of that number; so many milliseconds
-    /// after a refusal it is asked again.
+    /// `launcher/stop` of the idle session with that number. After a refusal it is sent again in
+    /// `pause` milliseconds.
     case stop(peer: UInt64, pause: UInt64)
-    /// `launcher/restart` of a session that did not answer its ping.
+    /// `launcher/restart` of a session that didn't answer its ping.
     case restart(peer: UInt64, pause: UInt64)
     /// `module/released`.
     case release
-    /// The authorizer's word on a call that is kept.
+    /// The authorizer's answer about a call that is kept.
     case authorization(CallReference)
     /// `module/metrics`, for an operator's request.
     case metrics(CallReference)
 
-    /// Why a module is retired, which says what follows.
+    /// Why a module is retired, which decides what follows.
     enum Retirement {
-        /// The launcher asked, and this call of its waits.
+        /// The launcher asked for it, and this call of the launcher's waits.
         case asked(CallReference)
-        /// Nobody asked anything of it for so many milliseconds.
+        /// No peer has sent the module a request for this many milliseconds.
         case idle(UInt64)
-        /// Its row is gone.
+        /// Its row was removed.
         case removed
     }
 }
 
 extension BusCore {
-    /// A call of the bus's own was answered, or has failed.
-    /// - Parameter callee: whom it was made to; its session may have ended.
+    /// Handles the answer to one of the bus's own calls, or its failure.
+    /// - Parameter callee: the peer that was called; its session may have ended.
     func own(_ purpose: OwnPurpose, _ callee: Peer, _ answer: OwnAnswer) {
         switch purpose {
         case .start(let module, let step): startAnswered(module, callee, step, answer)
@@ -122,7 +122,7 @@ extension BusCore {
         case .stop(let number, let pause):
             if case .failure = answer, let peer = connections[number] { setAlarm(.idle, of: peer, after: pause) }
         case .restart(let number, let pause):
-            // Where it still hangs, the next ping shows it.
+            // If the module still hangs, the next ping shows it.
             if case .failure = answer, let peer = connections[number] { setAlarm(.ping, of: peer, after: pause) }
         case .release: releaseAnswered(callee, answer)
         case .authorization(let call): authorizerAnswered(call, answer)

@@ -2,42 +2,41 @@ import StrataCore
 
 typealias CallPointer = UnsafeMutablePointer<Call>
 
-/// An open request, from the moment that the bus took it until its final
-/// answer. Lives in a slab at a place of its own; the lists that it is in are
-/// links in itself, so that opening and ending one allocates nothing.
+/// An open request, from the moment that the bus accepts it until its final answer. It lives in a
+/// slot of a slab. The lists that contain it are linked through the call itself, so opening or
+/// ending one allocates nothing.
 struct Call {
     let slot: UInt32
     var generation: UInt32 = 0
     var life = RequestLife()
-    /// A call at `module/…`: its end cancels nothing that was made for it.
+    /// Whether it is a call at `module/…`, whose end cancels nothing that was made for it.
     var isLifecycle = false
 
-    /// The authorizer has allowed it.
+    /// Whether the authorizer has allowed it.
     var isAuthorized = false
-    /// Which action it is of, as `ActionNames` numbers them; `none` for what is no
-    /// module's action.
+    /// The number of its action in `ActionNames`; `none` if it isn't for a module's action.
     var action = ActionNames.none
 
-    /// Who asked; nil where the bus itself did. Unretained, because a
-    /// peer's calls end before the peer does.
+    /// The peer that made it; nil for the bus's own. Unretained, because a peer's calls end before
+    /// the peer does.
     var caller: Unmanaged<Peer>?
     var callerID: UInt64 = 0
-    /// Who serves it. Unretained for the same reason.
+    /// The peer that serves it. Unretained for the same reason.
     var callee: Unmanaged<Peer>?
     /// The position in the callee's outbox behind this request.
     var end: UInt64 = 0
-    /// The module that it waits for. Unretained: the module's queue holds it.
+    /// The module that it waits for. Unretained, because the module's queue keeps the call.
     var waitsFor: Unmanaged<ModuleRecord>?
-    /// What a held request needs to go on; owned.
+    /// What a held request needs to continue; owned.
     var held: Unmanaged<HeldRequest>?
 
-    /// How its replies are renamed; owned, nil for nearly all.
+    /// How its replies are renamed; owned, and nil for nearly all calls.
     var adaptation: Unmanaged<AdapterTable.Adaptation>?
     var deadline = Deadline()
     var stream = Stream()
-    /// In nanoseconds.
+    /// When it was opened, in nanoseconds.
     var startedAt: UInt64 = 0
-    /// Of a report.
+    /// The state of a report's notices.
     var notices = Notices()
 
     var parent: CallPointer?
@@ -51,35 +50,35 @@ struct Call {
         var next: CallPointer?
     }
 
-    /// How long it may take.
+    /// The time limit of a call.
     struct Deadline {
         static let never = UInt64.max
 
-        /// When the loop's clock ends it; `never` for none.
+        /// When it expires, in milliseconds of the loop's clock; `never` if it has no deadline.
         var expiry = never
-        /// The milliseconds of a step; 0 for none.
+        /// The milliseconds that each step may take; 0 if there is no limit.
         var budget: UInt64 = 0
         var timer = Link()
-        /// The wheel's bucket; negative where it has no timer.
+        /// The wheel's bucket; negative if the call has no timer.
         var bucket: Int32 = -1
     }
 
-    /// Its partial replies.
+    /// The state of its partial replies.
     struct Stream {
-        /// How many the callee may still send.
+        /// The number of partial replies that the callee may still send.
         var credit: UInt64 = 0
-        /// Credit that its callee has not been told of yet.
+        /// Credit that the callee hasn't been sent yet.
         var owed: UInt64 = 0
-        /// Of a request that the bus serves: others were asked for it. Of a call: it has had
-        /// a partial reply.
+        /// For a request that the bus serves: whether other peers were called for it. For a call:
+        /// whether it has had a partial reply.
         var wasPassedOn = false
     }
 
     /// The notices of a report.
     struct Notices {
-        /// Those without an answer.
+        /// The number of notices without an answer.
         var open = 0
-        /// How many observations got one.
+        /// The number of observations that got a notice.
         var observers = 0
     }
 
@@ -89,7 +88,7 @@ struct Call {
 
     init(slot: UInt32) { self.slot = slot }
 
-    /// It stands in its callee's queue.
+    /// Notes that it is in its callee's queue.
     @inline(__always)
     mutating func wasSent(to peer: Peer) {
         callee = .passUnretained(peer)
@@ -99,12 +98,11 @@ struct Call {
     var kind: RequestLife.Kind { life.kind }
     var state: RequestLife.State { life.state }
 
-    /// The bus's own number for it, never used twice.
+    /// The bus's own number for it, which is never used twice.
     var id: UInt64 { UInt64(generation) << Self.slotBits | UInt64(slot) }
 }
 
-/// An open call that somebody comes back to: its slot may be another call's by
-/// then.
+/// A reference to an open call that is used later, when the slot may belong to another call.
 struct CallReference {
     let call: CallPointer
     let generation: UInt32

@@ -1,21 +1,20 @@
 import StrataCore
 
-/// All open requests, found by the bus's number without hashing: its low
-/// bits are the slot, its high ones count how often the slot was
-/// used. A slot whose count is at its end is not used again, so no number
-/// comes twice.
+/// All open requests, found by the bus's number without hashing. The low bits of a number are the
+/// slot, and the high bits count the slot's uses. A slot whose count has reached its maximum isn't
+/// used again, so no number occurs twice.
 struct CallTable: ~Copyable {
     private static let chunk = 256
 
     private var chunks: [CallPointer] = []
     private var used = 0
-    /// The first of the free places; each has the next one as its timer's.
+    /// The first free slot; each one links to the next through its timer.
     private var firstFree: CallPointer?
     private(set) var count = 0
     private var wheel: TimerWheel
-    /// What calls of the bus's own are for, by slot.
+    /// The purposes of the bus's own calls, by slot.
     private var purposeOfSlot: [UInt32: OwnPurpose] = [:]
-    /// Calls that end with the one that is ending, until they are done.
+    /// Calls that must end because the call that they were made for is ending.
     private var orphans: [(call: CallReference, reason: String)] = []
     private var isEndingOrphans = false
     /// The bytes of requests that wait for a module or the authorizer.
@@ -24,8 +23,8 @@ struct CallTable: ~Copyable {
     /// - Parameter now: the clock's milliseconds.
     init(now: UInt64) { wheel = TimerWheel(now: now) }
 
-    /// Goes on with a table of which so many slots were used, each so often. None
-    /// is open, and none is free, until `reopen` and `freeTheRest` are called.
+    /// Continues the table of the previous program's bus, given how often each slot was used. No
+    /// slot is open or free until `reopen` and `freeTheRest` are called.
     /// - Parameter now: no deadline is before it.
     init(generations: [UInt32], now: UInt64) {
         wheel = TimerWheel(now: now)
@@ -36,10 +35,10 @@ struct CallTable: ~Copyable {
         for chunk in chunks { chunk.deallocate() }
     }
 
-    /// How often each slot was used, the free ones too: of the first so many.
+    /// Returns how often each of the first `most` slots was used, including the free ones.
     func generations(most: Int) -> [UInt32] { (0..<min(used, most)).map { slot($0).pointee.generation } }
 
-    /// Those that are open, by slot: so many at most.
+    /// Returns up to `most` open calls, by slot.
     func open(most: Int) -> [CallPointer] {
         var open: [CallPointer] = []
         for number in 0..<used where open.count < most {
@@ -48,18 +47,18 @@ struct CallTable: ~Copyable {
         return open
     }
 
-    /// The place of a slot that was used, open or not.
+    /// Returns the call at a slot that was ever used, open or not.
     func place(_ number: UInt32) -> CallPointer? { number < used ? slot(Int(number)) : nil }
 
     private func slot(_ number: Int) -> CallPointer { chunks[number / Self.chunk] + number % Self.chunk }
 
-    /// A call that was open in the table that this one goes on with.
+    /// Reopens a call that was open in the table that this one continues.
     mutating func reopen(_ call: CallPointer, _ life: RequestLife) {
         call.pointee.life = life
         count += 1
     }
 
-    /// Those that were not reopened may be used.
+    /// Makes the slots that were not reopened free.
     mutating func freeTheRest() {
         for number in (0..<used).reversed() {
             let call = slot(number)
@@ -69,7 +68,7 @@ struct CallTable: ~Copyable {
         }
     }
 
-    /// A call to fill; nil where 2^22 are open.
+    /// Opens a call for the caller to fill in; nil if 2^22 are open.
     mutating func open(_ kind: RequestLife.Kind) -> CallPointer? {
         guard let call = firstFree ?? fresh() else { return nil }
         firstFree = call.pointee.deadline.timer.next
@@ -82,7 +81,7 @@ struct CallTable: ~Copyable {
         return call
     }
 
-    /// Gives a call's place back. It is in no list any more.
+    /// Frees the slot of a call that is in no list any more.
     mutating func close(_ call: CallPointer) {
         call.pointee.life.take(.ended)
         count -= 1
@@ -91,7 +90,7 @@ struct CallTable: ~Copyable {
         firstFree = call
     }
 
-    /// The open call of a number; nil for any other number.
+    /// Returns the open call with a number; nil if there is none.
     func find(_ id: UInt64) -> CallPointer? {
         let slot = Int(id & UInt64(Call.mostSlots - 1))
         guard slot < used else { return nil }
@@ -110,22 +109,22 @@ struct CallTable: ~Copyable {
     @inline(__always)
     mutating func disarm(_ call: CallPointer) { wheel.remove(call) }
 
-    /// Takes a call's deadline away for good.
+    /// Removes a call's deadline for good.
     mutating func removeDeadline(of call: CallPointer) {
         wheel.remove(call)
         call.pointee.deadline.expiry = Call.Deadline.never
         call.pointee.deadline.budget = 0
     }
 
-    /// The next call whose time is over; nil where none is left.
+    /// Takes the next call that has expired; nil if there is none.
     mutating func nextExpired(now: UInt64) -> CallPointer? { wheel.next(now: now) }
 
-    /// When `nextExpired` must be called next; nil where no call has a deadline.
+    /// Returns when `nextExpired` must be called next; nil if no call has a deadline.
     func nextTick() -> UInt64? { wheel.nextTick() }
 
-    // MARK: Calls of the bus's own
+    // MARK: The bus's own calls
 
-    /// What they are for, in any order.
+    /// The purposes of all open calls of the bus's own, in any order.
     var purposes: some Collection<OwnPurpose> { purposeOfSlot.values }
 
     func purpose(of call: CallPointer) -> OwnPurpose? { purposeOfSlot[call.pointee.slot] }
@@ -136,11 +135,11 @@ struct CallTable: ~Copyable {
         purposeOfSlot.removeValue(forKey: call.pointee.slot)
     }
 
-    // MARK: Calls made for one that ends
+    // MARK: Calls made for a call that ends
 
     var orphanCount: Int { orphans.count }
 
-    /// Unlinks the calls made for one that ends, to be cancelled next.
+    /// Unlinks the calls that were made for a call that ends, so that they are cancelled next.
     mutating func orphanChildren(of call: CallPointer, _ reason: String) {
         while let child = call.pointee.firstChild {
             child.leaveParent()
@@ -148,14 +147,15 @@ struct CallTable: ~Copyable {
         }
     }
 
-    /// - Returns: false where orphans are being ended already.
+    /// - Returns: false if orphans are already being ended.
     mutating func beginEndingOrphans() -> Bool {
         defer { isEndingOrphans = true }
         return !isEndingOrphans
     }
 
-    /// The next orphan that is open; nil where none is left. Those of its own come before the
-    /// others, so that a long chain needs no deep stack.
+    /// Takes the next orphan that is still open; nil if there is none. The newest come first, so
+    /// the calls made for an orphan end before the others. A loop instead of recursion, so that a
+    /// long chain needs no deep stack.
     mutating func takeOrphan() -> (call: CallPointer, reason: String)? {
         while let (orphan, reason) = orphans.popLast() {
             if orphan.isOpen { return (orphan.call, reason) }
@@ -166,7 +166,7 @@ struct CallTable: ~Copyable {
 
     // MARK: Requests that wait
 
-    /// A request's copy of so many bytes is kept.
+    /// Counts the bytes of a request's copy that is kept.
     mutating func keeps(_ bytes: Int) { heldBytes += bytes }
     mutating func letsGo(of bytes: Int) { heldBytes -= bytes }
 

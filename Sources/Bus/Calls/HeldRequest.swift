@@ -1,6 +1,6 @@
 import StrataCore
 
-/// A copy of what a request carries, while it waits inside the bus.
+/// A copy of what a request carries, kept while it waits inside the bus.
 final class HeldRequest {
     let copy: Copy
     let interface: InterfaceRecord?
@@ -10,13 +10,13 @@ final class HeldRequest {
         self.interface = interface
     }
 
-    /// Its bytes.
+    /// The bytes of the request.
     struct Copy: StatePart {
         /// `Interface/action`, as the owner sees it.
         var to: [UInt8] = []
         var action: [UInt8] = []
         var url: [UInt8] = []
-        /// A report's.
+        /// The name that a report carries.
         var name: [UInt8] = []
         var object: [UInt8]?
         var trace: [UInt8] = []
@@ -53,13 +53,13 @@ final class HeldRequest {
         }
     }
 
-    /// What is counted to the sender, in bytes.
+    /// The bytes that count against the sender's limit.
     var cost: Int {
         let texts = copy.trace.count + copy.meta.count + copy.url.count + copy.name.count + (copy.object?.count ?? 0)
         return copy.body.count + texts + 128
     }
 
-    /// The request as it was.
+    /// Passes the request in its original form to `use`.
     func withRequest<Result>(_ use: (Request) -> Result) -> Result {
         copy.to.withUnsafeBytes { to in
             copy.action.withUnsafeBytes { action in
@@ -86,12 +86,12 @@ final class HeldRequest {
     }
 }
 
-/// What a request carries to its callee; bytes of somebody else's.
+/// What a request carries to its callee. It doesn't own the bytes.
 struct Request {
     typealias Bytes = UnsafeRawBufferPointer
 
     var to = Bytes.none
-    /// Unretained: what was found in a round of the loop lives until its end.
+    /// Unretained, because what is found in a round of the loop lives until the round's end.
     unowned(unsafe) var interface: InterfaceRecord?
     var action = Bytes.none
     var url = Bytes.none
@@ -100,13 +100,13 @@ struct Request {
     var trace = Bytes.none
     var meta = Bytes.none
     var body = Bytes.none
-    /// A trusted module said `auth: skip`.
+    /// Whether a trusted module said `auth: skip`.
     var skipsAuthorization = false
 
     var kind: MessageKind { interface == nil ? .report : url.isEmpty ? .call : .open }
 }
 
-/// Requests whose module isn't ready: they wait, within limits, and go on.
+/// Requests whose module isn't ready: they wait, within limits, until it is.
 extension BusCore {
     /// Opens a request and keeps it until its module is ready.
     @discardableResult
@@ -125,7 +125,7 @@ extension BusCore {
         return call
     }
 
-    /// Lets what the bus does for a request wait until a module is ready.
+    /// Keeps one of the bus's own tasks for a request until a module is ready.
     func wait(_ waiter: ReadyWaiter, for module: ModuleRecord) throws(BusError) {
         guard module.canTakeWaiter(table.limits.waiting) else { throw tooManyWait(for: module) }
         module.whenReady(waiter)
@@ -138,8 +138,7 @@ extension BusCore {
             "\(table.limits.waiting) requests wait for \(module.name) already (limits.waiting): try later")
     }
 
-    /// Puts an open request, whose copy is kept, behind those that wait for a
-    /// module.
+    /// Adds an open request, whose copy is already kept, to those that wait for a module.
     func wait(_ call: CallPointer, for owner: ModuleRecord) {
         call.pointee.life.take(.held)
         call.pointee.waitsFor = .passUnretained(owner)
@@ -154,7 +153,7 @@ extension BusCore {
         calls.keeps(held.cost)
     }
 
-    /// Lets go on what waited for a module that is ready now, in order.
+    /// Continues everything that waited for a module that is now ready, in order.
     func releaseWaiting(_ module: ModuleRecord) {
         for call in module.takeWaiting() {
             guard let caller = call.pointee.caller?.takeUnretainedValue() else { continue }
@@ -174,8 +173,7 @@ extension BusCore {
         settle(module, isReady: true)
     }
 
-    /// Makes the checks on a request's action, now that its owner is there, and
-    /// lets it go on.
+    /// Checks a request's action now that its owner is ready, and sends the request on.
     func goOn(
         _ call: CallPointer, _ request: Request, _ header: borrowing Header = Header(), from caller: Peer,
         to callee: Peer
@@ -192,8 +190,8 @@ extension BusCore {
         }
     }
 
-    /// The record of an interface now: a session that ended may have taken away
-    /// the one that a request waited with, and the next one registered it anew.
+    /// Returns the current record of an interface. A session that ended may have removed the record
+    /// that a request waited with, and the next session registered it again.
     func present(_ interface: InterfaceRecord) -> InterfaceRecord {
         guard !interface.isLive, let now = routes.interface(interface.name), now.owner === interface.owner else {
             return interface

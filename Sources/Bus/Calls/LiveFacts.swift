@@ -1,30 +1,30 @@
 import StrataCore
 
-/// What the bus knows of a message that it has in hand: the judge asks for it.
+/// What the bus knows about the message that it is handling, for the judge.
 struct LiveFacts: MessageFacts {
     let core: BusCore
     let kind: MessageKind
     let peer: Peer
-    /// Who is called or reported to; nil where the message names no module.
+    /// The module that is called or reported to; nil if the message names none.
     var owner: ModuleRecord?
     var interface: InterfaceRecord?
-    /// Of the action, without one of an interface in general; of a notification; of an event.
+    /// The name of the action, notification or event; empty for an interface as a whole.
     var name = UnsafeRawBufferPointer.none
-    /// The interface that the caller named, where an adapter leads on from it: that one
-    /// must be declared.
+    /// The interface that the caller named, if an adapter leads from it to another one. It is the
+    /// one that must be declared.
     var required: String?
-    /// The number of the instance that is called; 0 where it is no number.
+    /// The number of the called instance; 0 if it isn't a number.
     var instance: UInt64?
     var skipsAuthorization = false
     var startStep: StartStep?
 
     var policy: AppTable.CallPolicy { core.table.calls }
     var sender: PeerRole { peer.role }
-    /// That of the sender's session, which may be another than the one that serves its module.
+    /// The rank of the sender's session, which may not be the session that serves its module.
     var rank: Int { peer.rank }
     var targetRank: Int { owner?.rank ?? 0 }
     var isOwn: Bool { owner != nil && owner === peer.module }
-    /// The look-up that found the owner has judged it.
+    /// The look-up that found the owner has checked this already.
     var existence: Existence? { .found }
     var isTrusted: Bool { peer.module?.row?.trusted == true }
     var isOfTheApp: Bool { name.text.hasPrefix("app.") }
@@ -34,8 +34,8 @@ struct LiveFacts: MessageFacts {
         switch kind {
         case .call, .open:
             let requires = module.row?.requires ?? []
-            // An instance has the provider's name, also where it was created by the one that
-            // is declared.
+            // An instance has the provider's name, even if it was created through the declared
+            // interface of an adapter.
             return requires.contains(required ?? interface?.name ?? "")
                 || instance != nil && requires.contains { core.adapted($0) === interface }
         case .report: return module.declared.reports[owner?.name ?? ""]?.contains(name.text) == true
@@ -57,7 +57,7 @@ struct LiveFacts: MessageFacts {
         return ModuleTable.startsBefore(module, owner)
     }
 
-    /// Known while the owner has a session.
+    /// Known only while the owner has a session.
     var offer: Offer? {
         guard let interface, owner?.peer != nil else { return nil }
         if interface.isLive { return .brought }
@@ -80,9 +80,9 @@ struct LiveFacts: MessageFacts {
     var hasAuthorizer: Bool? { core.authorizer != nil }
 }
 
-/// What a sender is told: what was asked, what was found, and what to do.
+/// The messages that a sender gets: what was asked, what was found, and what to do.
 extension LiveFacts {
-    /// The first refusal among some of the checks.
+    /// Returns the first refusal among some of the checks.
     func error(_ checks: ClosedRange<Check>) -> BusError? { refusal(checks).map(error) }
 
     func check(_ checks: ClosedRange<Check>) throws(BusError) {
@@ -112,7 +112,7 @@ extension LiveFacts {
         case .quarantine: return quarantineMessage
         case .absent: return owner.map(core.unavailable)?.message ?? ""
         case .waitsInSetUp:
-            // At the app's start no eager module is ready while one is in setUp.
+            // At the app's start, no eager module is ready while another is in `setUp`.
             return
                 "\(owning) isn't ready, and the request was made in setUp of \(from), which waits for nobody: make it "
                 + "in \(isOwn || startsLater ? "didStart" : "initialize"), or observe"

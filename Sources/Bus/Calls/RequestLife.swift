@@ -1,53 +1,53 @@
-/// What kind of request one is, and where it is.
+/// The kind of a request, and the stage of its life.
 ///
-/// A state machine without I/O. `after` lists each legal pair of state and event; any other is a
-/// mistake of the bus's. docs/architecture.md shows its diagram. It is two bytes in a `Call`, and
-/// `take` checks in debug builds alone: three events pass for each call.
+/// A state machine without I/O. `after` lists each legal pair of state and event; any other pair is
+/// a bug in the bus. docs/architecture.md shows its diagram. It takes two bytes in a `Call`. `take`
+/// checks only in debug builds, because each call goes through three events.
 struct RequestLife: Equatable {
     enum Kind: UInt8, CaseIterable {
-        /// A caller's call or open, for an owner of an interface.
+        /// A caller's call or open, for an interface's owner.
         case call
-        /// A caller's report, answered when its notices are.
+        /// A caller's report, which is answered when its notices are.
         case report
-        /// One observation's part of a report.
+        /// The part of a report that goes to one observation.
         case notice
-        /// A call of the bus's own.
+        /// One of the bus's own calls.
         case own
-        /// A request that the bus answers itself, later or in parts.
+        /// A request that the bus itself answers, later or in parts.
         case served
     }
 
     enum State: UInt8, CaseIterable {
         case free
-        /// Waits for its module to be ready.
+        /// It waits for its module to be ready.
         case held
-        /// Queued to its callee, or written.
+        /// It is in its callee's queue, or was written.
         case sent
-        /// Waits on something inside the bus.
+        /// It waits for something inside the bus.
         case inside
     }
 
     enum Event: Equatable {
         case opened(Kind)
-        /// Its module isn't ready: it waits, as a copy.
+        /// Its module isn't ready, so it waits as a copy.
         case held
-        /// It waits no more: its module is ready, or it was allowed.
+        /// It waits no longer: its module is ready, or it was authorized.
         case released
-        /// It stands in its callee's queue.
+        /// It is in its callee's queue.
         case sent
-        /// It was answered, or has failed.
+        /// It was answered, or it failed.
         case ended
     }
 
     private(set) var kind = Kind.call
     private(set) var state = State.free
 
-    /// The state that an event leads to; nil where the event is illegal in this state.
+    /// Returns the state after an event; nil if the event is illegal in this state.
     func after(_ event: Event) -> RequestLife? {
         switch (state, event, kind) {
         case (.free, .opened(let kind), _): RequestLife(kind: kind, state: .inside)
         case (.inside, .held, .call), (.inside, .held, .report): RequestLife(kind: kind, state: .held)
-        // A call that is inside and has a copy waits for the authorizer.
+        // A call that is `inside` and has a copy is waiting for the authorizer.
         case (.held, .released, _), (.inside, .released, .call): RequestLife(kind: kind, state: .inside)
         case (.inside, .sent, .call), (.inside, .sent, .notice), (.inside, .sent, .own):
             RequestLife(kind: kind, state: .sent)
@@ -60,7 +60,7 @@ struct RequestLife: Equatable {
         }
     }
 
-    /// Goes where an event leads.
+    /// Moves to the state that an event leads to.
     @inline(__always)
     mutating func take(_ event: Event) {
         assert(after(event) != nil, "illegal transition: \(self), \(event)")

@@ -1,6 +1,5 @@
-/// The deadlines of open calls: a hierarchical timing wheel (Varghese and
-/// Lauck, 1987) of four levels over milliseconds. Setting and removing one
-/// costs the same however many there are.
+/// The deadlines of open calls: a hierarchical timing wheel (Varghese and Lauck, 1987) of four
+/// levels over milliseconds. Setting or removing a deadline costs the same however many there are.
 struct TimerWheel: ~Copyable {
     private struct Level {
         let shift: UInt64
@@ -8,7 +7,7 @@ struct TimerWheel: ~Copyable {
         let first: Int
     }
 
-    // 2^27 ms in all, more than a deadline's 24 hours.
+    // The levels cover 2^27 ms in all, more than the 24 hours of the longest deadline.
     private static var finest: Level { Level(shift: 0, slots: 256, first: 0) }
     private static var fine: Level { Level(shift: 8, slots: 64, first: 256) }
     private static var coarse: Level { Level(shift: 14, slots: 64, first: 320) }
@@ -17,7 +16,7 @@ struct TimerWheel: ~Copyable {
     private static let bucketCount = 512
 
     private let buckets: UnsafeMutablePointer<CallPointer?>
-    /// One bit a bucket: set where it has calls.
+    /// One bit for each bucket, set if the bucket has calls.
     private let occupied: UnsafeMutablePointer<UInt64>
     private(set) var current: UInt64
     private(set) var count = 0
@@ -36,7 +35,7 @@ struct TimerWheel: ~Copyable {
     }
 
     /// Starts a call's timer for its `expiry`.
-    /// - Returns: when the wheel must be advanced for it at the latest.
+    /// - Returns: when the wheel must be advanced for this call at the latest.
     mutating func insert(_ call: CallPointer) -> UInt64 {
         count += 1
         return place(call, notBefore: current + 1)
@@ -51,14 +50,15 @@ struct TimerWheel: ~Copyable {
         count -= 1
     }
 
-    /// Takes out the calls whose time has come, one at a time: nil where none
-    /// is left. The caller may set and remove others in between.
+    /// Takes out one call whose time has come; nil if none is left. The caller may set and remove
+    /// other calls in between.
     mutating func next(now: UInt64) -> CallPointer? {
         while count > 0 {
             if let due = buckets[Int(current & 255)], due.pointee.deadline.expiry <= current {
                 remove(due)
                 return due
             }
+            // Empty ticks are skipped: the wheel jumps to the next occupied bucket.
             guard let tick = nextTick(), tick <= now else { break }
             current = tick
             cascade(tick)
@@ -67,7 +67,7 @@ struct TimerWheel: ~Copyable {
         return nil
     }
 
-    /// When the wheel must be advanced next; nil where it is empty.
+    /// Returns when the wheel must be advanced next; nil if it is empty.
     func nextTick() -> UInt64? {
         var earliest: UInt64?
         for level in Self.levels {
@@ -87,12 +87,12 @@ struct TimerWheel: ~Copyable {
         buckets[bucket].push(call, \.deadline.timer)
         occupied[bucket >> 6] |= 1 << UInt64(bucket & 63)
         call.pointee.deadline.bucket = Int32(bucket)
-        // A call set for the past stays in the order of time.
+        // A call that is set for the past expires in order of time, too.
         call.pointee.deadline.expiry = expiry
         return (expiry >> level.shift) << level.shift
     }
 
-    /// Moves what stands in coarser buckets that begin at `tick` to finer ones.
+    /// Moves the calls of coarser buckets that begin at `tick` to finer ones.
     private mutating func cascade(_ tick: UInt64) {
         for level in Self.levels.dropFirst().reversed()
         where tick & ((1 << level.shift) - 1) == 0 {
@@ -107,11 +107,11 @@ struct TimerWheel: ~Copyable {
         }
     }
 
-    /// How many of a level's slots lie between now and the next one with calls.
+    /// Returns the number of a level's slots from the current one to the next one with calls.
     private func distanceToOccupied(_ level: Level) -> UInt64? {
         let position = (current >> level.shift) & (level.slots - 1)
-        // First the slots behind the present one, then, around the end, those
-        // up to and including it.
+        // First the slots behind the current one. Then, around the end, those up to and including
+        // the current one.
         if let slot = firstOccupied(level, position + 1, level.slots) { return slot - position }
         if let slot = firstOccupied(level, 0, position + 1) { return slot + level.slots - position }
         return nil
