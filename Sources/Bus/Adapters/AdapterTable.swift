@@ -1,9 +1,9 @@
 import StrataCore
 
-/// Required interfaces met by other, provided ones (after ZIKRouter's required
-/// and provided interfaces), with what is renamed on the way.
+/// The adapters: required interfaces that are met by other, provided ones (after ZIKRouter's
+/// required and provided interfaces), with what is renamed on the way.
 struct AdapterTable {
-    /// What becomes of a call to a required interface's action.
+    /// Where an adapter leads a call to an action of a required interface.
     struct Target {
         /// The provided interface.
         var interface: String
@@ -12,11 +12,11 @@ struct AdapterTable {
         var adaptation: Adaptation
     }
 
-    /// How the bodies of one action change on their way.
+    /// How the bodies of one action are renamed on their way.
     final class Adaptation {
-        /// One after another, from the caller's names to the provider's.
+        /// Applied in order: from the caller's names to the provider's.
         let params: [MemberRenaming]
-        /// One after another, from the provider's names to the caller's.
+        /// Applied in order: from the provider's names to the caller's.
         let result: [MemberRenaming]
 
         init(params: [MemberRenaming], result: [MemberRenaming]) {
@@ -38,15 +38,16 @@ struct AdapterTable {
 
     /// A broadcast that observers of another name get too.
     struct NoticeAlias {
-        /// The interface whose provider's broadcasts are meant.
+        /// The interface whose provider sends the broadcast.
         var provider: String
         var name: [UInt8]
-        /// The adapter's own name: one that a module provides itself is beaten.
+        /// The name that the adapter gives the interface. It isn't used if a module provides that
+        /// name itself.
         var adapter: String
     }
 
     private let chains: AdapterChains
-    /// By the provider's name of the notification.
+    /// The aliases, by the provider's name of the notification.
     private var aliases: [String: [NoticeAlias]] = [:]
 
     var names: [String] { chains.names }
@@ -60,9 +61,9 @@ struct AdapterTable {
         }
     }
 
-    /// Where a call to a required interface leads; nil where no adapter has it.
-    /// - Parameter isProvided: whether a module provides an interface itself,
-    ///   which beats an adapter.
+    /// Returns where a call to a required interface leads; nil if no adapter has it.
+    /// - Parameter isProvided: whether a module provides an interface itself, which takes
+    ///   precedence over an adapter.
     func target(_ interface: String, _ action: String, isProvided: (String) -> Bool) -> Target? {
         guard let chain = chains.chain(interface, action, isProvided: isProvided) else { return nil }
         let actions = chain.steps.compactMap(\.action)
@@ -70,17 +71,19 @@ struct AdapterTable {
             interface: chain.interface, action: chain.action,
             adaptation: Adaptation(
                 params: actions.map { MemberRenaming($0.params) },
-                // The caller's names stand first there too.
+                // The manifest gives the caller's names first in results too, so the pairs are
+                // reversed.
                 result: actions.reversed().map { MemberRenaming($0.result).reversed }))
     }
 
     func noticeAliases(_ name: String) -> [NoticeAlias] { aliases[name] ?? [] }
 }
 
-/// Bodies on their way through an adapter.
+/// Bodies that pass through an adapter.
 extension BusCore {
-    /// A body under other names. With it the frame that it came in must be one that the
-    /// broker would take: what it sends on is little larger then.
+    /// Returns a body with its members renamed. With this body, the frame that it came in must
+    /// still be one that the broker accepts. So what the broker forwards is hardly larger than
+    /// that.
     func renamed(_ steps: [MemberRenaming], _ header: borrowing Header, _ body: UnsafeRawBufferPointer)
         throws(BusError) -> [UInt8]
     {
@@ -92,12 +95,12 @@ extension BusCore {
         return renamed
     }
 
-    /// Whether a frame may have a header as it came and so large a body.
+    /// Whether a frame may have this header, as it came, and a body of this size.
     func takesFrame(_ header: borrowing Header, body count: Int) -> Bool {
         4 + header.count + count <= Int(frameLimits.frame)
     }
 
-    /// A reply under the caller's names; where that can't be, the call ends.
+    /// Forwards a reply under the caller's names. If it can't be renamed, the call ends.
     @inline(never)
     func forwardAdapted(
         _ call: CallPointer, _ adaptation: AdapterTable.Adaptation, _ header: borrowing Header,
@@ -113,7 +116,7 @@ extension BusCore {
         }
     }
 
-    /// The names that adapters give a broadcast of a module's.
+    /// Returns the names that adapters give to a module's broadcast.
     func noticeAliases(_ header: borrowing Header, from peer: Peer) -> [[UInt8]] {
         var names: [[UInt8]] = []
         for alias in adapters.noticeAliases(header.name.text) {

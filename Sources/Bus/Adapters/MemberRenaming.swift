@@ -1,22 +1,22 @@
 package import StrataCore
 
-/// Members of a body's object that get other names, top level only.
+/// New names for members of a body's object, at the top level only.
 package struct MemberRenaming: Equatable {
-    /// The old name first. Each of both names comes once.
+    /// The pairs of old and new names. No old name and no new name occurs twice.
     private(set) var names: [AppTable.Rename]
 
     var isEmpty: Bool { names.isEmpty }
 
     package init(_ names: [AppTable.Rename]) { self.names = names }
 
-    /// The other way round.
+    /// The inverse renaming.
     var reversed: MemberRenaming { MemberRenaming(names.map { AppTable.Rename(from: $0.to, to: $0.from) }) }
 
-    /// A body with its members renamed, values copied as they were written. A
-    /// body that is no object stays what it is; a member that stood under a new
-    /// name already gives way to the renamed one.
-    /// - Parameter limit: the body's size, in bytes.
-    /// - Throws: `too-large`, or `bad-params` where it isn't JSON.
+    /// Returns a body with its members renamed, and their values copied as they were written. A
+    /// body that is no object stays as it is. A member that already has one of the new names is
+    /// dropped in favor of the renamed one.
+    /// - Parameter limit: the most bytes that the body may have.
+    /// - Throws: `too-large`, or `bad-params` if the body isn't JSON.
     package func apply(to body: UnsafeRawBufferPointer, limit: Int) throws(BusError) -> [UInt8] {
         guard !body.isEmpty else { return [] }
         try require(
@@ -26,7 +26,7 @@ package struct MemberRenaming: Equatable {
         var tape = JSONTape()
         do {
             try tape.scan(body, maximumDepth: Self.deepest)
-            // A number may be out of range.
+            // The scan accepts numbers that are out of range; the conversion doesn't.
             _ = try JSON(tape, 0)
         } catch {
             throw BusError(.badParams, "an adapter has to rename members of a body that is no JSON: \(error)")
@@ -54,8 +54,8 @@ package struct MemberRenaming: Equatable {
         return result
     }
 
-    /// A member's value as it was written: what stands between its name and the next one, or the
-    /// object's end, without what separates them.
+    /// Returns a member's value as it was written: the text between its name and the next name or
+    /// the object's end, without separators.
     private static func value(
         of member: UInt32, before next: UInt32?, in tape: borrowing JSONTape
     ) -> Slice<UnsafeRawBufferPointer> {
@@ -63,13 +63,13 @@ package struct MemberRenaming: Equatable {
         let isSpace: (UInt8) -> Bool = { $0 <= UInt8(ascii: " ") }
         var end = next.map { Int(tape.entry($0).pointee.start) - 1 } ?? tape.bytes.count
         while isSpace(tape.bytes[end - 1]) { end -= 1 }
-        // The comma, or the object's brace.
+        // Skips the comma, or the object's closing brace.
         end -= 1
         while isSpace(tape.bytes[end - 1]) { end -= 1 }
         return tape.bytes[begin..<end].drop { isSpace($0) || $0 == UInt8(ascii: ":") }
     }
 
-    /// How deep a body may be that is looked at.
+    /// The most levels of a body that is renamed.
     private static let deepest = 512
 }
 

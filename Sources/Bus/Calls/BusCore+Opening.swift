@@ -2,7 +2,7 @@ import StrataCore
 
 /// Opening a request: its number, its quota, its parent and its deadline.
 extension BusCore {
-    /// Whether a request has a number that can be used; answers it where not.
+    /// Whether a request has a usable number. If it doesn't, the request is answered with `bad-id`.
     @inline(__always)
     func hasUsableID(_ header: borrowing Header, from peer: Peer) -> Bool {
         if header.id == 0 {
@@ -53,7 +53,7 @@ extension BusCore {
         return call
     }
 
-    /// The open call that a request names as its parent.
+    /// Returns the open call that a request names as its parent.
     func openParent(_ header: borrowing Header, of peer: Peer) -> CallPointer? {
         guard header.parent > 0, let parent = calls.find(UInt64(header.parent)),
             parent.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque(),
@@ -66,6 +66,7 @@ extension BusCore {
     private func setDeadline(_ call: CallPointer, _ header: borrowing Header, _ parent: CallPointer?) {
         var budget: UInt64 = 30_000
         if header.members.contains(.deadline) {
+            // Only a stream may go without a deadline: without `credit`, 0 counts as 1 ms.
             if header.deadline == 0, header.members.contains(.credit) {
                 budget = 0
             } else {
@@ -73,12 +74,14 @@ extension BusCore {
             }
         }
         call.pointee.deadline.budget = budget
+        // The bus's own calls bound the deadline of their children, but their end cancels nothing.
         if let parent, !parent.pointee.isLifecycle { parent.adopt(call) }
         call.pointee.deadline.expiry = expiry(budget, parent)
         arm(call)
     }
 
-    /// When a step ends that begins now: with its own time, or with its parent's.
+    /// Returns when a step that begins now expires: at its own limit or with its parent, whichever
+    /// is earlier.
     @inline(__always)
     private func expiry(_ budget: UInt64, _ parent: CallPointer?) -> UInt64 {
         let own = budget == 0 ? Call.Deadline.never : now + budget
@@ -92,14 +95,14 @@ extension BusCore {
         wake(at: calls.arm(call))
     }
 
-    /// Begins a step of a stream anew.
+    /// Restarts the deadline for the next step of a stream.
     func renewDeadline(_ call: CallPointer) {
         calls.disarm(call)
         call.pointee.deadline.expiry = expiry(call.pointee.deadline.budget, call.pointee.parent)
         arm(call)
     }
 
-    /// Milliseconds that a call still has; 0 for no end.
+    /// Returns the milliseconds that a call has left; 0 if it has no deadline.
     @inline(__always)
     func remaining(_ call: CallPointer) -> UInt64 {
         guard call.pointee.deadline.expiry != Call.Deadline.never else { return 0 }

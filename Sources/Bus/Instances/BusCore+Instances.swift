@@ -1,8 +1,8 @@
 import StrataCore
 
-/// `bus/create` and `bus/release`, and who may call an instance.
+/// `bus/create` and `bus/release`, and which session serves an instance.
 extension BusCore {
-    /// `create {"interface"}`: answered when the interface's owner is ready.
+    /// Handles `create {"interface"}`, which is answered when the interface's owner is ready.
     func create(_ asked: BusCall) throws(BusError) {
         let peer = asked.peer
         let name = Name.withoutRouterSuffix(try asked.params().required("interface"))
@@ -23,7 +23,7 @@ extension BusCore {
         }
     }
 
-    /// The owner of an interface is ready, or known not to become so.
+    /// Continues a `create` whose interface's owner is ready, or known not to become ready.
     func ownerSettled(_ isReady: Bool, _ call: CallPointer, _ interface: InterfaceRecord) {
         guard let peer = call.pointee.caller?.takeUnretainedValue() else { return }
         do throws(BusError) {
@@ -38,7 +38,7 @@ extension BusCore {
         guard let owner = interface.owner.peer else { throw unavailable(interface.owner) }
         try LiveFacts(core: self, kind: .call, peer: peer, owner: interface.owner, interface: interface)
             .check(.actions ... .actions)
-        // What the caller says with its requests.
+        // The name that the caller uses in its requests.
         let name = Name.said(interface.name)
         guard interface.instances == .multiple else { return ["instance": .string(name)] }
         try require(
@@ -53,7 +53,7 @@ extension BusCore {
         return ["instance": .string("\(name)#\(number)")]
     }
 
-    /// `release {"instance"}`.
+    /// Handles `release {"instance"}`.
     func releaseInstance(_ call: BusCall) throws(BusError) -> JSON {
         let text = try call.params().required("instance")
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -72,8 +72,8 @@ extension BusCore {
         return .object([])
     }
 
-    /// The instances of a peer whose session has ended, and those of its
-    /// interfaces, end with it.
+    /// Ends the instances that a peer created, and those of its interfaces, when its session has
+    /// ended.
     func endInstances(of peer: Peer) {
         instances.removeOwned(by: peer)
         for (number, instance) in instances.removeCreated(by: peer) { tellReleased(number, instance) }
@@ -88,24 +88,26 @@ extension BusCore {
             mustFit: true, .release)
     }
 
-    /// The owner of an instance was told that it has ended, or couldn't be.
+    /// Handles the owner's answer to `module/released`, or its failure.
     func releaseAnswered(_ owner: Peer, _ answer: OwnAnswer) {
         owner.instances.addReleases(-1)
-        // An owner that can't be told keeps what nobody uses: it is behind.
+        // An owner that couldn't be notified would keep an instance that no peer uses: it has
+        // fallen behind.
         if case .failure(let error) = answer, error.code == .overloaded, error.ran == .no, owner.isOpen {
             statistics.slowConsumers += 1
             end(owner, .slowConsumer, error.message)
         }
     }
 
-    /// Who serves a call: the session that an instance was created in, which may
-    /// be an earlier one of its module than the one that serves it now.
+    /// Returns the session that serves a call: the one in which the instance was created. It may be
+    /// an earlier one than the session that serves the module now.
     func callee(_ interface: InterfaceRecord, _ number: UInt64?, _ owner: Peer) -> Peer {
         guard interface.instances == .multiple, let number, let instance = instances.find(number) else { return owner }
         return instance.owner
     }
 
-    /// The number in `Interface#NUMBER/action`; 0 where it is no number.
+    /// Returns the number in `Interface#NUMBER/action`: nil if there is none, 0 if it isn't a
+    /// number.
     static func instanceNumber(_ to: UnsafeRawBufferPointer) -> UInt64? {
         guard let digits = Destination(to)?.instance else { return nil }
         return Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits])) ?? 0

@@ -1,23 +1,23 @@
-/// What modules have created of interfaces with `instances: multiple`: each
-/// belongs to its creator alone, and ends with it or with its owner.
+/// The instances that peers have created of interfaces with `instances: multiple`. Each belongs to
+/// its creator alone, and ends with its creator or its owner.
 struct InstanceTable: ~Copyable {
     struct Instance {
         let interface: InterfaceRecord
-        /// Unowned, because a peer's instances are taken out before it goes.
+        /// Unowned, because a peer's instances are removed before the peer is freed.
         unowned(unsafe) let creator: Peer
         unowned(unsafe) let owner: Peer
     }
 
     private(set) var instances: [UInt64: Instance] = [:]
-    /// The number that comes next.
+    /// The number of the next instance.
     private(set) var next: UInt64 = 1
 
     init() {}
 
-    /// Goes on with the numbers of another program's table.
+    /// Continues the numbers of the previous program's bus.
     init(next: UInt64) { self.next = next }
 
-    /// An instance of the table that this one goes on with.
+    /// Restores an instance of the table that this one continues.
     mutating func resume(_ number: UInt64, _ interface: InterfaceRecord, creator: Peer, owner: Peer) {
         creator.instances.addCreated(1)
         owner.instances.addOwned(1)
@@ -41,7 +41,7 @@ struct InstanceTable: ~Copyable {
         return instance
     }
 
-    /// Takes out all that a peer has created, in the order of creation.
+    /// Removes all instances that a peer has created, in the order of creation.
     mutating func removeCreated(by peer: Peer) -> [(UInt64, Instance)] {
         guard peer.instances.created > 0 else { return [] }
         let own = instances.filter { $0.value.creator === peer }.sorted { $0.key < $1.key }
@@ -49,25 +49,25 @@ struct InstanceTable: ~Copyable {
         return own.map { ($0.key, $0.value) }
     }
 
-    /// Takes out all that a peer owns.
+    /// Removes all instances that a peer owns.
     mutating func removeOwned(by peer: Peer) {
         guard peer.instances.owned > 0 else { return }
         for (number, instance) in instances where instance.owner === peer { remove(number) }
     }
 }
 
-/// The instances that one peer has to do with.
+/// The numbers of a peer's instances.
 struct InstanceCounts {
-    /// Those that it has created and that live.
+    /// The live instances that it has created.
     private(set) var created = 0
-    /// Those of its interfaces that other peers have created and that live.
+    /// The live instances of its interfaces.
     private(set) var owned = 0
-    /// `module/released` calls that it has not answered.
+    /// The `module/released` calls that it has not answered.
     private(set) var openReleases = 0
 
     init() {}
 
-    /// Goes on with another program's; the instances are added behind this.
+    /// Continues the counts of the previous program's bus. The instances are added afterwards.
     init(openReleases: Int) { self.openReleases = openReleases }
 
     mutating func addCreated(_ change: Int) { created += change }

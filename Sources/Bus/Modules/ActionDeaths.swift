@@ -1,22 +1,24 @@
-/// How often a module has died while one action alone was open at it, and which
-/// of its actions are quarantined for that ("poison": a request that kills whoever
-/// handles it would otherwise take the module, and all its other users, down
-/// again and again).
+/// The circuit breaker for a module's actions: it counts how often the module died while one action
+/// alone was open, and quarantines such an action. Otherwise a "poison" request, which kills
+/// whichever process handles it, would take the module down again and again, with all its other
+/// users.
 ///
-/// A plain value without clock or I/O; times are milliseconds of the loop's clock.
+/// A plain value without clock or I/O. Times are milliseconds of the loop's clock.
 struct ActionDeaths: Equatable, StatePart {
-    /// After so many deaths within the row's `backoff.reset` an action is quarantined.
+    /// The number of deaths within the row's `backoff.reset` that quarantines an action.
     static let most = 3
-    /// So many actions are counted; of one more, the oldest death is forgotten.
+    /// The most actions that are counted. One more displaces the action whose last death is the
+    /// oldest.
     static let mostActions = 64
 
     /// One action's deaths.
     struct Entry: Equatable, StatePart {
-        /// `Interface/action`, the module's own names.
+        /// `Interface/action`, with the module's own names.
         var action = ""
-        /// When the module died with it alone open, oldest first; `most` at most.
+        /// The times of the module's deaths with this action alone open, oldest first; the last
+        /// `most` at most.
         var deaths: [UInt64] = []
-        /// Until when it is quarantined; nil where it isn't.
+        /// When the quarantine ends; nil if the action isn't quarantined.
         var quarantinedUntil: UInt64?
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -26,19 +28,20 @@ struct ActionDeaths: Equatable, StatePart {
         }
     }
 
-    /// In the order of their last deaths.
+    /// The entries, in the order of their last deaths.
     private(set) var entries: [Entry] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) { try file(1, &entries) }
 
-    /// Whether any action may be quarantined: what costs least to ask first.
+    /// Whether no deaths are counted, so that no action can be quarantined: the cheapest check
+    /// first.
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The module died, and one action alone was open.
+    /// Counts a death of the module while one action alone was open.
     /// - Parameters:
-    ///   - now: when.
-    ///   - reset: how long a death counts; 0 counts none.
-    /// - Returns: whether this death made that it is quarantined.
+    ///   - now: when it died.
+    ///   - reset: how long a death counts; if 0, none counts.
+    /// - Returns: whether this death quarantines the action.
     mutating func died(alone action: String, at now: UInt64, within reset: UInt64) -> Bool {
         var entry = Entry(action: action, deaths: [])
         if let index = entries.firstIndex(where: { $0.action == action }) { entry = entries.remove(at: index) }
@@ -55,20 +58,20 @@ struct ActionDeaths: Equatable, StatePart {
         return isOneTooMany
     }
 
-    /// An action that is quarantined now; nil where it may be called.
+    /// Returns the entry of an action that is quarantined now; nil if the action may be called.
     func quarantined(_ action: String, at now: UInt64) -> Entry? {
         entries.first { $0.action == action && ($0.quarantinedUntil ?? 0) > now }
     }
 
-    /// Whether an action was quarantined, for a time that may have passed.
+    /// Whether an action was ever quarantined; the quarantine may be over.
     func mayBeQuarantined(_ action: String) -> Bool {
         entries.contains { $0.action == action && $0.quarantinedUntil != nil }
     }
 
-    /// All that are quarantined now.
+    /// Returns all entries that are quarantined now.
     func quarantined(at now: UInt64) -> [Entry] { entries.filter { ($0.quarantinedUntil ?? 0) > now } }
 
-    /// The time of some has passed: they may be called again.
+    /// Removes the actions whose quarantine is over.
     /// - Returns: whether there were any.
     mutating func expire(at now: UInt64) -> Bool {
         let before = entries.count
@@ -76,6 +79,6 @@ struct ActionDeaths: Equatable, StatePart {
         return entries.count != before
     }
 
-    /// A person has started the module anew: its past doesn't count.
+    /// Forgets all deaths, because a person has restarted the module.
     mutating func forget() { entries = [] }
 }

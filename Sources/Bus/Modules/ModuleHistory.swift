@@ -1,28 +1,29 @@
-/// What is remembered of a module over its sessions.
+/// What the bus remembers of a module across its sessions.
 struct ModuleHistory: StatePart {
-    /// Why it is in its state.
+    /// The reason of its current state.
     private(set) var reason = ""
-    /// Since when it is, in milliseconds since 1970.
+    /// When it entered that state, in milliseconds since 1970.
     private(set) var since: UInt64 = 0
     private(set) var sessions = 0
-    /// How often it was started again.
+    /// The number of times that it was started again.
     private(set) var restarts = 0
-    /// Which of its actions it died of.
+    /// The deaths that are counted for its actions.
     private(set) var deaths = ActionDeaths()
-    /// The last time that its session ended by itself.
+    /// The last death of a session; nil if none has died.
     private(set) var lastDeath: ModuleDeath?
-    /// When the steps of its last start happened.
+    /// The times of the steps of its last start.
     private(set) var times = StartTimes()
     private(set) var seenReports = SeenReports()
 
-    /// It has come to another state.
+    /// Notes that its state changed.
     mutating func changed(_ reason: String, at milliseconds: UInt64) {
         self.reason = reason
         since = milliseconds
     }
 
-    /// A session begins.
-    /// - Parameter isByItself: the launcher, which counts restarts, did not start it.
+    /// Notes that a session begins.
+    /// - Parameter isByItself: whether it was started by something other than the launcher, which
+    ///   counts its own restarts.
     mutating func began(isByItself: Bool) {
         sessions += 1
         if sessions > 1, isByItself { restarts += 1 }
@@ -32,16 +33,16 @@ struct ModuleHistory: StatePart {
 
     // MARK: Deaths
 
-    /// Its session has ended by itself.
-    /// - Parameter reset: how long a death counts, in milliseconds; nil where none does.
-    /// - Returns: whether an action is quarantined for it.
+    /// Notes that its session ended by itself.
+    /// - Parameter reset: how long a death counts, in milliseconds; nil if none counts.
+    /// - Returns: whether this death quarantines an action.
     mutating func died(_ death: ModuleDeath, at now: UInt64, within reset: UInt64?) -> Bool {
         lastDeath = death
         guard let action = death.alone, let reset else { return false }
         return deaths.died(alone: action, at: now, within: reset)
     }
 
-    /// - Returns: whether an action's time has passed.
+    /// - Returns: whether the quarantine of any action is over.
     mutating func expireDeaths(at now: UInt64) -> Bool { deaths.expire(at: now) }
 
     mutating func forgetDeaths() { deaths.forget() }
@@ -64,21 +65,21 @@ struct ModuleHistory: StatePart {
     }
 }
 
-/// How a module's session ended by itself: what was open at it.
+/// How a module's session ended by itself, and what was open in it then.
 struct ModuleDeath: Equatable, StatePart {
-    /// So many actions are named.
+    /// The most actions that are named.
     static let mostNamed = 8
 
-    /// In milliseconds since 1970.
+    /// When it happened, in milliseconds since 1970.
     var at: UInt64 = 0
-    /// Which of the module's sessions it was, counted from 1.
+    /// The number of the module's session, counted from 1.
     var session = 0
-    /// Delivered calls without an answer.
+    /// The number of delivered calls without an answer.
     var calls = 0
-    /// Their actions, each once, the one that was open longest first; `mostNamed`
-    /// at most.
+    /// The actions of these calls, each once, the one that was open longest first; at most
+    /// `mostNamed`.
     var actions: [String] = []
-    /// Further actions, which are not named.
+    /// The number of further actions, which aren't named.
     var unnamed = 0
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -89,10 +90,10 @@ struct ModuleDeath: Equatable, StatePart {
         try file(5, &unnamed)
     }
 
-    /// Whether exactly one action was open, in however many calls.
+    /// The only action that was open, in however many calls; nil if there was not exactly one.
     var alone: String? { actions.count == 1 && unnamed == 0 ? actions[0] : nil }
 
-    /// For a reason: empty where nothing was open.
+    /// A text for a reason; empty if nothing was open.
     var text: String {
         guard calls > 0 else { return "" }
         let more = unnamed > 0 ? " and \(unnamed) more" : ""

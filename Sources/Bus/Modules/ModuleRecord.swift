@@ -1,46 +1,46 @@
 import StrataCore
 
-/// A module as the bus knows it: a row of the table, live or not, or a
-/// guest while it is connected.
+/// A module as the bus knows it: a row of the table, with or without a session, or a connected
+/// guest.
 final class ModuleRecord {
     let name: String
     /// The name's bytes.
     let nameBytes: [UInt8]
-    /// The bus's number for it, which nothing else ever gets.
+    /// The bus's number for it, which no other module ever gets.
     let number: Int
-    /// Its place in the table, which is the start order of equals; guests come last.
+    /// Its place in the table, which decides the start order of equals; guests come last.
     private(set) var place: Int
-    /// Nil for a guest; another one after a reload.
+    /// Its row, which a reload may replace; nil for a guest.
     private(set) var row: AppTable.Row?
-    /// What its row maps; the manifest has judged it.
+    /// The URLs that its row maps, already checked when the manifest was read.
     private(set) var mappings: [Hello.URL] = []
-    /// The rank that is in force: a session keeps the one that it began with.
+    /// The rank that is in force. A session keeps the rank that it began with.
     private(set) var rank: Int
-    /// A reload took its row away; it is known until its session has ended.
+    /// Whether a reload removed its row. The bus keeps it until its session has ended.
     private(set) var isRemoved = false
     private(set) var declared = Declared()
 
-    /// Its session.
+    /// The session that serves it; nil if there is none.
     private(set) var peer: Peer?
-    /// The same, for requests on their way: without a reference of theirs.
+    /// The same session without a reference, for requests that pass through.
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     private(set) var unretainedPeer: Unmanaged<Peer>?
-    /// Under `replace: overlap`: a second session, which takes over when it is ready.
+    /// A second session under `replace: overlap`, which takes over when it is ready.
     private(set) var successor: Successor?
     @exclusivity(unchecked)  // because it is read for each request, on one thread
     private(set) var life = ModuleLife.away(.init())
     var session = ModuleSession()
     var said = LauncherWord()
     var history = ModuleHistory()
-    /// Requests that wait until it is ready, in the order in which they came.
+    /// Requests that wait until it is ready, oldest first.
     private(set) var waiting: [CallPointer] = []
-    /// What goes on when it is ready, or known not to become so: the bus's own
-    /// needs, such as asking the authorizer.
+    /// The bus's own tasks that wait until it is ready, or known not to become ready, such as
+    /// asking the authorizer.
     private(set) var readyWaiters: [ReadyWaiter] = []
-    /// Connections whose hello waits for the launcher's vouch, oldest first.
+    /// The connections whose hello waits for the launcher's vouch, oldest first.
     private(set) var awaitingVouch: [UInt64] = []
 
-    /// What its row says that it sends.
+    /// What its row declares that it sends.
     struct Declared {
         var broadcasts: Set<String> = []
         var reports: [String: Set<String>] = [:]
@@ -56,7 +56,7 @@ final class ModuleRecord {
         take(row, place: place)
     }
 
-    /// A guest.
+    /// Creates the record of a guest.
     init(guest name: String, rank: Int, number: Int) {
         self.name = name
         nameBytes = Array(name.utf8)
@@ -65,7 +65,7 @@ final class ModuleRecord {
         self.rank = rank
     }
 
-    /// Puts a row in force; its level only where no session has another.
+    /// Puts a row in force. Its level takes effect only if there is no session.
     func take(_ row: AppTable.Row, place: Int) {
         self.row = row
         self.place = place
@@ -83,10 +83,10 @@ final class ModuleRecord {
         }
     }
 
-    /// Its row is gone.
+    /// Notes that its row was removed.
     func lostRow() { isRemoved = true }
 
-    /// Goes on where another program was.
+    /// Restores the state that the previous program's bus saved.
     func resume(_ state: ModuleState, peer: Peer?) {
         rank = state.rank
         place = state.place
@@ -98,33 +98,33 @@ final class ModuleRecord {
         serve(by: peer)
     }
 
-    /// Something has happened to it.
+    /// Takes an event of its life.
     func take(_ event: ModuleLife.Event) { life.take(event) }
 
-    /// Another session serves it, or none.
+    /// Sets the session that serves it, or none.
     func serve(by peer: Peer?) {
         self.peer = peer
         unretainedPeer = peer.map { .passUnretained($0) }
     }
 
-    /// A session has ended: the row's level is in force.
+    /// Puts the row's level in force, after a session has ended.
     func takeLevel() {
         if let row { rank = row.rank }
     }
 
-    /// Another session serves it, which has a level of its own.
+    /// Puts the level of the session in force that now serves it.
     func takeLevel(of peer: Peer) { rank = peer.rank }
 
-    /// Keys of its row that are not in force yet.
+    /// The keys of its row that are not in force yet.
     var pendingKeys: [String] { (row.map { $0.rank != rank } == true ? ["level"] : []) + said.pending }
 
-    /// Why it is in its state. Operators alone see what its process wrote.
+    /// Returns the reason of its current state. Only operators see what its process wrote.
     func reason(for peer: Peer) -> String {
         guard peer.role == .operator, self.peer == nil, !said.lines.isEmpty else { return reason }
         return "\(reason.isEmpty ? "" : "\(reason); ")its last lines: \(said.lines.joined(separator: " | "))"
     }
 
-    /// A reason, and what was open where its last session ended by itself.
+    /// Adds to a reason what was open if its last session ended by itself.
     func withDeath(_ reason: String) -> String {
         guard let lastDeath = history.lastDeath, lastDeath.session == history.sessions, lastDeath.calls > 0 else {
             return reason
@@ -139,10 +139,10 @@ final class ModuleRecord {
 
     var start: AppTable.Start { row?.start ?? .manual }
 
-    /// A second session starts beside the one that serves, or none does any more.
+    /// Sets the second session that starts beside the one that serves, or none.
     func setSuccessor(_ successor: Successor?) { self.successor = successor }
 
-    // MARK: What waits for it
+    // MARK: Requests that wait for it
 
     func addWaiting(_ call: CallPointer) { waiting.append(call) }
     func removeWaiting(_ call: CallPointer) { waiting.removeAll { $0 == call } }
@@ -155,7 +155,7 @@ final class ModuleRecord {
     func addAwaitingVouch(_ peer: UInt64) { awaitingVouch.append(peer) }
     func removeAwaitingVouch(_ peer: UInt64) { awaitingVouch.removeAll { $0 == peer } }
 
-    /// Whether one more may wait; those that nobody wants any more don't count.
+    /// Whether one more task may wait; tasks whose request has ended don't count.
     func canTakeWaiter(_ most: Int) -> Bool {
         if readyWaiters.count >= most { readyWaiters.removeAll { !$0.call.isOpen } }
         return readyWaiters.count < most
@@ -163,7 +163,7 @@ final class ModuleRecord {
 
     func whenReady(_ waiter: ReadyWaiter) { readyWaiters.append(waiter) }
 
-    /// Whether a request, or the bus for one, waits until it is ready.
+    /// Whether a request, or one of the bus's tasks for a request, waits until it is ready.
     var isWaitedFor: Bool { !waiting.isEmpty || readyWaiters.contains { $0.call.isOpen } }
 
     func takeReadyWaiters() -> [ReadyWaiter] {

@@ -1,23 +1,23 @@
 import StrataCore
 
-/// What a module's present session is and brings.
+/// A module's current session: its process, and what it brings.
 struct ModuleSession: StatePart {
     private(set) var pid: Int32 = 0
     private(set) var uid: UInt32 = 0
-    /// The events that it listens to.
+    /// The events that it handles.
     private(set) var events: Set<String> = []
-    /// What hello said that it requires.
+    /// The interfaces that hello said it requires.
     private(set) var requires: [String] = []
     private(set) var interfaces: [InterfaceRecord] = []
     private(set) var urls: [URLTarget] = []
 
-    /// Another process serves: what it offers is added behind this.
+    /// Begins the session of another process. What it offers is added afterwards.
     mutating func begin(_ credentials: PeerCredentials, events: [String], requires: [String]) {
         (pid, uid) = (credentials.pid, credentials.uid)
         (self.events, self.requires) = (Set(events), requires)
     }
 
-    /// It has said a further part of what it brings.
+    /// Adds another part of what it brings.
     mutating func add(events: [String], requires: [String]) {
         self.events.formUnion(events)
         self.requires += requires
@@ -28,7 +28,7 @@ struct ModuleSession: StatePart {
     mutating func add(_ interface: InterfaceRecord) { interfaces.append(interface) }
     mutating func add(_ url: URLTarget) { urls.append(url) }
 
-    /// Forgets the URLs, and the interfaces, that are the session's no more.
+    /// Removes the URLs, and below the interfaces, that no longer belong to the session.
     mutating func removeDeadURLs() { urls.removeAll { !$0.isLive } }
     mutating func removeDeadInterfaces() { interfaces.removeAll { !$0.isLive } }
 
@@ -42,7 +42,7 @@ struct ModuleSession: StatePart {
         return urls
     }
 
-    /// Without what it offers, which is written down apart.
+    /// Reads or writes all but the offer, which is captured separately.
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &pid)
         try file(2, &uid)
@@ -51,16 +51,16 @@ struct ModuleSession: StatePart {
     }
 }
 
-/// A second session of a row under `replace: overlap`. It starts beside the one
-/// that serves; what it brings is in force when it takes over.
+/// A second session of a row under `replace: overlap`. It starts beside the one that serves. What
+/// it brings takes effect when it takes over.
 final class Successor {
     let peer: Peer
     private(set) var brought: Brought
     private var life = ModuleLife.live(.joined)
-    /// When the steps of its start happened.
+    /// The times of the steps of its start.
     private(set) var times: StartTimes
 
-    /// What it has said that it brings.
+    /// What it has registered so far.
     struct Brought: StatePart {
         var offer = Hello.Offer()
         var events: [String] = []
@@ -79,7 +79,7 @@ final class Successor {
         self.times = times
     }
 
-    /// Goes on where another program was.
+    /// Restores the state that the previous program's bus saved.
     init(_ peer: Peer, _ state: SuccessorState) {
         self.peer = peer
         brought = state.brought
@@ -98,30 +98,31 @@ final class Successor {
 
     func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
 
-    /// It has said a further part of what it brings.
+    /// Adds another part of what it brings.
     func add(_ part: Hello, offering offer: Hello.Offer) {
         brought.offer = offer
         brought.events += part.events
         brought.requires += part.requires
     }
 
-    /// Some of what it was to bring is another module's by now.
+    /// Replaces its offer, because another module has taken some of it meanwhile.
     func take(_ offer: Hello.Offer) { brought.offer = offer }
 }
 
-/// To which modules of its own level one has reported: `bus/levels` tells of them.
+/// The modules of its own level that a module has reported to, as `bus/levels` shows them.
 struct SeenReports: StatePart {
-    /// So many are kept apart; further ones aren't.
+    /// The most names that are kept; further ones are ignored.
     static let most = 16
 
-    /// In the order of their first reports.
+    /// The names, in the order of their first reports.
     private(set) var names: [String] = []
-    /// Of the records that they were then: a guest that comes again has another.
+    /// The numbers of the records at that time. A guest that connects again has a new one.
     private var numbers: [Int] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         try file(1, &names)
-        // In the next program the records are others; the next report of each says which.
+        // The next program numbers its records anew; the next report to each module sets its
+        // number.
         if file.isReading { numbers = names.map { _ in -1 } }
     }
 
@@ -136,15 +137,14 @@ struct SeenReports: StatePart {
     }
 }
 
-/// What the bus itself does for a request when a module is ready, or known not
-/// to become so.
+/// A task that the bus does for a request when a module is ready, or known not to become ready.
 enum ReadyWaiter {
-    /// `bus/create` of an interface of the module's.
+    /// `bus/create` of one of the module's interfaces.
     case creation(CallReference, InterfaceRecord)
-    /// A call is kept until the authorizer, an interface of the module's, can be asked.
+    /// A call that is kept until the authorizer, one of the module's interfaces, can be asked.
     case authorization(CallReference, InterfaceRecord)
 
-    /// The request.
+    /// The request that the task is done for.
     var call: CallReference {
         switch self {
         case .creation(let call, _), .authorization(let call, _): call
@@ -153,7 +153,7 @@ enum ReadyWaiter {
 }
 
 extension BusCore {
-    /// Goes on with what waited for a module; a request that has ended is passed over.
+    /// Continues the tasks that waited for a module, except those whose request has ended.
     func settle(_ module: ModuleRecord, isReady: Bool) {
         for waiter in module.takeReadyWaiters() where waiter.call.isOpen {
             switch waiter {

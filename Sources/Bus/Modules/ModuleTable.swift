@@ -1,22 +1,22 @@
 import StrataCore
 
-/// The rows of the table and the guests that are connected.
+/// The rows of the table, and the connected guests.
 struct ModuleTable: ~Copyable {
-    /// In the table's order; those that a reload removed come last, until their
-    /// session has ended.
+    /// The rows in the table's order. Those that a reload removed come last, until their sessions
+    /// have ended.
     private(set) var rows: [ModuleRecord] = []
     private(set) var guests: [ModuleRecord] = []
     private var byName = ByteTable<ModuleRecord>()
-    /// Sessions that a successor took the place of, until they are done.
+    /// Sessions that a successor has replaced, until they have finished.
     private(set) var draining: [Peer] = []
-    /// The number that the next row or guest gets.
+    /// The number of the next row or guest.
     private(set) var nextNumber = 0
 
     init(_ table: AppTable) {
         _ = take(table.modules)
     }
 
-    /// Goes on with the records of another program's table, in their order.
+    /// Continues with the records of the previous program's bus, in their order.
     init(resuming records: [ModuleRecord], next: Int) {
         nextNumber = next
         for record in records {
@@ -28,8 +28,8 @@ struct ModuleTable: ~Copyable {
     func find(_ name: UnsafeRawBufferPointer) -> ModuleRecord? { byName.find(name) }
     func find(_ name: String) -> ModuleRecord? { byName.find(name) }
 
-    /// Puts other rows in force. No guest has the name of one.
-    /// - Returns: the modules whose row is gone.
+    /// Puts new rows in force. No guest has the name of one of them.
+    /// - Returns: the modules whose row was removed.
     mutating func take(_ new: [AppTable.Row]) -> [ModuleRecord] {
         var old = rows
         rows = []
@@ -57,27 +57,27 @@ struct ModuleTable: ~Copyable {
         return guest
     }
 
-    /// Forgets a guest, or a module whose row is gone.
+    /// Removes a guest, or a module whose row was removed.
     mutating func remove(_ module: ModuleRecord) {
         if module.row == nil { removeGuest(module) } else { rows.removeAll { $0 === module } }
         if byName.find(module.name) === module { byName.remove(module.name) }
     }
 
-    /// Found by halves, since guests have their numbers in order, and many may leave at once.
+    /// Uses binary search: guests are ordered by their numbers, and many may leave at once.
     private mutating func removeGuest(_ guest: ModuleRecord) {
         let place = guests.place { $0.number < guest.number }
         if place < guests.count, guests[place] === guest { guests.remove(at: place) }
     }
 
-    /// A successor took a session's place.
+    /// Adds a session that a successor has replaced.
     mutating func beginsDraining(_ peer: Peer) { draining.append(peer) }
 
     mutating func hasDrained(_ peer: Peer) { draining.removeAll { $0 === peer } }
 
-    /// Rows, then guests.
+    /// The rows, then the guests.
     var all: [ModuleRecord] { rows + guests }
 
-    /// In the order of level, then priority, then place in the table.
+    /// All modules by level, then priority, then place in the table.
     var inStartOrder: [ModuleRecord] { all.sorted(by: Self.startsBefore) }
 
     static func startsBefore(_ one: ModuleRecord, _ other: ModuleRecord) -> Bool {
@@ -89,10 +89,10 @@ struct ModuleTable: ~Copyable {
     }
 }
 
-/// The app's levels, foundation first. The rules that they make are `LevelRule`.
+/// The app's levels, foundation first. `LevelRule` has the rules that they imply.
 struct LevelTable {
     let names: [String]
-    /// The names' bytes, for headers.
+    /// The bytes of the names, for headers.
     let nameBytes: [[UInt8]]
 
     init(_ names: [String]) {

@@ -1,14 +1,14 @@
-/// When the steps of a module's last start happened.
+/// The times of the steps of a module's last start.
 ///
-/// A value without a clock: each mark is given the time. What lies between two
-/// marks is measured on a clock that only goes forward; the first one is kept on
-/// the wall's clock too, for people and for other processes.
+/// A value without a clock: each mark is given its time. The time between two marks is measured on
+/// the steady clock, which never goes back. The first mark also has the wall clock's time, for
+/// people and for other processes.
 struct StartTimes: Equatable, StatePart {
-    /// What is noted, in the order in which it happens.
+    /// The steps whose times are noted, in the order in which they happen.
     enum Mark: Int, CaseIterable {
         /// The launcher started its process.
         case spawned
-        /// Its hello was taken.
+        /// Its hello was accepted.
         case connected
         /// `module/setUp` was called.
         case setUpBegun
@@ -20,10 +20,10 @@ struct StartTimes: Equatable, StatePart {
         case ended
     }
 
-    /// A clock that only goes forward, and the wall's: microseconds each.
+    /// A time on the steady clock and on the wall clock, in microseconds.
     struct Moment: Equatable, StatePart {
         var steady: UInt64 = 0
-        /// Since 1970.
+        /// Microseconds since 1970.
         var wall: UInt64 = 0
 
         mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -32,25 +32,26 @@ struct StartTimes: Equatable, StatePart {
         }
     }
 
-    /// The first mark's.
+    /// The time of the first mark.
     private(set) var begin: Moment?
-    /// By mark, on the clock that only goes forward; 0 where it hasn't happened.
+    /// The times of the marks on the steady clock; 0 for a mark that hasn't happened.
     private(set) var marks = [UInt64](repeating: 0, count: Mark.allCases.count)
-    /// The process had done its start before this bus knew it: it resumed.
+    /// Whether the process resumed: its start was done before this bus knew it.
     private(set) var isResumed = false
 
     init() {}
 
-    /// A start that begins with its process.
+    /// Begins with the start of a process.
     /// - Parameters:
-    ///   - spawnedAt: microseconds since 1970, as the launcher said.
-    ///   - now: when it said so.
+    ///   - spawnedAt: when the process started, in microseconds since 1970, as the launcher
+    ///     reported it.
+    ///   - now: when the launcher reported it.
     init(spawnedAt: UInt64, now: Moment) {
         let age = now.wall - min(now.wall, spawnedAt)
         note(.spawned, at: Moment(steady: now.steady - min(now.steady, age), wall: spawnedAt))
     }
 
-    /// A process that resumed, of whose start nothing is known.
+    /// Begins with a process that resumed, and of whose start nothing is known.
     init(resumedAt now: Moment) {
         isResumed = true
         note(.connected, at: now)
@@ -61,14 +62,14 @@ struct StartTimes: Equatable, StatePart {
         try file(1, &begin)
         try file(2, &marks)
         try file(3, &isResumed)
-        // Another build may have other marks at the end.
+        // Another build may have more or fewer marks at the end.
         marks = Array((marks + StartTimes().marks).prefix(Mark.allCases.count))
     }
 
-    /// Keeps when something happened; a second time changes nothing.
+    /// Notes the time of a mark; a second time changes nothing.
     mutating func note(_ mark: Mark, at now: Moment) {
         guard !has(mark) else { return }
-        // 0 says that it hasn't happened.
+        // 0 means that the mark hasn't happened.
         let steady = max(1, now.steady)
         if begin == nil { begin = Moment(steady: steady, wall: now.wall) }
         marks[mark.rawValue] = steady
@@ -76,18 +77,18 @@ struct StartTimes: Equatable, StatePart {
 
     func has(_ mark: Mark) -> Bool { marks[mark.rawValue] != 0 }
 
-    /// When it happened, in microseconds since 1970; nil where it hasn't.
+    /// Returns when a mark happened, in microseconds since 1970; nil if it hasn't.
     func wall(_ mark: Mark) -> UInt64? {
         guard let begin, has(mark) else { return nil }
         return begin.wall + marks[mark.rawValue] - min(begin.steady, marks[mark.rawValue])
     }
 
-    /// What lies between two marks, in microseconds; nil where one hasn't happened.
+    /// Returns the microseconds between two marks; nil if one hasn't happened.
     func between(_ one: Mark, _ other: Mark) -> UInt64? {
         guard has(one), has(other) else { return nil }
         return marks[other.rawValue] - min(marks[one.rawValue], marks[other.rawValue])
     }
 
-    /// Whether it is the start of a process that the launcher started then.
+    /// Whether this is the start of the process that the launcher started at that time.
     func isOf(spawnedAt: UInt64) -> Bool { wall(.spawned) == spawnedAt }
 }

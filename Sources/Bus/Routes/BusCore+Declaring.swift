@@ -1,7 +1,7 @@
 import StrataCore
 
-/// What rows provide and map, put in force at the start and after each reload:
-/// what a row names is its module's alone from then on, whoever had it.
+/// What rows provide and map. It is put in force at the start and after each reload. From then on,
+/// what a row names belongs to its module alone, whichever module had it before.
 extension BusCore {
     func declareInterfaces() {
         var owners: [String: ModuleRecord] = [:]
@@ -27,12 +27,11 @@ extension BusCore {
                 routes.add(InterfaceRecord(name: name, owner: owner, isDeclared: true))
             }
         }
-        // Who leads where may have changed through adapters alone.
+        // Adapters alone may have changed where a name leads.
         routes.forgetRoutes()
     }
 
-    /// What a process was to bring when it takes over, and what is another
-    /// module's by its row now.
+    /// Removes from the offers of successors what now belongs to another module by its row.
     func takeAwayFromSuccessors() {
         for module in modules.rows {
             guard let successor = module.successor else { continue }
@@ -49,8 +48,8 @@ extension BusCore {
         }
     }
 
-    /// Takes from a module what it has no more: interfaces that are another's, and the
-    /// URLs that lead to them.
+    /// Removes from a module what it has lost: interfaces that now belong to another module, and
+    /// the URLs that lead to them.
     private func forgetLost(_ module: ModuleRecord) {
         let lost = Set(module.session.interfaces.lazy.filter { !$0.isLive }.map(\.name))
         module.session.removeDeadInterfaces()
@@ -61,7 +60,7 @@ extension BusCore {
         module.session.removeDeadURLs()
     }
 
-    /// Takes the rows' own mappings back: what a session registered stays its own.
+    /// Withdraws the rows' mappings. What a session registered remains.
     func withdrawURLs() {
         for module in modules.rows {
             for mapping in module.mappings {
@@ -89,7 +88,8 @@ extension BusCore {
                     losers[target.owner.number] = target.owner
                 }
                 let target = URLTarget(mapping, owner: module, declared: mapping, isLive: false)
-                // A row's are there whatever others have brought.
+                // A row's mapping is put in force whatever sessions have registered, without the
+                // limit on shapes.
                 _ = try? routes.urls.replace(mapping.pattern, host: mapping.host, value: target)
             }
         }
@@ -97,10 +97,10 @@ extension BusCore {
     }
 }
 
-/// What modules provide: from their rows, their hello, and `bus/register`.
+/// What modules provide: by their rows, their hello, and `bus/register`.
 extension BusCore {
-    /// Puts an offer in force. It has been judged: everything in it is free,
-    /// or the module's own.
+    /// Puts an offer in force. It has passed its checks: everything in it is free, or already
+    /// belongs to the module.
     func add(_ offer: Hello.Offer, to module: ModuleRecord) {
         for interface in offer.interfaces {
             let known = routes.interface(interface.name)
@@ -127,7 +127,7 @@ extension BusCore {
         if isReplacing { module.session.removeDeadURLs() }
     }
 
-    /// A session has ended: what no row declares goes with it.
+    /// Removes what the module's ended session offered; what rows declare remains declared.
     func removeOffers(of module: ModuleRecord) {
         for interface in module.session.takeInterfaces() { remove(interface) }
         for url in module.session.takeURLs() { remove(url) }
@@ -145,7 +145,7 @@ extension BusCore {
 
     func remove(_ url: URLTarget) {
         routes.urls.remove(url.pattern, host: url.host)
-        // Back to what the row says.
+        // The row's mapping is in force again.
         guard let declared = url.declared else { return }
         let target = URLTarget(declared, owner: url.owner, declared: declared, isLive: false)
         _ = try? routes.urls.replace(declared.pattern, host: declared.host, value: target)

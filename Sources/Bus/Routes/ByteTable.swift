@@ -1,11 +1,11 @@
 internal import Glibc
 import StrataCore
 
-/// A map from bytes to objects: names on the wire are looked up without making strings of them.
+/// A map from bytes to objects, for looking up names on the wire without making strings.
 struct ByteTable<Value: AnyObject>: ~Copyable {
     private struct Slot: OpenTableSlot {
         var hash: UInt64 = 0
-        /// Owned copies; nil where the slot is free.
+        /// The table's own copy of the key; nil if the slot is free.
         var key: UnsafeMutableRawPointer?
         var count = 0
         var value: Unmanaged<Value>?
@@ -19,7 +19,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
     }
 
     private var table = OpenTable<Slot>()
-    /// So that nobody can choose names that collide.
+    /// Random, so that nobody can choose names that collide.
     private let seed = UInt64.random(in: .min ... .max)
 
     init() {}
@@ -28,11 +28,11 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
 
     var count: Int { table.count }
 
-    /// The value of a key.
+    /// Returns the value of a key; nil if there is none.
     @inline(__always)
     func find(_ key: UnsafeRawBufferPointer) -> Value? { findUnretained(key)?.takeUnretainedValue() }
 
-    /// The value of a key; valid while the table holds it.
+    /// Returns the value of a key without a reference; it is valid while the table has it.
     @inline(__always)
     func findUnretained(_ key: UnsafeRawBufferPointer) -> Unmanaged<Value>? {
         find(key, Self.hash(key, seed)).flatMap { table[$0].value }
@@ -52,7 +52,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         }
     }
 
-    /// Sets or replaces; retains the value.
+    /// Sets or replaces the value of a key, and retains it.
     mutating func set(_ key: UnsafeRawBufferPointer, _ value: Value) {
         let hash = Self.hash(key, seed)
         if let place = find(key, hash) {
@@ -87,7 +87,7 @@ struct ByteTable<Value: AnyObject>: ~Copyable {
         table.forEach { use($0.value!.takeUnretainedValue()) }  // because a used slot has a value
     }
 
-    /// Words of eight bytes, multiplied and folded.
+    /// Returns a hash: words of eight bytes, multiplied and folded.
     @inline(__always)
     private static func hash(_ key: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt64 {
         var hash = seed ^ UInt64(key.count)

@@ -5,14 +5,15 @@ final class InterfaceRecord {
     let name: String
     let nameBytes: [UInt8]
     let owner: ModuleRecord
-    /// Whether the owner's row provides it: it is the owner's alone, live or not.
+    /// Whether the owner's row provides it, which reserves it for the owner even without a session.
     var isDeclared: Bool
-    /// Whether the owner's session has it.
+    /// Whether the owner's session provides it.
     var isLive = false
     var instances = Instances.single
-    /// Nil where none are listed: then all pass, as `auth: false`.
+    /// The listed actions; nil if none are listed. Then every action is accepted, without
+    /// authorization.
     var actions: [Action]? { didSet { places = nil } }
-    /// The actions' places by name; made when many are looked through for the first time.
+    /// The places of the actions by name, made at the first look-up if there are many actions.
     private var places: [[UInt8]: Int]?
 
     enum Instances: String { case single, multiple }
@@ -30,7 +31,7 @@ final class InterfaceRecord {
         self.isDeclared = isDeclared
     }
 
-    /// More actions than these are found by their places.
+    /// The most actions that are searched one by one; more are found by their places.
     private static let fewActions = 16
 
     func action(_ name: UnsafeRawBufferPointer) -> Action? {
@@ -46,16 +47,16 @@ final class InterfaceRecord {
     }
 }
 
-/// Where a URL leads.
+/// The action that a URL leads to.
 final class URLTarget {
     let host: String
     let pattern: URLPattern
     let interface: String
     let action: String
     let owner: ModuleRecord
-    /// What the owner's row maps it to; nil where the row doesn't name it.
+    /// The mapping in the owner's row; nil if the row doesn't map it.
     var declared: Hello.URL?
-    /// Whether the owner's session has brought it.
+    /// Whether the owner's session registered it.
     var isLive: Bool
 
     init(_ url: Hello.URL, owner: ModuleRecord, declared: Hello.URL?, isLive: Bool) {
@@ -68,25 +69,24 @@ final class URLTarget {
         self.isLive = isLive
     }
 
-    /// Whether the owner's row maps it: it is the owner's alone.
+    /// Whether the owner's row maps it, which reserves it for the owner.
     var isDeclared: Bool { declared != nil }
 
     var to: String { "\(interface)/\(action)" }
 }
 
-/// Numbers for the names of actions, so that each open call can say which one it
-/// is of at the cost of storing four bytes. The names are only wanted where a
-/// module dies.
+/// Numbers for the names of actions, so that each open call can record its action in four bytes.
+/// The names themselves are needed only when a module dies.
 ///
-/// Callers may ask for ever new names of interfaces that list no actions: when
-/// `isFull`, whoever knows the open calls lets all others' names go (`keep`).
+/// Callers may keep asking for new names of interfaces that list no actions. When `isFull`, the
+/// bus, which knows the open calls, removes the names of all others (`keep`).
 struct ActionNames {
-    /// So many names are kept before those of ended calls are let go.
+    /// The number of names that are kept before those of ended calls are removed.
     static let fewest = 8_192
-    /// The number of what is no action.
+    /// The number that stands for no action.
     static let none: UInt32 = 0
 
-    /// By number, which is one more than the place; empty where it is free.
+    /// The names; a name's number is its index plus 1. Empty if the number is free.
     private var names: [String] = []
     private var numbers: [String: UInt32] = [:]
     private var free: [UInt32] = []
@@ -109,15 +109,15 @@ struct ActionNames {
         return number
     }
 
-    /// Nil for `none`, and for a number that was let go.
+    /// Returns the name of a number; nil for `none` and for a removed number.
     func name(_ number: UInt32) -> String? {
         guard number != Self.none, number <= names.count else { return nil }
         let name = names[Int(number) - 1]
         return name.isEmpty ? nil : name
     }
 
-    /// Lets all other names go; their numbers are used again. The next time comes
-    /// when as many more have come as are kept, so that it stays rare.
+    /// Removes all names but those in use, and reuses their numbers. The next removal comes when
+    /// the number of names has doubled, so removals stay rare.
     mutating func keep(_ used: Set<UInt32>) {
         for (name, number) in numbers where !used.contains(number) {
             numbers[name] = nil

@@ -1,30 +1,29 @@
 import StrataCore
 
-/// Which module owns which interface and URL, and, for each `to` that callers
-/// have written, where it leads: so that a call costs one look-up of its bytes.
+/// The modules that own the interfaces and URLs. It also caches where each `to` leads, so that a
+/// call costs one look-up of its bytes.
 struct RouteTable: ~Copyable {
-    /// What a `to` leads to.
+    /// Where a `to` leads.
     final class Route {
         /// `Interface/action` or `Interface#N/action`, as the owner sees it.
         let to: [UInt8]
         let interface: InterfaceRecord
         let owner: ModuleRecord
         let action: [UInt8]
-        /// `Interface/action` without an instance, as `ActionNames` numbers it.
+        /// The number of `Interface/action`, without an instance, in `ActionNames`.
         let actionNumber: UInt32
         let instance: UInt64?
         let needsAuthorization: Bool
-        /// Whether something is to be judged that a plain action of a live
-        /// interface leaves out.
+        /// Whether a call needs checks beyond those for a plain action of a live interface.
         let needsCheck: Bool
-        /// The interface that the caller named, where an adapter leads on.
+        /// The interface that the caller named, if an adapter leads from it to another one.
         let required: String?
-        /// Nil where no adapter renames members.
+        /// How an adapter renames members; nil if none does.
         let adaptation: AdapterTable.Adaptation?
 
         /// - Parameters:
-        ///   - isQuarantined: whether its owner died of it so often that it may be quarantined.
-        ///   - isUnknownAction: whether the owner listed its actions and this is none of them.
+        ///   - isQuarantined: whether the action was quarantined, and may still be.
+        ///   - isUnknownAction: whether the owner lists its actions and this isn't one of them.
         init(
             to: [UInt8], interface: InterfaceRecord, action: [UInt8], actionNumber: UInt32, instance: UInt64?,
             isQuarantined: Bool, isUnknownAction: Bool, needsAuthorization: Bool, required: String? = nil,
@@ -45,38 +44,38 @@ struct RouteTable: ~Copyable {
         }
     }
 
-    /// A `to` that is the bus's own affair, or nobody's.
+    /// The result of resolving a `to`.
     enum Resolution {
         case route(Route)
-        /// `bus/…`, `module/…`, `launcher/…`, `operator/…`.
-        /// - Parameter hasInstance: whether digits are there: none of these has instances.
+        /// One of the bus's own names: `bus/…`, `module/…`, `launcher/…`, `operator/…`.
+        /// - Parameter hasInstance: whether an instance number is present; none of these has
+        ///   instances.
         case reserved(interface: String, action: String, hasInstance: Bool)
         case unknown(interface: String)
         case malformed
     }
 
-    /// Routes that are remembered; when as many are, all are forgotten.
+    /// The most cached routes; at this number, all are forgotten.
     private static let mostRoutes = 4_096
-    /// So long is a `to` with the longest names and number, in bytes: what is longer leads to
-    /// no instance.
+    /// The length of a `to` with the longest names and number, in bytes. A longer one leads to no
+    /// instance, so it isn't cached.
     private static let longestKept = 160
 
     private var routes = ByteTable<Route>()
     private var interfaces = ByteTable<InterfaceRecord>()
-    /// All interfaces, by name: kept so, since to sort many takes long.
+    /// All interfaces by name, kept sorted because sorting many takes long.
     private(set) var allInterfaces: [InterfaceRecord] = []
-    /// Routes and interfaces that were let go of in this round of the loop.
+    /// Routes and interfaces that were removed in this round of the loop.
     private var spent: [AnyObject] = []
     var urls = URLTable<URLTarget>()
     var actionNames = ActionNames()
 
-    /// The remembered route of a `to`. Unretained, because all that was found
-    /// here in a round of the loop lives until its end.
+    /// Returns the cached route of a `to`. Unretained, because everything found here in a round of
+    /// the loop lives until the round's end.
     @inline(__always)
     func route(_ to: UnsafeRawBufferPointer) -> Unmanaged<Route>? { routes.findUnretained(to) }
 
-    /// Judges a `to` that isn't remembered, and remembers it where it leads
-    /// somewhere.
+    /// Resolves a `to` that isn't cached, and caches its route if it leads to an interface.
     mutating func resolve(_ to: UnsafeRawBufferPointer, _ adapters: AdapterTable) -> Resolution {
         guard let destination = Destination(to) else { return .malformed }
         let name = UnsafeRawBufferPointer(rebasing: to[destination.interface])
@@ -90,7 +89,7 @@ struct RouteTable: ~Copyable {
         return .route(makeRoute(to, destination, interface, Array(action), nil, nil))
     }
 
-    /// A required interface that an adapter leads on from.
+    /// Resolves a required interface from which an adapter leads to another one.
     private mutating func resolveAdapted(
         _ to: UnsafeRawBufferPointer, _ destination: Destination, _ name: String, _ action: String,
         _ adapters: AdapterTable
@@ -104,7 +103,7 @@ struct RouteTable: ~Copyable {
             makeRoute(to, destination, interface, Array(target.action.utf8), name, renames ? adaptation : nil))
     }
 
-    /// Makes a route, and remembers it.
+    /// Makes a route and caches it.
     private mutating func makeRoute(
         _ to: UnsafeRawBufferPointer, _ destination: Destination, _ interface: InterfaceRecord, _ action: [UInt8],
         _ required: String?, _ adaptation: AdapterTable.Adaptation?
@@ -123,6 +122,7 @@ struct RouteTable: ~Copyable {
             instance: instance, isQuarantined: interface.owner.history.deaths.mayBeQuarantined(name),
             isUnknownAction: interface.actions != nil && listed == nil,
             needsAuthorization: listed?.needsAuthorization ?? false, required: required, adaptation: adaptation)
+        // Kept until the round's end, because callers use routes unretained.
         if to.count > Self.longestKept {
             spent.append(route)
         } else {
@@ -132,7 +132,7 @@ struct RouteTable: ~Copyable {
         return route
     }
 
-    /// The number of an action, for a call that comes without a route of its own.
+    /// Returns the number of an action, for a call that has no route.
     mutating func actionNumber(_ interface: InterfaceRecord, _ action: [UInt8]) -> UInt32 {
         actionNames.number(of: Self.name(interface, action))
     }
@@ -144,7 +144,7 @@ struct RouteTable: ~Copyable {
     func interface(_ name: String) -> InterfaceRecord? { interfaces.find(name) }
     func interface(_ name: UnsafeRawBufferPointer) -> InterfaceRecord? { interfaces.find(name) }
 
-    /// What a URL that may be mapped leads to now.
+    /// Returns the target of an equal URL; nil if it isn't mapped.
     func target(_ url: Hello.URL) -> URLTarget? { urls.value(of: url.pattern, host: url.host) }
 
     mutating func add(_ interface: InterfaceRecord) {
@@ -166,19 +166,19 @@ struct RouteTable: ~Copyable {
         forgetRoutes()
     }
 
-    /// After anything about an interface has changed.
+    /// Forgets the cached routes, after something about an interface has changed.
     mutating func forgetRoutes() {
         guard routes.count > 0 else { return }
         routes.forEach { spent.append($0) }
         routes.removeAll()
     }
 
-    /// The round has ended: nobody uses any more what was found in it.
+    /// Frees what was removed in the round that has ended: no code uses it any more.
     mutating func dropSpent() {
         if !spent.isEmpty { spent.removeAll() }
     }
 
-    /// The names of interfaces that stand around one in the alphabet, the next ones first.
+    /// Returns interface names next to a name in alphabetical order, the nearest first.
     func interfaceNames(around name: String, most: Int) -> [String] {
         var names: [String] = []
         var after = place(of: name)
@@ -191,6 +191,6 @@ struct RouteTable: ~Copyable {
         return names
     }
 
-    /// Where an interface of a name stands, or would.
+    /// Returns the index at which an interface with this name is, or would be.
     private func place(of name: String) -> Int { allInterfaces.place { $0.name < name } }
 }
