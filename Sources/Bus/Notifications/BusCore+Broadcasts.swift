@@ -25,8 +25,8 @@ extension BusCore {
         let observed = observations.find(header.name)?.observations
         let aliases = adapters.hasNotices && peer.role == .module ? noticeAliases(header, from: peer) : []
         let observers = (observed?.count ?? 0) &+ count(aliases)
-        // A body waits once, however many observe it: where there is no room for it, nobody
-        // gets it, and no observer is blamed.
+        // A body waits once, however many peers observe it. If there is no room for it, no observer
+        // gets it, and none is ended for it.
         if body.count > Self.alwaysTaken, observers > 0, let refusal = totalRefusal(body.count) {
             return refuse(peer, header.id, refusal)
         }
@@ -57,20 +57,20 @@ extension BusCore {
         LiveFacts(core: self, kind: .broadcast, peer: peer, name: name).error(.sender ... .declaration)
     }
 
-    /// A notification without name.
+    /// Ends a peer whose notification has no name.
     func endForName(_ header: borrowing Header, of peer: Peer) {
         statistics.badFrames += 1
         end(peer, .badHeader, "a \(header.kind.name) lacks \"name\": say what is notified")
     }
 
-    /// How many observations some names have together.
+    /// Returns the number of observations of all these names together.
     private func count(_ names: [[UInt8]]) -> Int {
         var count = 0
         for name in names { count += name.withUnsafeBytes { observations.find($0)?.observations.count ?? 0 } }
         return count
     }
 
-    /// Queues a notice to each observation of a name and of a later level.
+    /// Queues a notice to each observation of a name that belongs to a later level.
     private func deliver(
         _ header: borrowing Header, _ name: Header.Text, _ body: UnsafeRawBufferPointer, _ payload: Payload?,
         to observed: [Unmanaged<Observation>], from peer: Peer, rank: Int
@@ -83,15 +83,15 @@ extension BusCore {
         }
     }
 
-    /// Queues a notice to each of some observations that are of a later level.
+    /// Queues a notice to each of these observations that belongs to a later level.
     func deliver(_ notice: Notice, _ payload: Payload?, to some: ArraySlice<Unmanaged<Observation>>, rank: Int) -> Int {
         var recipients = 0
         let cost = notice.cost
-        // A body that all share waits once.
+        // A shared body waits once, so here only the rest is new.
         let new = payload == nil ? cost : cost - notice.body.count
         var number: UInt64?
-        // Ending a slow consumer takes it out of the list: a copy is
-        // walked, and costs nothing where nobody is ended.
+        // Ending a slow consumer removes it from the list. The slice is a copy then, and costs
+        // nothing otherwise.
         for observation in some {
             observation._withUnsafeGuaranteedRef { observation in
                 guard !observation.isEnded else { return }
@@ -99,7 +99,8 @@ extension BusCore {
                     guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),
                         observation.matches(notice.object), peer.isOpen
                     else { return }
-                    // Whoever was ended may have made others speak in between.
+                    // Ending a peer may have made other peers send notices in between, and they use
+                    // the same frame.
                     if number != observations.frame.number {
                         number = observations.frame.begin(notice, copiesBody: payload == nil)
                     }
@@ -125,14 +126,15 @@ extension BusCore {
                 + "\(Request.Bytes.text(observation.terms.target.name)) with keep: latest")
     }
 
-    /// Of an observation that keeps `latest` at most one notice waits, at the queue's end:
-    /// what its sender says later comes after it, also where the queue had no room for it.
-    /// - Returns: false where its peer had to be ended instead.
+    /// Queues a notice to an observation with `keep: latest`, of which at most one notice waits.
+    /// The new one goes to the queue's end, even if the queue has no room for it: so it comes
+    /// before everything that its sender sends later.
+    /// - Returns: false if the peer had to be ended instead.
     private func notifyLatest(
         _ observation: Observation, _ notice: Notice, _ cost: Int, _ new: Int, _ payload: Payload?
     ) -> Bool {
         let peer = observation.peer
-        // One that is being written the observer gets.
+        // A notice that is already being written can't be replaced.
         if peer.outbox.remove(endingAt: observation.waitingEnd) {
             observation.missed += 1
             statistics.replaced += 1
@@ -140,7 +142,7 @@ extension BusCore {
             observation.missed = 0
         }
         let isBeyond = !fits(cost, peer, new: new)
-        // Such notices of one peer have the queue's limit again.
+        // Such notices of a peer may together fill the queue's limit once more.
         let beyond = peer.outbox.pendingBeyond
         guard !isBeyond || (beyond == 0 || beyond + cost <= table.limits.queue) && isWithinTotal(new, peer) else {
             endSlowConsumer(peer, observation, cost)
@@ -151,14 +153,15 @@ extension BusCore {
         return true
     }
 
-    /// Ends one observation of a peer that stays, with the notice of it that found no room.
+    /// Ends one observation of a peer that stays, and removes its notice that is waiting beyond the
+    /// queue's limit.
     func endObservation(_ observation: Observation) {
         observation.peer.outbox.remove(endingAt: observation.waitingEnd, ifBeyond: true)
         observations.remove(observation)
         observation.peer.observations.remove(observation)
     }
 
-    /// Queues a copy of the notice that stands in `noticeFrame`.
+    /// Queues a copy of the notice that is in `observations.frame`.
     @inline(__always)
     @discardableResult
     private func queueNotice(

@@ -1,11 +1,11 @@
 import StrataCore
 
-/// Broadcasts that go out in pieces. One is under way at a time: the peer that sent
-/// it isn't read until it is out, and neither is one whose next frame is another
-/// broadcast. So what one sends to another keeps its order, and all observers see
-/// all broadcasts in one order.
+/// Broadcasts that are delivered in batches, one broadcast after another. The sender isn't read
+/// until its broadcast is delivered. Neither is a peer whose next frame is another broadcast. So
+/// the order from one peer to another is kept, and all observers see all broadcasts in the same
+/// order.
 extension BusCore {
-    /// Begins a broadcast that goes in pieces.
+    /// Begins a broadcast that is delivered in batches.
     /// - Parameter names: the notification's name, and those that adapters give it.
     func beginFanOut(
         _ names: [[UInt8]], _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer, rank: Int
@@ -31,7 +31,7 @@ extension BusCore {
         awaitFanOut(peer)
     }
 
-    /// Doesn't read a peer until the fan-out is done.
+    /// Stops reading a peer until the fan-out is done.
     func awaitFanOut(_ peer: Peer) {
         peer.take(.paused(.idleWork))
         work.wait(peer)
@@ -42,7 +42,7 @@ extension BusCore {
         deliver(isShared ? FanOut.sharedBatch : FanOut.batch)
     }
 
-    /// Delivers all that is left: what comes next must not come before it.
+    /// Delivers everything that is left, because the next action must not come before it.
     func finishFanOut() {
         while deliver(.max) {}
     }
@@ -50,7 +50,7 @@ extension BusCore {
     /// - Returns: whether there was something to deliver.
     @discardableResult
     private func deliver(_ most: Int) -> Bool {
-        // Ending a slow consumer may come back here, for another batch.
+        // Ending a slow consumer may call this again, which takes another batch.
         guard let batch = work.takeBatch(most) else { return false }
         let recipients = batch.notice.withNotice(batch.name) { notice in
             deliver(notice, batch.sharesBody ? batch.notice.body : nil, to: batch.observations, rank: batch.rank)
@@ -60,46 +60,46 @@ extension BusCore {
         return true
     }
 
-    /// All have it: the sender gets its answer. It goes on in the next round, after
-    /// what was taken out meanwhile is dropped.
+    /// Ends a fan-out, and answers its sender. The sender continues in the next round, after the
+    /// removed observations are freed.
     private func concluded(_ done: FanOut) {
         done.notice.body.letGo()
         if done.id != 0 { writeReply(done.sender, id: done.id, Array("{\"recipients\":\(done.recipients)}".utf8)) }
     }
 
-    /// Lets one peer go on that waited for a fan-out or a listing: the one that has waited
-    /// the longest. Its next broadcast may be another fan-out.
+    /// Resumes the peer that has waited the longest for a fan-out or a listing. Only one, because
+    /// its next broadcast may be another fan-out.
     func resumeAfterFanOut() {
         guard let peer = work.takeFirstWaiting(), peer.isOpen else { return }
         if peer.outbox.pendingAnswers <= mostQueued { resume(peer) } else { peer.take(.paused(.answersUnread)) }
     }
 }
 
-/// A broadcast on its way to so many observations that it goes in pieces, so that
-/// others have their turns in between.
+/// A broadcast to many observations. It is delivered in batches, so that other peers have turns in
+/// between.
 struct FanOut {
-    /// A broadcast to more observations than this goes in pieces.
+    /// A broadcast to more observations than this is delivered in batches.
     static let mostAtOnce = 128
-    /// How many observations a batch has while somebody light is there
-    /// (`TurnShares`): some ten microseconds' work.
+    /// The observations in a batch while a light peer is connected (`TurnShares`): some ten
+    /// microseconds of work.
     static let sharedBatch = 100
-    /// The same where nobody is.
+    /// The observations in a batch while no light peer is connected.
     static let batch = 2_000
 
-    /// The observations of one name, as they were when the broadcast came.
+    /// The observations of one name, as they were when the broadcast arrived.
     struct Walk {
         let name: [UInt8]
-        /// Unretained, because what is taken out of the table meanwhile lives until
-        /// the fan-out's end.
+        /// Unretained, because observations that are removed meanwhile live until the fan-out's
+        /// end.
         let observations: [Unmanaged<Observation>]
     }
 
     let sender: Peer
-    /// What the sender numbered it; 0 for not at all.
+    /// The sender's number for it; 0 if it has none.
     let id: UInt64
     let rank: Int
     let notice: KeptNotice
-    /// Whether the body is not copied into each queue.
+    /// Whether the queues share the body instead of each having a copy.
     let sharesBody: Bool
     let walks: [Walk]
 
@@ -107,7 +107,7 @@ struct FanOut {
     private(set) var walk = 0
     private(set) var position = 0
     private(set) var recipients = 0
-    /// Pieces that are being delivered.
+    /// The number of batches that are being delivered.
     private(set) var batchesInHand = 0
 
     /// Some of the observations of one name.
@@ -119,7 +119,7 @@ struct FanOut {
         let rank: Int
     }
 
-    /// Takes the next batch, of `most` observations; nil where none is left.
+    /// Takes the next batch of at most `most` observations; nil if none is left.
     mutating func takeBatch(_ most: Int) -> Batch? {
         guard walk < walks.count else { return nil }
         let all = walks[walk].observations
@@ -132,8 +132,8 @@ struct FanOut {
         return batch
     }
 
-    /// A batch was delivered to so many.
-    /// - Returns: whether all is delivered.
+    /// Counts a delivered batch.
+    /// - Returns: whether everything is delivered.
     mutating func delivered(to recipients: Int) -> Bool {
         self.recipients += recipients
         batchesInHand -= 1

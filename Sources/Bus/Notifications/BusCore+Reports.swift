@@ -35,7 +35,7 @@ extension BusCore {
                 : "a report lacks \"to\": say the module's name")
     }
 
-    /// Queues a notice with a number to each observation of the target's.
+    /// Queues a numbered notice to each matching observation of the target.
     func deliverReport(_ call: CallPointer, _ request: Request, from peer: Peer, to target: ModuleRecord) {
         guard let observer = target.peer else { return fail(call, unavailable(target)) }
         let level = peer.role == .module ? levels.nameBytes[peer.rank] : []
@@ -51,7 +51,7 @@ extension BusCore {
             let notice = Notice(
                 name: request.name, object: request.object, from: peer.from, level: level, via: "report",
                 trace: request.trace, meta: request.meta, body: request.body)
-            // All of a report's notices go out, or none; a body that isn't copied is there once.
+            // All notices of a report are queued, or none. A body that isn't copied counts once.
             let count = notice.cost * matching.count
             let body = notice.body.count < Outbox.largeBody ? 0 : notice.body.count
             guard fitsRequest(count, observer, new: count - body * (matching.count - 1)) else {
@@ -67,8 +67,8 @@ extension BusCore {
     private func queueReport(
         _ report: CallPointer, _ notice: Notice, _ matching: [Observation], to observer: Peer
     ) {
-        // One for all: the frame's memory may become the queue's, and nobody else may
-        // borrow from it after that.
+        // One payload for all notices: the frame's memory may become the queue's own, and no other
+        // payload may borrow from it after that.
         let payload = notice.body.count < Outbox.largeBody ? nil : Payload(borrowing: notice.body, reclaimer)
         defer { if let payload { queued(payload) } }
         for observation in matching {
@@ -97,7 +97,7 @@ extension BusCore {
         }
     }
 
-    /// One notice of a report has its answer: nil is a reply.
+    /// Handles the answer to one notice of a report; `error` is nil for a reply.
     func noticeAnswered(_ notice: CallPointer, _ error: BusError?) {
         if let error {
             if let report = reportFailed(notice) { fail(report, error) }
@@ -106,8 +106,9 @@ extension BusCore {
         }
     }
 
-    /// An observer of a report failed: the report that is to end with its error. The
-    /// other observers go on, and their answers are dropped.
+    /// Ends the notices of a report of which one has failed. The other observers still handle
+    /// theirs, but their answers are dropped.
+    /// - Returns: the report, which must end with the error; nil if it has ended already.
     func reportFailed(_ notice: CallPointer) -> CallPointer? {
         guard let report = endNotice(notice) else { return nil }
         while let other = report.pointee.firstChild {
@@ -117,8 +118,7 @@ extension BusCore {
         return report
     }
 
-    /// - Returns: its report; nil for a notice whose report has ended, which belongs
-    ///   to nobody.
+    /// - Returns: the notice's report; nil if the report has ended.
     private func endNotice(_ notice: CallPointer) -> CallPointer? {
         let report = notice.pointee.parent
         release(notice, "the notice was answered")
@@ -126,7 +126,7 @@ extension BusCore {
         return report
     }
 
-    /// The module that a report went to is gone, with some notices unanswered.
+    /// Ends a report whose target's session has ended with some notices unanswered.
     func reportTargetEnded(_ report: CallPointer, _ target: Peer, _ error: BusError) {
         var delivered = report.pointee.notices.observers > report.pointee.notices.open
         while let notice = report.pointee.firstChild {
@@ -141,9 +141,9 @@ extension BusCore {
         answer(call, Array("{\"observers\":\(call.pointee.notices.observers)}".utf8), "the report was answered")
     }
 
-    /// Takes a report's notices back: those that have not begun to be written
-    /// never come, the others are cancelled.
-    /// - Returns: whether one has been delivered, or has begun to be.
+    /// Takes a report's notices back. Those that have not begun to be written are never delivered,
+    /// and the others are cancelled.
+    /// - Returns: whether one has been delivered, or has begun to be written.
     func cancelNotices(_ report: CallPointer) -> Bool {
         var begun = report.pointee.notices.observers > report.pointee.notices.open
         while let notice = report.pointee.firstChild {

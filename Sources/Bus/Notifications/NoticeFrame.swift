@@ -1,23 +1,23 @@
 import StrataCore
 
-/// A notice's frame as far as it is the same for all who get it: written once
-/// for a broadcast, and copied for each observer around the number of its
-/// subscription.
+/// The part of a notice's frame that is the same for all observers. It is written once for a
+/// broadcast, and copied for each observer around the number of its subscription.
 struct NoticeFrame: ~Copyable {
-    /// Memory that one notice needed beyond this is given back after it.
+    /// The most memory that is kept after a notice, in bytes.
     private static let mostKept = 64 << 10
 
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
-    /// The bytes before the subscription, with the place of the lengths.
+    /// The bytes before the subscription, including the space for the lengths.
     private var headCount = 0
-    /// The bytes behind it: the header's end, and the body where it is copied.
+    /// The bytes after it: the header's end, and the body if it is copied.
     private var tailCount = 0
-    /// The bytes of the body that stand at the end.
+    /// The bytes of the body that are part of the tail.
     private var copiedCount = 0
     /// The bytes of the body that follow from elsewhere.
     private var restCount = 0
-    /// Which notice it is: another one may have been written in between.
+    /// The number of the current notice. Comparing it shows whether another notice was written
+    /// meanwhile.
     private(set) var number: UInt64 = 0
 
     init() {
@@ -27,7 +27,7 @@ struct NoticeFrame: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// Writes a notice's part that is the same for all.
+    /// Writes the part of a notice that is the same for all observers.
     /// - Returns: the notice's `number`.
     mutating func begin(_ notice: Notice, copiesBody: Bool) -> UInt64 {
         copiedCount = copiesBody ? notice.body.count : 0
@@ -43,11 +43,11 @@ struct NoticeFrame: ~Copyable {
         return number
     }
 
-    /// How much of an outbox a copy may take.
+    /// The most bytes that a copy may take in an outbox.
     var room: Int { headCount + tailCount + HeaderWriter.overhead }
 
-    /// Writes a copy for one observation into memory that has `room`.
-    /// - Returns: how many bytes it has; a body that is not copied follows them.
+    /// Writes a copy for one observation into memory with `room` bytes.
+    /// - Returns: the number of bytes written; a body that isn't copied follows them.
     @inline(__always)
     func write(to target: UnsafeMutableRawPointer, subscription: UInt64, missed: Int) -> Int {
         var writer = HeaderWriter(target, copying: UnsafeRawBufferPointer(start: memory, count: headCount))
@@ -74,19 +74,19 @@ extension HeaderWriter {
 }
 
 extension Notice {
-    /// The room that its texts may take in a header.
+    /// The most bytes that its texts may take in a header.
     var room: Int {
         HeaderWriter.room(name) + HeaderWriter.room(object ?? .none) + HeaderWriter.room(from)
             + HeaderWriter.room(level) + trace.count + meta.count
     }
 
-    /// Its size in a queue, as far as limits are concerned.
+    /// The size that counts against the limits of a queue.
     var cost: Int {
         body.count + name.count + (object?.count ?? 0) + from.count + trace.count + meta.count
             + HeaderWriter.overhead / 4
     }
 
-    /// Writes its members, behind `kind` and `id`.
+    /// Writes its members, after `kind` and `id`.
     func write(to writer: inout HeaderWriter, subscription: UInt64) {
         writeHead(to: &writer)
         writer.integer("subscription", subscription)
@@ -95,7 +95,7 @@ extension Notice {
 
     fileprivate func writeHead(to writer: inout HeaderWriter) {
         writer.name("from", from)
-        // An operator has none.
+        // An operator has no level.
         if level.count > 0 { writer.string("level", level) }
         writer.string("name", name)
         if let object { writer.string("object", object) }

@@ -1,17 +1,17 @@
 import StrataCore
 
-/// Who observes which name. Looking a name up costs the same however many
-/// others there are.
+/// The observations, by name. Looking a name up costs the same however many names there are.
 struct ObservationTable: ~Copyable {
     /// The observations of one name, in the order in which they were made.
     final class List {
-        /// Retained; walking them for each broadcast costs no further
-        /// references. What is taken out goes to `spent`.
+        /// Retained here, so walking them for each broadcast takes no further references. Removed
+        /// ones move to `spent`.
         fileprivate(set) var observations: [Unmanaged<Observation>] = []
 
         deinit { for observation in observations { observation.release() } }
 
-        /// Found by halves: many may observe a name, and all of them go at once.
+        /// Takes an observation out by binary search, because many may observe one name, and all of
+        /// them may end at once.
         fileprivate func takeOut(_ observation: Observation) -> Observation? {
             let place = observations.place { $0._withUnsafeGuaranteedRef { $0.place } < observation.place }
             guard place < observations.count,
@@ -22,11 +22,10 @@ struct ObservationTable: ~Copyable {
     }
 
     private var byName = ByteTable<List>()
-    /// Observations that were taken out in this round of the loop, or while a
-    /// fan-out was under way.
+    /// Observations that were removed in this round of the loop, or during a fan-out.
     private var spent: [Observation] = []
     private var nextPlace: UInt64 = 1
-    /// The part of the present notice that all its observers share.
+    /// The part of the current notice that all its observers share.
     var frame = NoticeFrame()
 
     func find(_ name: UnsafeRawBufferPointer) -> List? { byName.find(name) }
@@ -46,13 +45,13 @@ struct ObservationTable: ~Copyable {
         }
     }
 
-    /// Takes out all of a peer's.
+    /// Removes all observations of a peer.
     mutating func removeAll(of peer: Peer) {
         for observation in peer.observations.all { remove(observation) }
     }
 
-    /// Whoever walks a list may still meet what is taken out: it lives until
-    /// `dropSpent`.
+    /// Removes an observation. It lives until `dropSpent`, because a walk over a list may still
+    /// meet it.
     mutating func remove(_ observation: Observation) {
         observation.terms.target.name.withUnsafeBytes { name in
             guard let list = byName.find(name), let out = list.takeOut(observation) else { return }
@@ -62,26 +61,26 @@ struct ObservationTable: ~Copyable {
         }
     }
 
-    /// Nobody walks a list any more.
+    /// Frees the removed observations, because no code walks a list any more.
     mutating func dropSpent() {
         if !spent.isEmpty { spent.removeAll() }
     }
 }
 
-/// One observation of one module: ends with its connection.
+/// One observation of one module. It ends with the module's connection.
 final class Observation {
     let terms: Terms
-    /// Unretained, because a peer's observations are taken out before it goes.
+    /// Unretained, because a peer's observations are removed before the peer is freed.
     let unretainedPeer: Unmanaged<Peer>
     var peer: Peer { unretainedPeer.takeUnretainedValue() }
 
-    /// Of `latest`: the position behind the notice that waits in the outbox.
+    /// For `keep: latest`: the position behind the notice that waits in the outbox.
     var waitingEnd: UInt64 = 0
-    /// How many notices the one that waits has replaced.
+    /// The number of notices that the waiting one has replaced.
     var missed = 0
-    /// Its place among all that were put into the table.
+    /// Its place in the order in which observations were added to the table.
     var place: UInt64 = 0
-    /// It is taken out of the table: nothing is delivered to it any more.
+    /// Whether it was removed from the table, so that nothing is delivered to it any more.
     var isEnded = false
 
     init(_ terms: Terms, of peer: Peer) {
@@ -89,13 +88,13 @@ final class Observation {
         unretainedPeer = .passUnretained(peer)
     }
 
-    /// What was asked for, and by whom.
+    /// What was asked for, and its observer's rank.
     struct Terms: StatePart {
-        /// The observer's number for it.
+        /// The observer's number of the observation.
         var id: UInt64 = 0
         var target = Target()
         var keep = AppTable.Keep.all
-        /// The observer's.
+        /// The observer's rank.
         var rank = 0
         /// Whether only the observer's row asked for it.
         var isOfRow = false
@@ -109,10 +108,10 @@ final class Observation {
         }
     }
 
-    /// What is observed: two observations of one target get the same notices.
+    /// What is observed. Two observations of the same target get the same notices.
     struct Target: Hashable, StatePart {
         var name: [UInt8] = []
-        /// Nil: of any object.
+        /// The object that must match; nil for any object.
         var object: [UInt8]?
 
         init() {}
@@ -128,7 +127,7 @@ final class Observation {
         }
     }
 
-    /// What it counts towards the bytes that its observer may have it keep.
+    /// The bytes that count against the observer's limit.
     var cost: Int { terms.target.name.count + (terms.target.object?.count ?? 0) }
 
     func matches(_ object: UnsafeRawBufferPointer?) -> Bool {
@@ -138,8 +137,7 @@ final class Observation {
     }
 }
 
-/// A broadcast's notice whose bytes are its own: the frame that it came in is gone,
-/// and some still have to get it.
+/// A broadcast's notice with its own bytes, for observers that get it after its frame is freed.
 struct KeptNotice {
     var from: [UInt8]
     var level: [UInt8]
@@ -149,7 +147,7 @@ struct KeptNotice {
     var body: Payload
 }
 
-/// A notification on its way to observers, as bytes of the sender's frame.
+/// A notification on its way to observers, made of bytes of the sender's frame.
 struct Notice {
     var name: UnsafeRawBufferPointer
     var object: UnsafeRawBufferPointer?

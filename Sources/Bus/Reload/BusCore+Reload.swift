@@ -1,7 +1,7 @@
 import StrataCore
 
-/// `reload`: the launcher reads the manifest again, and the bus puts the new
-/// table in force, all of it or nothing.
+/// `reload`: the launcher reads the manifest again, and the bus puts the new table in force, either
+/// all of it or nothing.
 extension BusCore {
     func reload(_ asked: BusCall) throws(BusError) {
         guard let launcher else {
@@ -13,15 +13,16 @@ extension BusCore {
         if launcherSlot.askedReloads == nil { askForTable(launcher) }
     }
 
-    /// One at a time; who asks meanwhile gets the next. Without a deadline: what
-    /// the launcher has put in force, the bus does too, whoever still waits.
+    /// Asks the launcher for a new table. Only one question is open at a time, and reloads that
+    /// come meanwhile wait for the next one. It has no deadline: what the launcher has put in
+    /// force, the bus must too, whether any caller still waits or not.
     private func askForTable(_ launcher: Peer) {
         for asking in launcherSlot.reloads { asking.call.pointee.stream.wasPassedOn = true }
         launcherSlot.askForReloads()
         callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
     }
 
-    /// The launcher has answered, or is gone.
+    /// Handles the launcher's answer, or its end.
     func tableAnswered(_ answer: OwnAnswer) {
         let asked = launcherSlot.takeAsked()
         let result = answer.mapError(Self.judged).flatMap { body in take(tableFrom: body) }
@@ -36,7 +37,7 @@ extension BusCore {
         if let launcher, !launcherSlot.reloads.isEmpty { askForTable(launcher) }
     }
 
-    /// What the launcher refuses changes nothing.
+    /// Returns the error for the callers. What the launcher refuses changes nothing.
     private static func judged(_ error: BusError) -> BusError {
         guard error.code == .died else { return BusError(error.code, error.message) }
         return BusError(
@@ -72,7 +73,7 @@ extension BusCore {
 
     // MARK: rows
 
-    /// Puts a row that came or stayed in force.
+    /// Puts a row in force that is new or that stayed.
     private func takeRow(_ module: ModuleRecord, _ old: AppTable) {
         if module.start != .eager { start.leave(module.number) }
         if let successor = module.successor { observeAnew(module, successor.peer) }
@@ -89,7 +90,7 @@ extension BusCore {
         }
     }
 
-    /// What the row observes now, and no more what it did before.
+    /// Adds what the row observes now, and ends what it observed only before.
     private func observeAnew(_ module: ModuleRecord, _ peer: Peer) {
         let observed = Set((module.row?.observes ?? []).map(Observation.Target.init))
         for observation in peer.observations.all
@@ -99,8 +100,8 @@ extension BusCore {
         observeForRow(module, peer)
     }
 
-    /// Takes a module away whose row is gone. The launcher ends what it started;
-    /// what was started by hand is ended here.
+    /// Removes a module whose row is gone. The launcher ends the processes that it started; one
+    /// that was started by hand is ended here.
     private func remove(_ module: ModuleRecord) {
         start.leave(module.number)
         guard let peer = module.peer else { return forget(module) }
@@ -109,7 +110,8 @@ extension BusCore {
         retire(module, peer, .removed)
     }
 
-    /// Nothing is left of a module whose row is gone: its sessions that don't serve end too.
+    /// Removes everything that is left of a module whose row is gone, including its sessions that
+    /// don't serve.
     func forget(_ module: ModuleRecord) {
         let reason = "the row of \(module.name) was taken out of the manifest"
         endSuccessor(of: module, reason)
@@ -122,7 +124,7 @@ extension BusCore {
 
     // MARK: sessions that the new table has no place for
 
-    /// A guest whose name is a row's now.
+    /// Ends guests whose name now belongs to a row.
     private func endNamesakes(of new: AppTable) {
         for guest in modules.guests where new.modules.contains(where: { $0.name == guest.name }) {
             guard let peer = guest.peer else { continue }
@@ -141,7 +143,8 @@ extension BusCore {
         }
     }
 
-    /// After the answer, which may be one of theirs.
+    /// Ends the sessions of users who are no longer operators. The reload is answered first,
+    /// because an operator may have asked for it.
     private func endFormerOperators() {
         let former = connections.inOrder.filter {
             $0.role == .operator && $0.isOpen && !isOperator($0.credentials.uid)
