@@ -1,12 +1,12 @@
 import StrataCore
 
-/// What only the launcher may ask, and what is asked of it.
+/// What only the launcher may ask for, and what the bus asks of it.
 extension BusCore {
-    /// `vouch {"module", "token", "pid", "startTicks"?, "pending"?, "byHand"?,
-    /// "spawnedAt"?, "restarts"?}`, replacing what stood. `startTicks` tells the process from others
-    /// that have had its number; `pending` are keys of the row that take effect at the
-    /// next process's start; `byHand` says that a person had this process started.
-    /// With `pid` 0, and no token, nobody is the module any more.
+    /// Handles `vouch {"module", "token", "pid", "startTicks"?, "pending"?, "byHand"?,
+    /// "spawnedAt"?, "restarts"?}`, which replaces an earlier vouch. `startTicks` distinguishes the
+    /// process from others that have had its number. `pending` are keys of the row that take effect
+    /// at the next process's start. `byHand` says that a person had this process started. With
+    /// `pid` 0, which needs no token, no process is the module any more.
     func vouch(_ call: BusCall) throws(BusError) -> JSON {
         let reader = try call.params()
         let module = try row(reader)
@@ -30,7 +30,7 @@ extension BusCore {
         if let successor = module.successor, successor.peer.vouched != process {
             end(successor.peer, .shuttingDown, "the launcher vouches for process \(pid) as \(module.name) now")
         }
-        // One that was to take over may have been given up for the one that serves.
+        // A process that was to take over may have been given up in favor of the one that serves.
         if let peer = module.peer, let former = peer.vouched, former != process, module.row?.replace != .overlap {
             end(
                 peer, .shuttingDown,
@@ -41,13 +41,13 @@ extension BusCore {
         return .object([])
     }
 
-    /// How often a module was started again the launcher knows over all brokers' lives.
+    /// Takes the launcher's count of restarts, which spans all brokers' lives.
     private func takeRestarts(of module: ModuleRecord, _ reader: MemberReader) throws(BusError) {
         guard let restarts = try reader.integer("restarts"), restarts >= 0 else { return }
         module.history.take(restarts: Int(restarts))
     }
 
-    /// Who has the module's place loses it.
+    /// Withdraws the vouch for a module, and ends its sessions.
     private func takeBack(_ module: ModuleRecord) {
         module.said.take(nil)
         let error = BusError(.shuttingDown, "the launcher took the place of \(module.name) back: this process ends")
@@ -55,7 +55,7 @@ extension BusCore {
         if let peer = module.peer { end(peer, error) }
     }
 
-    /// The process that a vouch is for. Without its start it is the one that has the
+    /// Returns the process that a vouch is for. Without `startTicks` it is the one that has the
     /// number now.
     private func process(_ pid: Int32, _ reader: MemberReader) throws(BusError) -> ProcessIdentity {
         guard let ticks = try reader.integer("startTicks") else { return host.process(pid) ?? .ended(pid) }
@@ -63,7 +63,7 @@ extension BusCore {
         return ProcessIdentity(pid: pid, startTicks: UInt64(ticks))
     }
 
-    /// The hello of a peer that waited is judged again, now that there is a vouch.
+    /// Judges the hello of a waiting peer again, now that there is a vouch.
     private func vouched(_ module: ModuleRecord, _ process: ProcessIdentity, for peer: Peer) {
         guard isOf(peer, process) else {
             return end(peer, isNotVouched(peer, module, process), id: peer.greeting.helloID)
@@ -71,7 +71,7 @@ extension BusCore {
         judgeAgain(peer)
     }
 
-    /// `retire {"module"}`: answered when its tearDown is done.
+    /// Handles `retire {"module"}`, which is answered when the module's tearDown is done.
     func retire(_ asked: BusCall) throws(BusError) {
         let module = try row(try asked.params())
         guard let retired = module.peer else {
@@ -79,24 +79,25 @@ extension BusCore {
         }
         if module.isRetired { return writeReply(asked.peer, id: asked.id) }
         let call = try open(asked)
-        // tearDown has a time of its own.
+        // tearDown has a time limit of its own.
         calls.disarm(call)
         call.pointee.stream.wasPassedOn = true
         retire(module, retired, .asked(CallReference(call)))
     }
 
-    /// New requests wait, and the module tears down, for as long as its row's
-    /// `stop` gives it.
+    /// Retires a module: new requests wait, and the module tears down, for which it has its row's
+    /// `stop`.
     func retire(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         let isIdle = if case .idle = retirement { true } else { false }
         endSuccessor(of: module, "\(module.name) is stopped before it took over")
-        // The end of one session may be that of another.
+        // Ending the successor may have ended this session too.
         guard module.peer === peer, peer.isOpen else { return retired(module, peer, retirement) }
         change(module, .wasRetired(isIdle: isIdle))
         askToTearDown(peer, .retirement(module, retirement))
     }
 
-    /// Its tearDown was answered, took too long, or its session has ended.
+    /// Continues after the tearDown of a retired module: it was answered, took too long, or its
+    /// session ended.
     func retired(_ module: ModuleRecord, _ peer: Peer, _ retirement: OwnPurpose.Retirement) {
         switch retirement {
         case .asked(let asking):
@@ -107,7 +108,8 @@ extension BusCore {
         }
     }
 
-    /// `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "restarts"?, "exit"?}`
+    /// Handles `moduleState {"module", "state", "reason"?, "lines"?, "spawnedAt"?, "restarts"?,
+    /// "exit"?}`.
     func moduleState(_ call: BusCall) throws(BusError) -> JSON {
         let reader = try call.params()
         let module = try row(reader)
@@ -133,9 +135,9 @@ extension BusCore {
         return .object([])
     }
 
-    /// The launcher has no process of a module: what it vouched for has ended, and so do the
-    /// sessions that rested on that. What the process wrote last is handled first; the
-    /// session is there after that where something that it has started holds it.
+    /// Ends what rested on a vouch, because the launcher no longer has a process of the module.
+    /// What the process wrote last is handled first. Its session may still be open, if a process
+    /// that it started holds the connection.
     private func endVouched(_ module: ModuleRecord, _ word: String) {
         module.said.take(nil)
         if let successor = module.successor?.peer { end(successor, isOver(successor, module, word)) }
@@ -150,12 +152,12 @@ extension BusCore {
                 + "ends with it")
     }
 
-    /// The launcher said `failed` or `absent`, and the session has ended: in
-    /// either order.
+    /// Continues after the launcher said `failed` or `absent` and the session has ended, in either
+    /// order.
     func launcherGaveUp(_ module: ModuleRecord) {
         start.leave(module.number)
         if isToStartAgain(module) {
-            // That was said of what was stopped.
+            // The launcher's report was about the process that was stopped.
             startAgain(module)
             module.take(.stopIsOver)
             return
@@ -164,13 +166,13 @@ extension BusCore {
         failWaiting(module, BusError(.unavailable, "\(module.name) is \(module.life.word)\(reason)"))
     }
 
-    /// Microseconds since 1970; nil where there is none, or 0.
+    /// Reads microseconds since 1970; nil if the member is missing or 0.
     private static func time(_ reader: MemberReader, _ name: String) throws(BusError) -> UInt64? {
         guard let time = try reader.integer(name), time > 0 else { return nil }
         return UInt64(time)
     }
 
-    /// The row that the launcher speaks of.
+    /// Returns the row that the launcher refers to.
     private func row(_ params: MemberReader) throws(BusError) -> ModuleRecord {
         let name = try params.required("module")
         guard let module = modules.find(name), module.row != nil else {
@@ -179,7 +181,7 @@ extension BusCore {
         return module
     }
 
-    /// A call to `launcher/…`, which the launcher serves for operators.
+    /// Forwards a call to `launcher/…`, which the launcher serves for operators.
     func launcherCall(
         _ action: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer,
         from peer: Peer

@@ -2,7 +2,8 @@ import StrataCore
 
 /// The start of modules: setUp, initialize, ready, didStart, each in its turn.
 extension BusCore {
-    /// The eager rows in start order, those equal in level and priority together.
+    /// Returns the numbers of the eager rows in start order, those of equal level and priority in
+    /// one group.
     static func eagerGroups(_ rows: [ModuleRecord]) -> [[Int]] {
         groups(rows.filter { $0.start == .eager }.sorted(by: ModuleTable.startsBefore)).map { $0.map(\.number) }
     }
@@ -25,8 +26,8 @@ extension BusCore {
         return groups
     }
 
-    /// That process is to be the launcher: until it has said hello, for which it has as long
-    /// as any peer, requests wait for modules as if it was there.
+    /// Expects this process to be the launcher. Until it says hello, requests wait for modules as
+    /// if it were connected; it has as long for that as any peer.
     func awaitLauncher(_ process: ProcessIdentity?) {
         launcherSlot.expect(process)
         setAlarm(.launcher, after: table.hello)
@@ -34,7 +35,7 @@ extension BusCore {
 
     func launcherTimePassed() { launcherLeft() }
 
-    /// Whether there is a launcher, or one that is about to say hello.
+    /// Whether the launcher is connected, or expected to say hello.
     var hasLauncher: Bool { launcher != nil || isAlarmSet(.launcher) }
 
     func launcherArrived() {
@@ -42,7 +43,7 @@ extension BusCore {
         start.begin()
         noteAppStart(begun: true)
         turnMayHaveChanged()
-        // Where there is nobody to wait for.
+        // There may be no eager module to wait for.
         if start.order.turn == .over { noteAppStart(begun: false) }
         for module in modules.rows where module.isWaitedFor { want(module) }
     }
@@ -57,7 +58,7 @@ extension BusCore {
         }
     }
 
-    /// A module has said hello.
+    /// Begins the start of a module that has said hello.
     func joined(_ module: ModuleRecord, resumed: Bool) {
         module.said.forgetVerdict()
         change(module, .joined(resumed: resumed))
@@ -70,7 +71,7 @@ extension BusCore {
         turnMayHaveChanged()
     }
 
-    /// Takes a module's next step, where it is its turn.
+    /// Takes a module's next step if it is its turn.
     func advance(_ module: ModuleRecord) {
         guard let peer = module.peer, peer.isOpen, peer.offering == .over, stage == .running,
             case .live(let step) = module.life
@@ -91,8 +92,8 @@ extension BusCore {
         }
     }
 
-    /// Calls a module at `module/…`; one that lacks the action has done it, and
-    /// any other error is a failed start.
+    /// Calls a module at `module/…`. A module that lacks the action counts as having done the step.
+    /// Any other error means that its start has failed.
     func callStep(_ module: ModuleRecord, _ peer: Peer, to reached: ModuleLife.Step) {
         let step = Self.action(reaching: reached)
         callOwn(
@@ -100,7 +101,7 @@ extension BusCore {
             .start(module, reaches: reached))
     }
 
-    /// A step of a module's start was answered, or not in time.
+    /// Handles the answer to a step of a module's start, or its failure.
     func startAnswered(_ module: ModuleRecord, _ peer: Peer, _ reached: ModuleLife.Step, _ answer: OwnAnswer) {
         guard peer.isOpen else { return }
         let step = Self.action(reaching: reached)
@@ -124,7 +125,7 @@ extension BusCore {
         }
     }
 
-    /// The action of `module` that leads to a step.
+    /// Returns the action of `module` that leads to a step.
     private static func action(reaching step: ModuleLife.Step) -> String {
         switch step {
         case .setUp: "setUp"
@@ -141,7 +142,7 @@ extension BusCore {
         return body.encoded()
     }
 
-    /// A step was answered.
+    /// Notes that a module has answered a step, and takes the next one.
     private func hasReached(_ step: ModuleLife.Step, _ module: ModuleRecord) {
         let before = module.life
         module.take(.reached(step))
@@ -166,7 +167,7 @@ extension BusCore {
         supervise(module)
     }
 
-    /// Watches the time of a new turn, and lets those go on whose turn it is.
+    /// If the turn has changed, starts its time and advances the modules whose turn it is.
     func turnMayHaveChanged() {
         guard let turn = start.takeTurnChange() else { return }
         switch turn {
@@ -186,7 +187,7 @@ extension BusCore {
 
     // MARK: the end of a session
 
-    /// A row's session has ended.
+    /// Handles the end of a row's session.
     func rowEnded(_ module: ModuleRecord, reason: String) {
         let wasRetired = module.isRetired
         noteEnd(of: module)
@@ -212,14 +213,14 @@ extension BusCore {
         turnMayHaveChanged()
     }
 
-    /// Whether a module was stopped whom the next request starts: what waits for it has
-    /// come since.
+    /// Whether a module was stopped that the next request starts. All requests that wait for it
+    /// have come since the stop.
     func isToStartAgain(_ module: ModuleRecord) -> Bool {
         module.life.absence.wasStopped && module.start == .onDemand && hasLauncher && stage == .running
     }
 
-    /// Starts what was stopped where somebody wants it again, whatever the launcher says of
-    /// the end, and also where it says nothing.
+    /// Starts a stopped module again if requests wait for it, whatever the launcher says about its
+    /// end, and even if it says nothing.
     func startAgain(_ module: ModuleRecord) {
         guard module.isWaitedFor, !module.said.isStartAsked, let launcher else { return }
         askToStart(module, launcher)
@@ -227,7 +228,7 @@ extension BusCore {
 
     // MARK: waiting for a module
 
-    /// Whether a module that isn't ready will be, as far as is known.
+    /// Whether a module that isn't ready is expected to become ready.
     func canBeWaitedFor(_ module: ModuleRecord) -> Bool {
         if module.isRemoved { return module.isReady }
         if module.peer != nil { return !module.isRetired || hasLauncher }
@@ -240,7 +241,7 @@ extension BusCore {
         }
     }
 
-    /// Asks the launcher for a module that is started on demand.
+    /// Asks the launcher to start a module that is started on demand.
     func want(_ module: ModuleRecord) {
         guard module.start == .onDemand, module.peer == nil, !module.said.isStartAsked, let launcher,
             module.said.verdict == .none || module.said.verdict == .absent
@@ -253,7 +254,7 @@ extension BusCore {
         order(launcher, "start", module, "a request waits for it", .wanted(module))
     }
 
-    /// `launcher/start` was answered.
+    /// Handles the answer to `launcher/start`.
     func startWasAsked(_ module: ModuleRecord, _ answer: OwnAnswer) {
         module.said.startWasAsked(false)
         guard case .failure(let error) = answer, !module.isReady else { return }
@@ -286,13 +287,13 @@ extension BusCore {
 
     // MARK: states
 
-    /// Something has happened to a module that shows.
+    /// Takes an event that changes a module's visible state.
     func change(_ module: ModuleRecord, _ event: ModuleLife.Event, _ reason: String = "") {
         module.take(event)
         changed(module, reason)
     }
 
-    /// A module has come to another state.
+    /// Notes and reports that a module's state has changed.
     func changed(_ module: ModuleRecord, _ reason: String = "") {
         module.history.changed(reason, at: host.wallMicroseconds / 1_000)
         guard module.row != nil, !watches.isEmpty else { return }

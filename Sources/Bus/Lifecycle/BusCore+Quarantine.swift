@@ -1,10 +1,10 @@
 import StrataCore
 
-/// Deaths are counted per action: one that was alone open each time is quarantined,
-/// so that the module's other actions go on.
+/// The circuit breaker: deaths are counted per action. An action that was open alone at each of
+/// them is quarantined, so the module's other actions keep working.
 extension BusCore {
-    /// What was open at a peer whose session ends by itself: of the calls that
-    /// reached it. Asked before any of them is ended.
+    /// Returns what was open in a session that ended by itself: the calls that had reached the
+    /// peer. It must be called before any of them is ended.
     func death(of module: ModuleRecord, _ peer: Peer) -> ModuleDeath {
         var death = ModuleDeath(at: host.wallMicroseconds / 1_000, session: module.history.sessions)
         var open: [UInt32] = []
@@ -17,7 +17,7 @@ extension BusCore {
         }
         death.calls = open.count
         var seen: Set<UInt32> = []
-        // The newest come first in the list.
+        // The list has the newest first.
         for number in open.reversed() where seen.insert(number).inserted {
             guard death.actions.count < ModuleDeath.mostNamed, let name = routes.actionNames.name(number) else {
                 death.unnamed += 1
@@ -28,19 +28,19 @@ extension BusCore {
         return death
     }
 
-    /// A module died: its death counts against the action that was alone open.
+    /// Counts a module's death against the action that was open alone.
     func count(_ death: ModuleDeath, of module: ModuleRecord) {
         if module.history.died(death, at: now, within: module.row?.backoffReset) { routes.forgetRoutes() }
     }
 
-    /// A person started it anew: its past doesn't count.
+    /// Forgets the deaths of a module that a person has started anew.
     func forgetDeaths(of module: ModuleRecord) {
         guard !module.history.deaths.isEmpty else { return }
         module.history.forgetDeaths()
         routes.forgetRoutes()
     }
 
-    /// The deaths for which an action is quarantined now; nil where it isn't.
+    /// Returns the deaths for which an action is quarantined now; nil if it isn't.
     /// - Parameter action: `Interface/action`, as its owner sees it.
     func quarantine(_ module: ModuleRecord, _ action: @autoclosure () -> String) -> ActionDeaths.Entry? {
         guard !module.history.deaths.isEmpty else { return nil }
@@ -49,7 +49,7 @@ extension BusCore {
         return nil
     }
 
-    /// Lets go of the names that no open call has.
+    /// Removes the names of actions that no open call has.
     func sweepActionNames() {
         routes.forgetRoutes()
         routes.actionNames.keep(Set(calls.open(most: .max).map(\.pointee.action)))
@@ -64,7 +64,7 @@ extension BusCore {
         ]
     }
 
-    /// Nil where no action of a module's is quarantined.
+    /// Describes the quarantined actions of a module; nil if there are none.
     func describeQuarantined(of module: ModuleRecord) -> JSON? {
         let quarantined = module.history.deaths.quarantined(at: now)
         let wall = host.wallMicroseconds / 1_000

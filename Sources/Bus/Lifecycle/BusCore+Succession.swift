@@ -1,9 +1,9 @@
 import StrataCore
 
-/// `replace: overlap`: a row's new process does its start beside the old one and
-/// takes its names over in one step, while the old one finishes what it has.
+/// `replace: overlap`: a row's new process does its start beside the old one. Then it takes over
+/// the names in one step, while the old one finishes its requests.
 extension BusCore {
-    /// Whether a hello is that of a row's next process, beside the one that serves.
+    /// Whether a hello comes from a row's next process, which starts beside the one that serves.
     func maySucceed(_ hello: Hello, _ module: ModuleRecord, _ serving: Peer) -> Bool {
         guard module.row?.replace == .overlap, module.successor == nil, !module.isRetired, hello.token != nil,
             let vouch = module.said.vouch
@@ -24,7 +24,7 @@ extension BusCore {
         beginStart(of: module, peer, resumed: hello.resumed)
     }
 
-    /// Takes a successor's next step: it joins late, so it waits for nobody.
+    /// Takes a successor's next step. It starts late, so it waits for no other module.
     func advance(_ successor: Successor, _ module: ModuleRecord) {
         guard stage == .running, successor.peer.isOpen, successor.peer.offering == .over else { return }
         switch successor.step {
@@ -41,10 +41,11 @@ extension BusCore {
         }
     }
 
-    /// It is ready: names, observations, reports and events pass to it together.
+    /// Makes a successor take over because it is ready. Names, observations, reports and events
+    /// pass to it together.
     func takeOver(_ successor: Successor, _ module: ModuleRecord) {
-        // What came before is the old one's to get. It may end for that, and the successor be
-        // the only session by now.
+        // Earlier broadcasts belong to the old session. If delivering them ends it, the successor
+        // already serves alone.
         finishFanOut()
         guard module.successor === successor else { return }
         module.setSuccessor(nil)
@@ -57,8 +58,8 @@ extension BusCore {
         if let old { leave(old, module) }
     }
 
-    /// A successor serves from now on, however far its start is: it is ready, or the session
-    /// that served has ended before.
+    /// Makes a successor serve from now on, however far its start is. It is ready, or the session
+    /// that served has ended first.
     func goOn(_ successor: Successor, as module: ModuleRecord) {
         serve(module, by: successor)
         if module.isReady {
@@ -87,18 +88,19 @@ extension BusCore {
         for observation in peer.observations.all { observations.add(observation) }
     }
 
-    /// The process that was to take over ends instead.
+    /// Ends the process that was to take over.
     func endSuccessor(of module: ModuleRecord, _ reason: String) {
         if let successor = module.successor { end(successor.peer, .shuttingDown, reason) }
     }
 
-    // MARK: the old one
+    // MARK: the old session
 
-    /// Of one module so many sessions may finish what they have, beside the one that
-    /// serves; of one more the first is ended.
+    /// The most sessions of one module that may finish their requests beside the one that serves.
+    /// If one more does, the first is ended.
     static let mostDraining = 8
 
-    /// It is told, where it wants to be, and finishes what it has, for `stop` at most.
+    /// Lets the old session finish its requests, for `stop` at most, and notifies it if it wants
+    /// that.
     private func leave(_ old: Peer, _ module: ModuleRecord) {
         let earlier = modules.draining.filter { $0.module === module }
         for peer in earlier.dropLast(Self.mostDraining - 1) { dismiss(peer, module) }
@@ -115,15 +117,15 @@ extension BusCore {
         tearDown(old)
     }
 
-    /// Those that have finished go; looked at in each round of the loop.
+    /// Tears down the replaced sessions that have finished; called in each round of the loop.
     func endDrained() {
         for peer in modules.draining where peer.firstServed == nil && peer.instances.owned == 0 {
-            // Not while its tearDown is open.
+            // A session whose alarm is already gone is tearing down.
             if cancelAlarm(.finishing, of: peer) { tearDown(peer) }
         }
     }
 
-    /// A session may take its row's `stop` for it.
+    /// Asks a session to tear down, for which it has its row's `stop`.
     func askToTearDown(_ peer: Peer, _ purpose: OwnPurpose) {
         callOwn(peer, to: "module/tearDown", deadline: peer.stopTime, purpose)
     }

@@ -1,7 +1,7 @@
 import StrataCore
 
-/// What the bus does about a ready module that nobody uses, or that doesn't
-/// answer: it asks the launcher to stop it, or to start it anew.
+/// Supervision of ready modules. If one is idle, the bus asks the launcher to stop it; if one
+/// doesn't answer, to restart it.
 extension BusCore {
     /// Begins when a module becomes ready.
     func supervise(_ module: ModuleRecord) {
@@ -18,7 +18,7 @@ extension BusCore {
         cancelAlarm(.ping, of: peer)
     }
 
-    /// How often the launcher is asked to stop a module that idled.
+    /// How often the launcher is asked to stop an idle module.
     private static let mostStopAttempts = 5
 
     func idleTimePassed(_ peer: Peer) {
@@ -28,7 +28,7 @@ extension BusCore {
             return
         }
         guard launcher != nil else {
-            // Nobody to stop it now; perhaps later.
+            // There is no launcher to stop it now; one may come later.
             setAlarm(.idle, of: peer, after: idle)
             return
         }
@@ -37,9 +37,9 @@ extension BusCore {
         retire(module, peer, .idle(idle))
     }
 
-    /// Asks the launcher to stop what has done its tearDown, and again where that
-    /// fails, ever later: it can't be used any more. After the last time its
-    /// session is ended, at which a process of the runtime ends by itself.
+    /// Asks the launcher to stop a module that has done its tearDown for being idle, and can't be
+    /// used any more. If that fails it asks again, at doubling intervals. After the last attempt it
+    /// ends the session; a process with the runtime then ends by itself.
     func stopIdle(_ module: ModuleRecord, _ peer: Peer, _ idle: UInt64) {
         guard module.peer === peer, peer.isOpen else { return }
         let attempt = peer.countStop()
@@ -53,7 +53,7 @@ extension BusCore {
             .stop(peer: peer.number, pause: pause))
     }
 
-    /// The watchdog: any answer counts.
+    /// Sends the watchdog's ping; any answer counts.
     func ping(_ peer: Peer) {
         guard let module = peer.module, let interval = module.row?.ping, module.peer === peer, !module.isRetired,
             stage == .running
@@ -74,7 +74,7 @@ extension BusCore {
             .restart(peer: peer.number, pause: interval))
     }
 
-    /// Asks the launcher; where it does so, that shows in the module's state.
+    /// Gives the launcher an order. If it is carried out, the module's state shows it.
     func order(
         _ launcher: Peer, _ action: String, _ module: ModuleRecord, _ reason: String, _ purpose: OwnPurpose
     ) {

@@ -1,45 +1,45 @@
 import StrataCore
 
-/// How long modules took to start: what is noted, and `bus/timeline`, which tells it.
+/// The times of modules' starts: how they are noted, and `bus/timeline`, which lists them.
 extension BusCore {
-    /// The time of the present event, on both clocks.
+    /// The time of the current event, on both clocks.
     var moment: StartTimes.Moment { StartTimes.Moment(steady: time / 1_000, wall: host.wallMicroseconds) }
 
-    /// A step of a module's start has happened.
+    /// Notes a step of a module's start.
     func note(_ mark: StartTimes.Mark, of module: ModuleRecord) {
         module.history.note(mark, at: moment)
     }
 
-    /// The launcher has started a process: a start begins. It says so again when
-    /// it comes back.
+    /// Begins a start, because the launcher has started a process. The launcher reports it again
+    /// when it reconnects.
     func noteSpawn(at spawnedAt: UInt64, of module: ModuleRecord) {
         guard module.peer == nil, !module.history.times.isOf(spawnedAt: spawnedAt) else { return }
         module.history.take(StartTimes(spawnedAt: spawnedAt, now: moment))
     }
 
-    /// A session began, after its process or without one that the launcher knows.
+    /// Notes the hello of a session, whose process the launcher may or may not know.
     func noteHello(of module: ModuleRecord, resumed: Bool) {
         if resumed {
-            // It went on: its start is the one that it had.
+            // A session that resumed keeps the times of its start.
             if !module.history.times.has(.ready) { module.history.take(StartTimes(resumedAt: moment)) }
             return
         }
         if module.history.times.has(.connected) || module.history.times.has(.ended) {
-            // Of its process the launcher may have told while the last session was there.
+            // The launcher may have reported the process while the last session was still open.
             let spawnedAt = module.said.vouch?.spawnedAt.flatMap { module.history.times.isOf(spawnedAt: $0) ? nil : $0 }
             module.history.take(spawnedAt.map { StartTimes(spawnedAt: $0, now: moment) } ?? StartTimes())
         }
         note(.connected, of: module)
     }
 
-    /// A process or a session has ended, perhaps before it was ready.
+    /// Notes that a process or a session has ended, if that was before it was ready.
     func noteEnd(of module: ModuleRecord) {
         guard module.history.times.begin != nil, !module.history.times.has(.ready) else { return }
         note(.ended, of: module)
     }
 
-    /// The app's start begins when the launcher comes, and ends when nobody waits
-    /// for it any more.
+    /// Notes the app's start, which begins when the launcher connects. It ends when no module waits
+    /// for a turn any more.
     func noteAppStart(begun: Bool) {
         if begun {
             start.note(.spawned, at: moment)

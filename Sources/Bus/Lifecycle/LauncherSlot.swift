@@ -1,18 +1,18 @@
 import StrataCore
 
-/// Who the launcher is, and which reloads of the manifest it was asked for.
+/// The launcher, and the reloads of the manifest that it was asked for.
 struct LauncherSlot {
     private(set) var peer: Peer?
-    /// The launcher's process, also when its connection has ended.
+    /// The launcher's process, even after its connection has ended.
     private(set) var process: ProcessIdentity?
-    /// `bus/reload` calls that came while the launcher was asked, or before it is.
+    /// `bus/reload` calls that the next question to the launcher will be about.
     private(set) var reloads: [CallReference] = []
     /// The reloads that the open question to the launcher is about; nil when none is open.
     private(set) var askedReloads: [CallReference]?
 
     mutating func take(_ peer: Peer?) { self.peer = peer }
 
-    /// - Parameter process: is the launcher, or is to be.
+    /// - Parameter process: the process that is the launcher, or will be.
     mutating func expect(_ process: ProcessIdentity?) { self.process = process }
 
     // MARK: Reloads
@@ -25,38 +25,38 @@ struct LauncherSlot {
 
     mutating func forgetEndedReloads() { reloads.removeAll { !$0.isOpen } }
 
-    /// The launcher is asked for all that came.
+    /// Notes that the launcher is asked on behalf of all reloads that have come.
     mutating func askForReloads() {
         askedReloads = reloads
         reloads = []
     }
 
-    /// The launcher has answered.
+    /// Takes the reloads that the launcher has answered.
     mutating func takeAsked() -> [CallReference] {
         defer { askedReloads = nil }
         return askedReloads ?? []
     }
 
-    /// Goes on with another program's.
+    /// Continues the state of the previous program's bus.
     mutating func resume(reloads: [CallReference], asked: [CallReference]?) {
         self.reloads = reloads
         askedReloads = asked
     }
 }
 
-/// What the launcher has said of a row's process.
+/// What the launcher has said about a row's process.
 struct LauncherWord: StatePart {
-    /// What it said last of how the process is.
+    /// Its last report on the process.
     enum Verdict: UInt8, CaseIterable {
         case none, starting, restarting, failed, absent
 
-        /// The one that a word of its is.
+        /// Returns the verdict for a word of the launcher's; nil if there is none.
         init?(_ word: String) {
             guard let verdict = Self.allCases.first(where: { "\($0)" == word }) else { return nil }
             self = verdict
         }
 
-        /// Nil where it said nothing.
+        /// The state of the process; nil if the launcher said nothing.
         var process: ModuleLife.Absence.Process? {
             switch self {
             case .none: nil
@@ -68,39 +68,40 @@ struct LauncherWord: StatePart {
         }
     }
 
-    /// Which process it vouches for.
+    /// The process that the launcher vouches for.
     struct Vouch: StatePart {
         var token = ""
         var process = ProcessIdentity()
-        /// A person had it started, and it has not said hello yet.
+        /// Whether a person had the process started, and it has not said hello yet.
         var isByHand = false
-        /// When the process was started, in microseconds since 1970; where told.
+        /// When the process was started, in microseconds since 1970; nil if the launcher didn't
+        /// say.
         var spawnedAt: UInt64?
     }
 
     private(set) var verdict = Verdict.none
-    /// What it said with the verdict; empty again from the next hello on.
+    /// The reason that came with the verdict; empty after the next hello.
     private(set) var reason = ""
-    /// The last lines of its last process, which it said with the verdict: for operators alone.
+    /// The last lines that its last process wrote, which came with the verdict; for operators only.
     private(set) var lines: [String] = []
     private(set) var vouch: Vouch?
-    /// Keys of the manifest that take effect at the process's next start.
+    /// The keys of the manifest that take effect at the process's next start.
     private(set) var pending: [String] = []
-    /// `launcher/start` was asked and has not been answered.
+    /// Whether an unanswered `launcher/start` is open.
     private(set) var isStartAsked = false
 
     mutating func take(_ verdict: Verdict, _ reason: String, lines: [String]) {
         (self.verdict, self.reason, self.lines) = (verdict, reason, lines)
     }
 
-    /// A session is there, or nobody knows any more.
+    /// Forgets the verdict, because there is a session, or because the launcher is gone.
     mutating func forgetVerdict() { take(.none, "", lines: []) }
 
     mutating func take(_ vouch: Vouch?) { self.vouch = vouch }
 
     mutating func take(pending keys: [String]) { pending = keys }
 
-    /// That a person had the process started was reckoned with.
+    /// Clears `isByHand` after it has been taken into account.
     mutating func takeByHand() { vouch?.isByHand = false }
 
     mutating func startWasAsked(_ isOpen: Bool) { isStartAsked = isOpen }

@@ -1,31 +1,30 @@
-/// The barrier at the app's start: which eager modules may take their next
-/// step. Rows equal in level and priority are a group; groups take turns.
+/// The barrier at the app's start: it decides which eager modules may take their next step. Rows of
+/// equal level and priority form a group, and the groups take turns.
 ///
 /// A value without clock or I/O. Members are numbers of the table's rows.
 struct StartBarrier {
     enum Progress: UInt8 {
-        /// Its `setUp` has not been answered.
+        /// Its `setUp` hasn't been answered.
         case starting
         /// Its `setUp` has been answered.
         case setUp
         case initialized
-        /// Failed, or took too long: nobody waits for it.
+        /// It failed or took too long, so the others don't wait for it.
         case left
     }
 
-    /// In start order.
+    /// The groups, in start order.
     private(set) var groups: [[Int]]
     private(set) var progress: [Int: Progress] = [:]
     private(set) var hasBegun = false
 
-    /// - Parameter groups: the eager rows in start order, equals together.
+    /// - Parameter groups: the eager rows in start order, with equal rows in one group.
     init(groups: [[Int]]) {
         self.groups = groups
         for member in groups.joined() { progress[member] = .starting }
     }
 
-    /// Which turn it is; changes exactly when the time that a group has begins
-    /// anew.
+    /// A step of one group. It changes exactly when a new time limit begins.
     enum Turn: Equatable {
         case notBegun
         case setUp(group: Int)
@@ -44,7 +43,7 @@ struct StartBarrier {
         return .over
     }
 
-    /// The launcher is there: the first group's time runs.
+    /// Begins the first group's time, because the launcher is connected.
     mutating func begin() { hasBegun = true }
 
     mutating func didSetUp(_ member: Int) {
@@ -55,7 +54,7 @@ struct StartBarrier {
         if progress[member] == .setUp || progress[member] == .starting { progress[member] = .initialized }
     }
 
-    /// Its process died before it was ready, and will come again.
+    /// Notes that the member's process died before it was ready, and will be started again.
     mutating func begins(again member: Int) {
         if progress[member] == .setUp, turn != .over { progress[member] = .starting }
     }
@@ -64,7 +63,7 @@ struct StartBarrier {
         if let now = progress[member], now != .initialized { progress[member] = .left }
     }
 
-    /// The time of the present turn has passed: who held it up leaves.
+    /// Ends the current turn, because its time has passed. The members that held it up leave.
     @discardableResult
     mutating func turnTimedOut() -> [Int] {
         let late: [Int]
@@ -114,19 +113,19 @@ extension StartBarrier: StatePart {
     }
 }
 
-/// The app's start: whose turn it is, and when it began and ended.
+/// The app's start: the current turn, and when the start began and ended.
 struct AppStart {
     private(set) var order: StartBarrier
-    /// `spawned` and `ready`.
+    /// The marks `spawned` and `ready` of the whole app.
     private(set) var times = StartTimes()
-    /// The turn whose time runs.
+    /// The turn whose time is running.
     private var timedTurn = StartBarrier.Turn.notBegun
 
     init(_ order: StartBarrier) { self.order = order }
 
     mutating func note(_ mark: StartTimes.Mark, at moment: StartTimes.Moment) { times.note(mark, at: moment) }
 
-    // MARK: The order, which rows change
+    // MARK: The order, as modules progress
 
     mutating func begin() { order.begin() }
     mutating func didSetUp(_ member: Int) { order.didSetUp(member) }
@@ -135,7 +134,7 @@ struct AppStart {
     mutating func leave(_ member: Int) { order.leave(member) }
     mutating func turnTimedOut() { order.turnTimedOut() }
 
-    /// The turn, where it is another one than when this was asked last.
+    /// Returns the turn if it has changed since the last call; else nil.
     mutating func takeTurnChange() -> StartBarrier.Turn? {
         let turn = order.turn
         guard turn != timedTurn else { return nil }
@@ -143,7 +142,7 @@ struct AppStart {
         return turn
     }
 
-    /// The time of the present turn runs already.
+    /// Notes that the time of the current turn is already running.
     mutating func resumeTurn() { timedTurn = order.turn }
 }
 
