@@ -2,7 +2,7 @@ import StrataCore
 
 /// The bus's own interface, `bus`.
 extension BusCore {
-    /// A call of one of its actions, while it is in hand; its bytes are the frame's.
+    /// A call of one of the bus's actions, while it is being handled. Its bytes are the frame's.
     struct BusCall {
         let action: String
         let header: UnsafePointer<Header>
@@ -10,17 +10,17 @@ extension BusCore {
         let peer: Peer
 
         var id: UInt64 { header.pointee.id }
-        /// The sender, of an action that is for modules.
+        /// The sender's module, for actions that only modules may call.
         var module: ModuleRecord {
             guard let module = peer.module else { preconditionFailure("bus/\(action) is for modules: \(peer.role)") }
             return module
         }
 
-        /// Reads what the body says.
+        /// Reads the members of the body.
         func params() throws(BusError) -> MemberReader { try MemberReader(body: body, of: "bus/\(action)") }
     }
 
-    /// Who may ask for an action, as messages name them.
+    /// Who may call an action, as messages name them.
     private enum Asker: String {
         case anybody, modules, operators
         case launcher = "the launcher"
@@ -37,12 +37,12 @@ extension BusCore {
         }
     }
 
-    /// What answers an action.
+    /// How an action is answered.
     private enum Answer {
         case now(@Sendable (BusCore) -> (BusCall) throws(BusError) -> JSON)
-        /// The function answers it, or what happens after it.
+        /// The function answers the call, or something that it begins does later.
         case later(@Sendable (BusCore) -> (BusCall) throws(BusError) -> Void)
-        /// The answer grows with what modules bring.
+        /// The answer grows with what modules bring, so it is made in parts.
         case inParts(@Sendable (BusCore) -> (BusCall) -> Listing.Part)
     }
 
@@ -67,7 +67,7 @@ extension BusCore {
         if monitors.isOn { monitorServed() }
         turn.interrupt()
         let action = Self.actions.first { $0.name == name }
-        // The checks on any call, in the protocol's order.
+        // The checks of any call, in the protocol's order.
         if let asker = action?.asker {
             try require(
                 asker.includes(peer.role), .forbidden,
@@ -103,10 +103,10 @@ extension BusCore {
         try openRequest(.served, call.header.pointee, from: call.peer)
     }
 
-    /// Answers such a call.
+    /// Answers a call that `open` opened.
     /// - Parameters:
     ///   - ran: whether modules' handlers ran for it.
-    ///   - reason: why what was made for it ends.
+    ///   - reason: why the calls that were made for it end.
     func answer(_ call: CallPointer, _ body: [UInt8], ran: BusError.Ran = .no, _ reason: String) {
         if let caller = call.pointee.caller?.takeUnretainedValue() {
             writeFitting(caller, id: call.pointee.callerID, body, ran: ran)

@@ -1,8 +1,9 @@
 import StrataCore
 
-/// What the bus says of itself: levels, modules, interfaces, statistics.
+/// The bus's descriptions of its own state: levels, modules, interfaces, statistics.
 extension BusCore {
-    /// `bus/levels`: of each level its modules, then those of them that report within it.
+    /// `bus/levels`: for each level its modules, then those of them that report to others of the
+    /// level.
     func levelsListing(_: BusCall) -> Listing.Part {
         let sorted = modules.inStartOrder
         let byRank = levels.names.indices.map { rank in sorted.filter { $0.rank == rank } }
@@ -36,7 +37,7 @@ extension BusCore {
         }
     }
 
-    /// To which modules of its own level one reports; nil where to none.
+    /// Describes the modules of its own level that a module reports to; nil if there are none.
     private func reporter(_ module: ModuleRecord) -> JSON? {
         func here(_ names: [String]) -> [String] {
             names.filter { $0 != module.name && modules.find($0)?.rank == module.rank }
@@ -50,7 +51,7 @@ extension BusCore {
     func modulesListing(_ call: BusCall) -> Listing.Part {
         let asking = call.peer
         return Listing.array("modules", of: modules.inStartOrder) { [unowned self] module in
-            // A guest may be gone since.
+            // A guest may have left meanwhile.
             modules.find(module.name) === module ? describe(module, to: asking) : nil
         }
     }
@@ -79,15 +80,15 @@ extension BusCore {
         ])
     }
 
-    /// When a live module's process was started, in microseconds since 1970; nil where
-    /// nobody said. A successor is vouched for before it takes over.
+    /// Returns when a live module's process was started, in microseconds since 1970; nil if the
+    /// launcher didn't say. The vouch may already be for a successor that hasn't taken over yet.
     private func startedAt(_ module: ModuleRecord) -> UInt64? {
         guard let peer = module.peer else { return nil }
         if let vouch = module.said.vouch, vouch.process == peer.vouched { return vouch.spawnedAt }
         return module.history.times.wall(.spawned)
     }
 
-    /// How much of each limit a live module has used, under the limits' names.
+    /// Describes how much of each limit a live module has used, by the limits' names.
     private func usage(of module: ModuleRecord, _ peer: Peer) -> JSON {
         [
             "calls": JSON(peer.requests.count), "queue": JSON(peer.outbox.pending),
@@ -115,8 +116,8 @@ extension BusCore {
         ]
     }
 
-    /// Whether a URL would be opened now, and by whom; the owner is live or
-    /// startable where it says yes.
+    /// Whether a URL could be opened now, and which module serves it. If so, the module is live or
+    /// can be started.
     func canOpen(_ call: BusCall) throws(BusError) -> JSON {
         let url = Array(try call.params().required("url").utf8)
         let match = url.withUnsafeBytes { url in
@@ -128,7 +129,7 @@ extension BusCore {
         case .failure(let error): return ["open": false, "reason": .string(error.code.rawValue)]
         }
         let interface = routes.interface(target.interface)
-        // Of an interface that isn't there yet nobody knows the actions.
+        // The actions of an interface aren't known until a session registers it.
         let last = interface?.isLive == true ? Check.actions : .owner
         let refusal = Array(target.action.utf8).withUnsafeBytes { action in
             LiveFacts(
@@ -142,15 +143,14 @@ extension BusCore {
     }
 }
 
-/// `bus/names`: what is emitted and broadcast here, as far as those who are
-/// connected have said. The command line completes such names.
+/// `bus/names`: the names of events and notifications that the connected modules have declared. The
+/// command line completes them.
 extension BusCore {
-    /// Of each kind, whether a name comes once or again; further ones aren't looked at.
+    /// The most names of each kind that are looked at, duplicates included.
     private static let mostNames = 1_024
 
-    /// `{"events", "notifications"}`, each name once, in the order of the alphabet:
-    /// events that modules take, notifications that they observe or that their rows
-    /// broadcast.
+    /// Returns `{"events", "notifications"}`, each name once, in alphabetical order: the events
+    /// that modules handle, and the notifications that they observe or that their rows broadcast.
     func namesListing(_: BusCall) -> Listing.Part {
         var events: [String] = []
         var notifications: [String] = []
@@ -171,31 +171,32 @@ extension BusCore {
     }
 }
 
-/// What the bus's answers are made of.
+/// Shortcuts for the bus's answers.
 extension JSON {
     init(_ number: some BinaryInteger) { self = .integer(Int64(clamping: number)) }
 
     init(_ texts: [String]) { self = .array(texts.map { .string($0) }) }
 
-    /// An object of those members that there are: `Optional.none` leaves one out, and `nil` is JSON's null.
+    /// Returns an object of the members that are present. `Optional.none` leaves a member out, and
+    /// `nil` is JSON's null.
     static func present(_ members: KeyValuePairs<String, JSON?>) -> JSON {
         .object(members.compactMap { name, value in value.map { JSON.Member(name, $0) } })
     }
 }
 
 extension ModuleRecord {
-    /// Its process, where it is there.
+    /// The process of its session; null if there is none.
     var pid: JSON { peer == nil ? .null : JSON(session.pid) }
-    /// How it is started.
+    /// The word for how it is started.
     var startWord: String { row?.start.rawValue ?? "guest" }
 }
 
 extension [String] {
-    /// Nil where it is empty.
+    /// The array as JSON; nil if it is empty.
     var json: JSON? { isEmpty ? Optional.none : JSON(self) }
 }
 
 extension String {
-    /// Nil where it is empty.
+    /// The string as JSON; nil if it is empty.
     var json: JSON? { isEmpty ? Optional.none : .string(self) }
 }

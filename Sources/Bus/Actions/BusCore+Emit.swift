@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Events: `module/event` on each ready module that declared one.
+/// Events: calls of `module/event` at each ready module that declared the event.
 extension BusCore {
     func emit(_ asked: BusCall) throws(BusError) {
         let (peer, body) = (asked.peer, asked.body)
@@ -24,8 +24,8 @@ extension BusCore {
             ? UInt64(min(max(header.pointee.deadline, 1), 86_400_000)) : 5_000
         let (params, trace, meta) = (Array(body), Array(header.pointee.trace), Array(header.pointee.meta))
         let call = try open(asked)
-        // Each answer has the deadline, and at most what a parent has left; the whole
-        // has none.
+        // Each answer has the deadline, or what the emit's `parent` has left if that is less. The
+        // emit as a whole has no deadline.
         calls.disarm(call)
         call.pointee.deadline.expiry =
             openParent(header.pointee, of: peer)?.pointee.deadline.expiry ?? Call.Deadline.never
@@ -36,7 +36,7 @@ extension BusCore {
                 listeners: listeners(to: name)))
     }
 
-    /// The bus's own event at every end of a module's session.
+    /// Emits the bus's own event, at the end of each session of a module.
     func emitModuleLost(_ module: ModuleRecord, reason: String) {
         let body: JSON = ["module": .string(module.name), "reason": .string(reason)]
         let name = "app.moduleLost"
@@ -44,7 +44,8 @@ extension BusCore {
     }
 
     private func listeners(to name: String) -> [ModuleRecord] {
-        // Sorted are those that listen alone: each end of a session is told to them.
+        // Filters before it sorts, because few modules listen, and this runs at each end of a
+        // session.
         let isListening = { (module: ModuleRecord) in
             !module.session.events.isEmpty && module.isReady && module.peer != nil
                 && module.session.events.contains(name)
@@ -83,7 +84,7 @@ extension BusCore {
         return min(emission.deadline, remaining(asking.call))
     }
 
-    /// A listener has answered, or will not.
+    /// Handles a listener's answer, or its failure.
     func eventAnswered(_ emission: Emission, _ index: Int, _ answer: OwnAnswer) {
         guard emission.isWanted else { return }
         emission.take(answer, of: index)
@@ -100,30 +101,31 @@ extension BusCore {
     }
 }
 
-/// One event on its way to those that declared it, until all have answered.
+/// One event on its way to the modules that declared it, until all have answered.
 final class Emission {
     enum Policy: String { case notify, all, any }
 
     let name: String
     let params: [UInt8]
-    /// The emit's, as it stood in its header; empty for none, as in the bus's own.
+    /// The emit's `trace` as it is in the header; empty if there is none, as for the bus's own
+    /// events.
     let trace: [UInt8]
     let meta: [UInt8]
     let policy: Policy
-    /// For each answer, in milliseconds.
+    /// The time for each answer, in milliseconds.
     let deadline: UInt64
-    /// Who emitted it waits for its result; nil for the bus's own events.
+    /// The call that waits for the result; nil for the bus's own events.
     let request: CallReference?
-    /// In start order.
+    /// The modules that listen, in start order.
     let listeners: [ModuleRecord]
-    /// By listener; nil where none has come.
+    /// The answers by listener; nil for one that hasn't come yet.
     private(set) var answers: [Answer?]
-    /// How many have come, and their bytes.
+    /// The number of answers that have come, and their bytes.
     private var (count, bytes) = (0, 0)
 
-    /// What one listener answered, or why it didn't.
+    /// A listener's answer, or why there is none.
     struct Answer {
-        /// As the result has it: `{"module", "answer"}` or `{"module", "code"}`.
+        /// The answer as it is in the result: `{"module", "answer"}` or `{"module", "code"}`.
         var json: [UInt8]
         var isTrue: Bool
     }
@@ -143,11 +145,11 @@ final class Emission {
         answers = Array(repeating: nil, count: listeners.count)
     }
 
-    /// Whether somebody still wants its result: of the bus's own events nobody does.
+    /// Whether the result is still wanted; that of the bus's own events never is.
     var isWanted: Bool { request?.isOpen ?? false }
 
-    /// Takes a listener's answer, whose bytes are kept as they are. One that makes the
-    /// reply too large is as one that is too large itself.
+    /// Takes a listener's answer, whose bytes are kept as they are. An answer that would make the
+    /// reply too large is treated like one that is too large itself.
     func take(_ answer: Result<[UInt8], BusError>, of index: Int) {
         var entry = entry(answer, of: listeners[index])
         if bytes + entry.json.count > BodyLimit.eventAnswers {
@@ -172,16 +174,16 @@ final class Emission {
         return entry
     }
 
-    /// Keeps an answer; also one that another program took.
+    /// Keeps an answer, which the previous program's bus may have taken.
     func keep(_ answer: Answer, of index: Int) {
         answers[index] = answer
         count += 1
         bytes += answer.json.count
     }
 
-    /// What the emitter gets, once it is known.
+    /// The emit's result; nil while answers are missing that it depends on.
     var result: [UInt8]? {
-        // Under `any` they come one after another.
+        // Under `any` the listeners answer one after another.
         let isFirstTrue = policy == .any && count > 0 && answers[count - 1]?.isTrue == true
         guard isFirstTrue || count == listeners.count else { return nil }
         let there = answers.compactMap(\.self)

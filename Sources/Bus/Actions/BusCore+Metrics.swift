@@ -1,7 +1,7 @@
 import StrataCore
 
-/// `metrics {"module"}`: what a module measures itself. The bus asks the module
-/// at `module/metrics`, and passes its answer on as it is.
+/// `metrics {"module"}`: what a module measures itself. The bus calls `module/metrics`, and
+/// forwards the answer unchanged.
 extension BusCore {
     func metrics(_ asked: BusCall) throws(BusError) {
         let name = try asked.params().required("module")

@@ -1,17 +1,18 @@
 import StrataCore
 
-/// `bus/register` and `bus/unregister`: what a module provides beside its hello.
+/// `bus/register` and `bus/unregister`: what a module provides beyond its hello.
 extension BusCore {
-    /// All or nothing; again for one's own replaces, or joins it where it says `add`.
-    /// While a session says what it brings in parts, it takes all that hello does, and
-    /// the part that says no `more` lets the start begin, right behind its answer.
+    /// Registers everything in the call, or nothing. What the module has registered before is
+    /// replaced, or extended with `add`. While a session registers what it brings in parts, a part
+    /// may have all that hello may. The part without `more` lets the start begin, right after its
+    /// answer.
     func register(_ call: BusCall) throws(BusError) {
         let (module, peer) = (call.module, call.peer)
         try onlyStaying(peer, module)
         var part = try Hello(part: call.body, of: module.name)
         let offering = peer.offering
         if offering == .over { try checkIsOffer(part) }
-        // One that has not taken over yet: what it registers joins what its hello brought.
+        // What a successor registers joins its hello's offer until it takes over.
         let successor = module.successor.flatMap { $0.peer === peer ? $0 : nil }
         let present = successor?.offer.interfaces ?? module.offeredInterfaces
         if part.offer.interfaces.contains(where: \.adds) {
@@ -40,7 +41,7 @@ extension BusCore {
         if !part.more { beginStart(of: module, peer, resumed: offering == .resuming) }
     }
 
-    /// What is said before the start alone comes too late.
+    /// Refuses what may be declared only before the start.
     private func checkIsOffer(_ part: Hello) throws(BusError) {
         try require(
             part.observes.isEmpty && part.events.isEmpty && part.requires.isEmpty, .badParams,
@@ -48,7 +49,7 @@ extension BusCore {
                 + "begun: call bus/observe, and say the rest in hello")
     }
 
-    /// An interface that says `add`, together with the actions that it has already.
+    /// Returns an interface; with `add`, together with the actions that it already has.
     private func joined(_ own: Hello.Interface, _ present: [String: Hello.Interface]) throws(BusError)
         -> Hello.Interface
     {
@@ -69,8 +70,9 @@ extension BusCore {
     }
 
     /// - Parameters:
-    ///   - interfaces: all that the session has with this part.
-    ///   - urls: the same of the successor, where it is that one's.
+    ///   - interfaces: all interfaces of the session, with those of this part.
+    ///   - urls: all URLs of the successor, with those of this part; nil if the session isn't a
+    ///     successor's.
     private func checkQuotas(
         _ part: Hello, _ interfaces: [Hello.Interface], _ successor: Successor?, _ urls: [Hello.URL]?,
         _ module: ModuleRecord, _ peer: Peer
@@ -94,8 +96,8 @@ extension BusCore {
         try holdings.checkTexts(table.limits, "\(module.name) would have")
     }
 
-    /// What the module's row observes, and neither the peer nor this part does; nothing
-    /// before the last part.
+    /// Returns what the module's row observes, but neither the peer nor this part; nothing before
+    /// the last part.
     private func observedByRowAlone(_ part: Hello, _ module: ModuleRecord, _ peer: Peer) -> [AppTable.Observed] {
         guard !part.more, peer.offering != .over, let observes = module.row?.observes, !observes.isEmpty else {
             return []
@@ -104,8 +106,8 @@ extension BusCore {
         return observes.filter { !named.contains(Observation.Target($0)) }
     }
 
-    /// No interface that has URLs gets instances.
-    /// - Parameter mapped: the interfaces that URLs lead to already.
+    /// Checks that no interface with `instances: multiple` has URLs.
+    /// - Parameter mapped: the interfaces that URLs already lead to.
     private func checkInstances(of offer: Hello.Offer, _ mapped: [String], _ module: ModuleRecord) throws(BusError) {
         guard offer.interfaces.contains(where: { $0.instances == .multiple }) else { return }
         let mapped = Set(mapped + module.mappings.map(\.interface))
@@ -138,7 +140,7 @@ extension BusCore {
             urls.append(own)
         }
         for url in urls { url.isLive = false }
-        // A URL goes with the interface that it leads to.
+        // A URL is removed with the interface that it leads to.
         let names = Set(interfaces.map(\.name))
         for url in module.session.urls where names.contains(url.interface) { url.isLive = false }
         for url in module.session.urls where !url.isLive { remove(url) }

@@ -1,12 +1,12 @@
 import StrataCore
 
-/// What `bus/interfaces` answers, part by part. What changes while it is made is told as
-/// it was, or as it is.
+/// The answer of `bus/interfaces`, made in parts. Something that changes meanwhile may be listed as
+/// it was or as it is.
 final class InterfaceListing {
-    /// So many entries of one interface, or of one module's requires, are a part.
+    /// The most entries in a part, from one interface or from one module's `requires`.
     private static let entries = 16
 
-    /// What the next part has.
+    /// What the next part contains.
     private enum Step {
         case requires
         case head
@@ -21,14 +21,14 @@ final class InterfaceListing {
     private let modules: [ModuleRecord]
     private let interfaces: [InterfaceRecord]
     private var step = Step.requires
-    /// Which module or interface is next.
+    /// The index of the next module or interface.
     private var place = 0
-    /// Which of its entries is.
+    /// The index of its next entry.
     private var entry = 0
     private var isBehindAnother = false
-    /// The places of the modules that require an interface, in start order.
+    /// The indexes of the modules that require each interface, in start order.
     private var requirers: [String: [Int]] = [:]
-    /// By owner, the URLs that lead to each of its interfaces.
+    /// For each owner, the URLs that lead to each of its interfaces.
     private var urlsByOwner: [Int: [String: [URLTarget]]] = [:]
     private var actions: [InterfaceRecord.Action] = []
     private var urls: [URLTarget] = []
@@ -40,7 +40,7 @@ final class InterfaceListing {
         interfaces = bus.routes.allInterfaces
     }
 
-    /// - Returns: false where there was no further part.
+    /// - Returns: false if there is no further part.
     func appendPart(to bytes: inout [UInt8]) -> Bool {
         switch step {
         case .requires: lookThroughRequires(&bytes)
@@ -69,7 +69,7 @@ final class InterfaceListing {
         return true
     }
 
-    /// Notes which interfaces a module requires.
+    /// Notes some of the interfaces that a module requires.
     private func lookThroughRequires(_ bytes: inout [UInt8]) {
         guard place < modules.count else {
             bytes.append(contentsOf: "{\"interfaces\":[".utf8)
@@ -96,7 +96,7 @@ final class InterfaceListing {
         }
         let interface = interfaces[place]
         place += 1
-        // It may be gone since.
+        // The interface may have been removed meanwhile.
         guard bus.routes.interface(interface.name) === interface else { return }
         if isBehindAnother { bytes.append(UInt8(ascii: ",")) }
         isBehindAnother = true
@@ -105,6 +105,7 @@ final class InterfaceListing {
             "instances": .string(interface.instances.rawValue), "actions": [],
         ]
         head.write(to: &bytes)
+        // Removes `]}`, because the actions follow in parts of their own.
         bytes.removeLast(2)
         actions = interface.actions ?? []
         urls = urls(of: interface).sorted { ($0.host, $0.pattern.text) < ($1.host, $1.pattern.text) }
@@ -112,7 +113,7 @@ final class InterfaceListing {
         step = .actions
     }
 
-    /// Appends the next entries of a list; behind the last one what comes before the
+    /// Appends the next entries of a list. After the last one it also appends the text before the
     /// next list.
     private func append<Entry>(
         _ list: [Entry], to bytes: inout [UInt8], before text: StaticString, next: Step,
@@ -129,7 +130,7 @@ final class InterfaceListing {
         (step, entry) = (next, 0)
     }
 
-    /// The URLs of the owner's session, then the URLs that only its row maps.
+    /// Returns the URLs of the owner's session, then those that only its row maps.
     private func urls(of interface: InterfaceRecord) -> [URLTarget] {
         let owner = interface.owner
         if urlsByOwner[owner.number] == nil {

@@ -1,18 +1,18 @@
 import StrataCore
 
-/// An answer of the bus's own that grows with what modules bring. It is made in parts,
-/// so that others have their turns in between.
+/// An answer of the bus's own that grows with what modules bring. It is made in parts, so that
+/// other peers have turns in between.
 final class Listing {
-    /// Appends the next part, some microseconds' work, to bytes that are empty; false where
-    /// there was none any more.
+    /// Appends the next part to an empty array, which takes some microseconds. Returns false if
+    /// there is none left.
     typealias Part = (inout [UInt8]) -> Bool
 
-    /// The work of a part beside its bytes, in bytes that take as long.
+    /// The fixed cost of a part, in bytes that take as long to write.
     private static let partCost = 64
-    /// The work of a batch while somebody light is there (`TurnShares`), in bytes: some ten
+    /// The work of a batch while a light peer is connected (`TurnShares`), in bytes: some ten
     /// microseconds.
     static let sharedBatch = 2 << 10
-    /// The same where nobody is: about a millisecond.
+    /// The work of a batch while no light peer is connected, in bytes: about a millisecond.
     static let batch = 256 << 10
 
     let peer: Peer
@@ -28,10 +28,10 @@ final class Listing {
         answer = PayloadWriter(reclaimer)
     }
 
-    /// What was made.
+    /// Takes the finished answer.
     func takeAnswer() -> Payload { answer.take() }
 
-    /// Makes parts until their work is done, or the answer has more bytes than it may.
+    /// Makes parts until `work` is done, or until the answer has more than `most` bytes.
     /// - Returns: whether nothing is left to be made.
     func advance(most: Int, work: Int) -> Bool {
         var left = work
@@ -44,8 +44,8 @@ final class Listing {
         return false
     }
 
-    /// `{"NAME": [element…]}`, one element a part.
-    /// - Parameter describe: nil leaves an element out.
+    /// Returns the parts of `{"NAME": [element…]}`, one element in each part.
+    /// - Parameter describe: returns nil to leave an element out.
     static func array<Element>(
         _ name: String, of elements: [Element], first: [JSON.Member] = [], _ describe: @escaping (Element) -> JSON?
     ) -> Part {
@@ -56,6 +56,7 @@ final class Listing {
             if !isOpen {
                 isOpen = true
                 JSON.object(first + [.init(name, .array([]))]).write(to: &bytes)
+                // Removes `]}`, which the last part appends again.
                 bytes.removeLast(2)
             } else if index < elements.count {
                 defer { index += 1 }
@@ -74,9 +75,9 @@ final class Listing {
     }
 }
 
-/// Listings go one at a time; who asked is not read until it has its answer.
+/// Listings are made one after another. A peer isn't read until its listing is answered.
 extension BusCore {
-    /// Begins a listing, and ends it where it is small.
+    /// Begins a listing, and finishes it at once if it is small.
     func list(for peer: Peer, id: UInt64, _ nextPart: @escaping Listing.Part) {
         let listing = Listing(for: peer, id: id, reclaimer, nextPart)
         if advance(listing, work: batch) { return }
@@ -86,13 +87,13 @@ extension BusCore {
 
     private var batch: Int { isShared ? Listing.sharedBatch : Listing.batch }
 
-    /// Makes the next batch of the listing that was asked for first.
+    /// Makes the next batch of the oldest listing.
     func advanceListings() {
         guard let listing = work.listings.first, advance(listing, work: batch) else { return }
         work.endFirstListing()
     }
 
-    /// Makes all that is left: what comes next must not come before it.
+    /// Makes everything that is left, because the next action must not come before it.
     func finishListings() {
         while let listing = work.listings.first {
             _ = advance(listing, work: .max)
@@ -100,7 +101,7 @@ extension BusCore {
         }
     }
 
-    /// - Returns: whether it is answered.
+    /// - Returns: whether the listing is answered.
     private func advance(_ listing: Listing, work: Int) -> Bool {
         guard listing.peer.isOpen else { return true }
         guard listing.advance(most: mostAnswered, work: work) else { return false }

@@ -1,17 +1,17 @@
 import StrataCore
 
-/// One open `bus/watch`: which rows its caller has yet to hear of. States that
-/// wait for credit are merged per module.
+/// One open `bus/watch`, with the rows whose states it must still send. Changes of one module that
+/// wait for credit are merged.
 final class Watch {
-    /// One peer may have so many open: each change of a state is a frame to each.
+    /// The most watches of one peer. Each change of a state costs a frame for each watch.
     static let mostOfPeer = 16
-    /// So many states are told at once, over all watches: some 100 µs' work.
+    /// The most states that are sent at once, over all watches: some 100 µs of work.
     static let mostAtOnce = 64
 
-    unowned(unsafe) let peer: Peer  // because a peer's watches go before it does
+    unowned(unsafe) let peer: Peer  // because a peer's watches are removed before it is freed
     let asking: CallReference
     var call: CallPointer { asking.call }
-    /// In the order in which they changed.
+    /// The rows, in the order in which they changed.
     private(set) var changed: [ModuleRecord]
 
     init(peer: Peer, call: CallPointer, rows: [ModuleRecord]) {
@@ -28,7 +28,7 @@ final class Watch {
 }
 
 extension BusCore {
-    /// `watch`: the present state of every row, then each change.
+    /// Handles `watch`: sends the current state of every row, then each change.
     func watchModules(_ asked: BusCall) throws(BusError) {
         let peer = asked.peer
         try require(
@@ -41,7 +41,8 @@ extension BusCore {
         feedWatches()
     }
 
-    /// Sends what watchers have credit for; what is more than `mostAtOnce` goes in pieces.
+    /// Sends the states for which watchers have credit: `mostAtOnce` now, and the rest in later
+    /// batches.
     func feedWatches() {
         watches.removeEnded()
         var left = Watch.mostAtOnce
@@ -70,7 +71,7 @@ extension BusCore {
 /// The open `bus/watch` calls.
 struct WatchList {
     private(set) var watches: [Watch] = []
-    /// Some have more to be sent than was sent at once.
+    /// Whether more states could be sent than were sent at once.
     private(set) var hasUnsent = false
 
     var isEmpty: Bool { watches.isEmpty }
@@ -83,6 +84,6 @@ struct WatchList {
 
     mutating func fed(hasUnsent: Bool) { self.hasUnsent = hasUnsent }
 
-    /// How many a peer has.
+    /// Returns the number of a peer's open watches.
     func count(of peer: Peer) -> Int { watches.count { $0.peer === peer && $0.asking.isOpen } }
 }

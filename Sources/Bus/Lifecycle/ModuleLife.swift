@@ -1,29 +1,29 @@
-/// A module's life as the bus sees it: whether it has a session, how far that one's start is, and
+/// A module's life as the bus sees it: whether it has a session, how far the session's start is, or
 /// why there is none.
 ///
-/// A state machine without I/O. `after` says which state an event leads to; it lists each legal
-/// pair, and any other is a mistake of the bus's. docs/architecture.md shows its diagram.
+/// A state machine without I/O. `after` lists each legal pair of state and event; any other pair is
+/// a bug in the bus. docs/architecture.md shows its diagram.
 enum ModuleLife: Equatable {
     /// It has no session.
     case away(Absence)
-    /// Its session's start is at a step.
+    /// Its session's start is at this step.
     case live(Step)
-    /// Its session tears down: new requests wait, and events don't reach it.
+    /// Its session tears down. New requests wait, and events don't reach it.
     case retired(Retirement)
-    /// The app ends, and it tears down. It takes requests as before.
+    /// The app is ending, and its session tears down. It takes requests as before.
     case ending(Step)
 
-    /// How far the start of a session is.
+    /// The progress of a session's start.
     enum Step: UInt8, Comparable, CaseIterable {
         /// It has said hello.
         case joined
-        /// `module/setUp` is called.
+        /// `module/setUp` has been called.
         case settingUp
         case setUp
         case initializing
-        /// It is ready; `module/didStart` is not called yet.
+        /// It is ready; `module/didStart` has not been called yet.
         case initialized
-        /// `module/didStart` is called or not needed.
+        /// `module/didStart` has been called, or isn't needed.
         case started
 
         static func < (one: Step, other: Step) -> Bool { one.rawValue < other.rawValue }
@@ -34,39 +34,39 @@ enum ModuleLife: Equatable {
         enum Process: UInt8, CaseIterable { case absent, starting, restarting, failed }
 
         var process = Process.absent
-        /// It was stopped while it was ready: a request that came since starts it again where it is
-        /// started on demand.
+        /// Whether it was stopped while it was ready. If it is started on demand, a request that
+        /// has come since starts it again.
         var wasStopped = false
-        /// Its session ended by itself under `restart: never`.
+        /// Whether its session ended by itself under `restart: never`.
         var diedForGood = false
     }
 
     struct Retirement: Equatable {
         var wasReady = false
-        /// Nobody had asked anything of it.
+        /// Whether it was stopped for being idle.
         var isIdle = false
     }
 
     enum Event: Equatable {
-        /// Its hello was taken; or all that it brings is said, in parts.
+        /// Its hello was accepted, or the last part of what it brings was registered.
         case joined(resumed: Bool)
-        /// The bus has called `module/…` for the step.
+        /// The bus has called the action of `module/…` that leads to the step.
         case began(Step)
-        /// The module has answered.
+        /// The module has answered the step.
         case reached(Step)
-        /// A successor's session, which is at that step, serves from now on.
+        /// A successor's session, which is at this step, serves from now on.
         case wasSucceeded(at: Step)
         case wasRetired(isIdle: Bool)
-        /// The app's end has come to it.
+        /// The app's end has reached the module.
         case appEnded
         case sessionEnded(Absence.Process, isForGood: Bool)
         /// It has no session, and this is known of its process.
         case processIs(Absence.Process)
-        /// What comes now is another process's affair: that the last one was stopped counts no more.
+        /// Another process follows: that the last one was stopped no longer matters.
         case stopIsOver
     }
 
-    /// The state that an event leads to; nil where the event is illegal in this state.
+    /// Returns the state after an event; nil if the event is illegal in this state.
     func after(_ event: Event) -> ModuleLife? {
         switch (self, event) {
         case (.away, .joined(let resumed)), (.live(.joined), .joined(let resumed)):
@@ -76,7 +76,7 @@ enum ModuleLife: Equatable {
         case (.live(.setUp), .began(.initializing)): return .live(.initializing)
         case (.live(.initializing), .reached(.initialized)): return .live(.initialized)
         case (.live(.initialized), .began(.started)), (.live(.started), .reached(.started)): return .live(.started)
-        // An answer that comes while it tears down.
+        // An answer may still arrive while the module tears down.
         case (.retired, .reached(.setUp)), (.retired, .reached(.initialized)), (.retired, .reached(.started)),
             (.ending, .reached(.setUp)), (.ending, .reached(.initialized)), (.ending, .reached(.started)):
             return self
@@ -107,13 +107,13 @@ enum ModuleLife: Equatable {
         }
     }
 
-    /// Goes where an event leads.
+    /// Moves to the state that an event leads to.
     mutating func take(_ event: Event) {
         guard let next = after(event) else { preconditionFailure("illegal transition: \(self), \(event)") }
         self = next
     }
 
-    // MARK: What follows from it
+    // MARK: What follows from the state
 
     /// Whether requests reach it.
     var isReady: Bool {
@@ -125,10 +125,10 @@ enum ModuleLife: Equatable {
 
     var isRetired: Bool { if case .retired = self { true } else { false } }
 
-    /// Whether it was retired because nobody asked anything of it.
+    /// Whether it was retired for being idle.
     var isIdleStop: Bool { if case .retired(let retirement) = self { retirement.isIdle } else { false } }
 
-    /// How far its session's start is; nil where it has none, or one that is retired.
+    /// How far its session's start is; nil if it has no session, or a retired one.
     var step: Step? {
         switch self {
         case .live(let step), .ending(let step): step
@@ -136,10 +136,10 @@ enum ModuleLife: Equatable {
         }
     }
 
-    /// What is known of the process of a module without a session.
+    /// What is known of a module without a session.
     var absence: Absence { if case .away(let absence) = self { absence } else { Absence() } }
 
-    /// What `bus/modules` says of it.
+    /// The word for its state in `bus/modules`.
     var word: String {
         switch self {
         case .away(let absence): "\(absence.process)"

@@ -1,6 +1,6 @@
 package import StrataCore
 
-/// The processes of a machine that isn't there: which of them live, and whose children they are.
+/// The processes of an imaginary machine: which of them live, and their parents.
 package final class MemoryProcesses {
     /// The process that the broker runs in.
     package let broker: ProcessIdentity
@@ -12,7 +12,7 @@ package final class MemoryProcesses {
         living[broker.pid] = (broker, 0)
     }
 
-    /// Starts a process. A number may be used again when its process has ended.
+    /// Starts a process. The number of a process that has ended may be used again.
     @discardableResult
     package func start(_ pid: Int32, parent: Int32 = 0) -> ProcessIdentity {
         ticks += 1
@@ -23,7 +23,7 @@ package final class MemoryProcesses {
 
     package func end(_ pid: Int32) { living[pid] = nil }
 
-    /// The process that has a number now.
+    /// Returns the process that now has this number; nil if there is none.
     package func living(_ pid: Int32) -> ProcessIdentity? { living[pid]?.process }
 
     func descent(of process: ProcessIdentity, from ancestor: ProcessIdentity) -> Ancestors.Descent {

@@ -1,12 +1,11 @@
 import StrataCore
 
-/// `bus/monitor`: tells operators of each frame that passes or is refused.
+/// `bus/monitor`, which sends operators each frame that passes or is refused.
 ///
-/// The rest of the bus looks at `monitors.isOn`, and comes here only where that
-/// is set. A monitor's own stream is told to no monitor, so that two of them
-/// don't tell each other of each other for ever.
+/// The rest of the bus checks `monitors.isOn`, and comes here only if it is true. A monitor's own
+/// stream is never noted, so that two monitors don't report each other's frames forever.
 extension BusCore {
-    /// `monitor {"module"?, "name"?, "bodies"?}`
+    /// Handles `monitor {"module"?, "name"?, "bodies"?}`.
     @inline(never)
     func monitor(_ asked: BusCall) throws(BusError) {
         let wanted = try wantedFrames(asked)
@@ -16,7 +15,7 @@ extension BusCore {
         let call = try open(asked)
         // A monitor has no deadline.
         calls.removeDeadline(of: call)
-        // Its request isn't told.
+        // The request that opens a monitor isn't noted.
         monitors.isTold()
         monitors.add(of: asked.peer, call, wanted, missed: 0)
     }
@@ -42,7 +41,7 @@ extension BusCore {
         return wanted
     }
 
-    /// A request of the bus's own ends: it may be a monitor.
+    /// Ends a request that the bus serves, which may be a monitor.
     @inline(never)
     func endMonitor(_ call: CallPointer) {
         monitors.remove(call)
@@ -50,12 +49,12 @@ extension BusCore {
     }
 }
 
-/// From a frame to the monitors' partial replies: while it is handled a note is kept,
-/// where some monitor has credit for it; the note is formatted later, in a turn of the
-/// monitors' own (`NoteTurns`).
+/// The way from a frame to the monitors' partial replies. While the frame is handled, a note is
+/// kept if some monitor has credit. It is formatted later, in a turn of the monitors' own
+/// (`NoteTurns`).
 extension BusCore {
-    /// Keeps a note of a frame for the monitors that want it. Those that have no credit
-    /// miss it, and all do where there is no room.
+    /// Keeps a note of a frame for the monitors that want it. A monitor without credit misses the
+    /// frame, and all miss it if there is no room.
     func note(_ frame: borrowing MonitoredFrame) {
         var wanting: UInt16 = 0
         var withBody = false
@@ -85,13 +84,13 @@ extension BusCore {
     }
 
     private func follow(_ action: NoteTurns.Action) {
-        // Of a start `hasIdleWork` says so.
+        // A start needs nothing here, because `hasIdleWork` reports it.
         if case .wait(let time) = action { setAlarm(.notes, after: time) }
     }
 
     func noteTimePassed() { follow(monitors.timePassed()) }
 
-    /// Formats a batch of the notes, where their turn has come.
+    /// Formats a batch of the notes if their turn has come.
     func advanceNotes() {
         guard monitors.turns.isUnderWay, let notes = monitors.ring else { return }
         let most = isShared ? NoteTurns.sharedBatch : NoteTurns.batch
@@ -100,20 +99,20 @@ extension BusCore {
         follow(monitors.worked(work, isEmpty: notes.isEmpty, now: now))
     }
 
-    /// Formats all notes: what comes next must find none of them.
+    /// Formats all notes, for callers that must find none.
     func finishNotes() {
         guard let notes = monitors.ring else { return }
         while let note = notes.takeFirst() { _ = send(note, notes) }
     }
 
-    /// Queues a note's partial replies.
-    /// - Returns: the work that it was.
+    /// Queues the partial replies for a note.
+    /// - Returns: the work that this was.
     private func send(_ note: FrameNote, _ notes: NoteRing) -> Int {
         guard !note.isGap else {
             monitors.forEach { if note.monitors & $0.bit != 0 { $0.missedBefore += note.id } }
             return 0
         }
-        // All that it was for may have ended.
+        // All monitors that it was for may have ended.
         guard note.monitors != 0 else { return 0 }
         let formatter = monitors.formatter()
         let work = formatter.begin(note, notes.texts(of: note))

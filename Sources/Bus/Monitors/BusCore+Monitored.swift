@@ -1,10 +1,10 @@
 import StrataCore
 
-/// Where frames are noted for monitors, each once: as it goes to its receiver, or with
-/// the code of its refusal. A frame is noted before it is queued, since queueing may
-/// give its memory away.
+/// The places where frames are noted for monitors. Each frame is noted once: when it goes to its
+/// receiver, or with the code of its refusal. A frame is noted before it is queued, because
+/// queueing may give its memory away.
 extension BusCore {
-    /// Handles a frame while somebody monitors.
+    /// Handles a frame while there is a monitor.
     @inline(never)
     func handleMonitored(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
@@ -19,14 +19,14 @@ extension BusCore {
         }
     }
 
-    /// A call to `bus` is in hand: it passes unless it is refused.
+    /// Notes that a call to `bus` is being handled, which passes unless it is refused.
     @inline(never)
     func monitorServed() { monitors.isServed() }
 
-    /// A call goes to its owner.
+    /// Notes a call that goes to its owner.
     @inline(never)
     func monitorDelivered(_ call: CallPointer, _ request: Request, to callee: Peer) {
-        // Because a delivered call has a caller.
+        // A delivered call has a caller.
         let caller = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }
         pass(
             MonitoredFrame(
@@ -34,7 +34,7 @@ extension BusCore {
                 url: request.url.isEmpty ? nil : request.url, body: request.body))
     }
 
-    /// A report goes to the target's observations.
+    /// Notes a report that goes to the target's observations.
     @inline(never)
     func monitorReport(_ request: Request, from peer: Peer, to target: ModuleRecord) {
         target.nameBytes.withUnsafeBytes {
@@ -52,7 +52,7 @@ extension BusCore {
         tell(MonitoredFrame(kind: .notice, from: notice.from, to: peer.from, name: notice.name, body: notice.body))
     }
 
-    /// A call of the bus's own.
+    /// Notes one of the bus's own calls.
     @inline(never)
     func monitorOwnCall(
         _ call: CallPointer, _ to: String, _ name: String?, _ body: UnsafeRawBufferPointer, to peer: Peer
@@ -69,7 +69,7 @@ extension BusCore {
 
     // MARK: Answers
 
-    /// A callee's answer goes to its caller; nil is the bus.
+    /// Notes a callee's answer that goes to its caller; a nil caller is the bus.
     @inline(never)
     func monitorAnswer(
         _ call: CallPointer, _ code: ErrorCode?, _ body: UnsafeRawBufferPointer, from callee: Peer, to caller: Peer?
@@ -84,7 +84,7 @@ extension BusCore {
         }
     }
 
-    /// Notices and reports aren't told with a number.
+    /// Notices and reports are noted without a number.
     private static func number(_ call: CallPointer) -> UInt64 {
         switch call.pointee.kind {
         case .call, .own: call.pointee.id
@@ -97,8 +97,8 @@ extension BusCore {
         tell(MonitoredFrame(kind: .reply, from: MonitoredFrame.bus, to: peer.from, body: body))
     }
 
-    /// An error of the bus's. Where it refuses a request, that is told, with
-    /// the error's code; else it is a frame from `bus`.
+    /// Notes an error of the bus. If it refuses a request, the request is noted with the error's
+    /// code; otherwise the error is noted as a frame from `bus`.
     @inline(never)
     func monitorOwnError(_ error: BusError, _ id: UInt64, to peer: Peer) {
         guard peer.role != .none else { return }
@@ -125,7 +125,7 @@ extension BusCore {
         }
     }
 
-    /// A request that waited, and never went to its receiver.
+    /// Notes a request that waited, and never went to its receiver.
     private func refused(_ call: CallPointer, _ held: HeldRequest, _ code: Header.Text, from peer: Peer) {
         let isReport = call.pointee.kind == .report
         held.withRequest { request in
@@ -154,22 +154,23 @@ extension BusCore {
         }
     }
 
-    /// The interface that a refused request names, or all that it names.
+    /// Returns the interface that a refused request names, or all of `to` if that isn't
+    /// `Interface/action`.
     private static func interface(_ to: Header.Text) -> Header.Text {
         guard let destination = Destination(to) else { return to }
         return Header.Text(rebasing: to[destination.interface])
     }
 
-    // MARK: Telling
+    // MARK: Noting
 
-    /// The request in hand, or one that waited, goes on.
+    /// Notes that the current request, or one that waited, passes.
     @inline(__always)
     private func pass(_ frame: @autoclosure () -> MonitoredFrame) {
         tell(frame())
         monitors.isTold()
     }
 
-    /// A call to `bus` is told before what it leads to.
+    /// Notes a call to `bus`, which must come before the frames that it leads to.
     @inline(never)
     private func noteServed() {
         guard let hand = monitors.hand, !hand.isTold else { return }

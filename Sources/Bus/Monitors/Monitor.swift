@@ -1,38 +1,36 @@
 import StrataCore
 
-/// One open `bus/monitor`: which frames its caller wants to see, and how many
-/// of them it didn't get since the last one that it got.
+/// One open `bus/monitor`: which frames its caller wants to see, and how many it has missed.
 final class Monitor {
-    /// How many may be open at once, over all operators: each costs every frame
-    /// a little.
+    /// The most monitors over all operators, because each costs every frame a little.
     static let most = 16
 
-    /// Unretained, because a peer's monitors go before it does.
+    /// Unretained, because a peer's monitors end before it is freed.
     let peer: Unmanaged<Peer>
     let call: CallPointer
     let wanted: Wanted
-    /// Its place among the open ones, one bit: notes name the monitors that are sent them.
+    /// Its own bit among the open monitors. A note has the bits of the monitors that it is sent to.
     let bit: UInt16
-    /// The one that was opened after it; unretained, because the bus holds them all.
+    /// The next monitor. Unretained, because the table holds all of them.
     @exclusivity(unchecked)  // because it is followed for each frame, on one thread
     var next: Unmanaged<Monitor>?
-    /// Every frame is wanted.
+    /// Whether it wants every frame.
     let isUnfiltered: Bool
-    /// Notes in the ring that it is sent. Its credit covers them.
+    /// The notes in the ring for it, which are covered by its credit.
     @exclusivity(unchecked)  // the same
     var promised: UInt64 = 0
-    /// Frames that it misses since the last note that it is sent.
+    /// The frames that it has missed since its last note in the ring.
     @exclusivity(unchecked)  // the same
     var missed: UInt64 = 0
-    /// Frames that it missed before the next note of the ring that it is sent.
+    /// The frames that it missed before the next note that it is sent.
     @exclusivity(unchecked)  // the same
     var missedBefore: UInt64 = 0
 
     /// What the caller asked for.
     struct Wanted: StatePart {
-        /// Only frames from or to this peer.
+        /// Its frames are from or to this peer; nil for any.
         var module: [UInt8]?
-        /// Only frames with this `name`.
+        /// Its frames have this `name`; nil for any.
         var name: [UInt8]?
         var bodies = false
 
@@ -65,7 +63,7 @@ final class Monitor {
     @inline(__always)
     var isOpen: Bool { peer._withUnsafeGuaranteedRef { $0.isOpen } }
 
-    /// Whether it has credit for one more frame than wait in the ring.
+    /// Whether it has credit beyond the notes that wait in the ring.
     @inline(__always)
     var hasCredit: Bool { call.pointee.stream.credit > promised }
 
@@ -74,39 +72,41 @@ final class Monitor {
     }
 }
 
-/// When notes are formatted, and how many of them: a monitor is heavy work, and has a
-/// bounded share of the broker's time.
+/// When notes are formatted, and how many: monitoring is heavy work, and gets a bounded share of
+/// the broker's time.
 ///
-/// A turn begins `period` after the end of the one before it, or at once where that is
-/// long ago. It has `mostWork`, done in pieces, one a round of the loop. Knows no notes and no clock:
+/// A turn begins `period` after the end of the previous one, or at once if that was longer ago. It
+/// does up to `mostWork` in batches, one in each round of the loop. This type knows no notes and no
+/// clock; times are milliseconds that it is given.
 /// times are milliseconds that it is given.
 struct NoteTurns {
-    /// From one turn's end to the next one's begin, in milliseconds.
+    /// The time from the end of a turn to the start of the next, in milliseconds.
     static let period: UInt64 = 10
-    /// The work of one turn: a frame without body is 1.
+    /// The work of one turn. A frame without body counts as 1.
     static let mostWork = 512
-    /// The work of one batch while somebody light is there (`TurnShares`).
+    /// The work of one batch while a light peer is connected (`TurnShares`).
     static let sharedBatch = 12
-    /// The same where nobody is.
+    /// The work of one batch while no light peer is connected.
     static let batch = 128
 
-    /// The work of a frame with a body: as long as formatting that many frames takes.
+    /// Returns the work of a frame with a body, as the number of frames without body that take as
+    /// long.
     static func work(bodyBytes: Int, values: Int) -> Int { 1 + bodyBytes / 512 + values / 4 }
 
     enum State: Equatable {
         /// There is nothing to format.
         case idle
-        /// The next turn begins at a time.
+        /// The next turn begins at a later time.
         case planned
         case underWay
     }
 
-    /// What is to be done now.
+    /// What the caller must do now.
     enum Action: Equatable {
         case nothing
-        /// Work a batch in each round.
+        /// Do a batch in each round.
         case start
-        /// Call `timePassed` in so many milliseconds.
+        /// Call `timePassed` after this many milliseconds.
         case wait(UInt64)
     }
 
@@ -117,27 +117,27 @@ struct NoteTurns {
     @inline(__always) var isPlanned: Bool { state != .idle }
     var isUnderWay: Bool { state == .underWay }
 
-    /// A frame was kept.
+    /// Notes that a frame was kept.
     @inline(__always)
     mutating func added(now: UInt64) -> Action { state == .idle ? plan(now) : .nothing }
 
-    /// The time of the next turn has come.
+    /// Begins the next turn, because its time has come.
     mutating func timePassed() -> Action { state == .planned ? begin() : .nothing }
 
-    /// A batch was worked.
+    /// Counts the work of a batch.
     /// - Parameter isEmpty: whether nothing is left to format.
     mutating func worked(_ work: Int, isEmpty: Bool, now: UInt64) -> Action {
         guard state == .underWay else { return .nothing }
         done += work
         guard isEmpty || done >= Self.mostWork else { return .nothing }
-        // One large body may take more than a turn has: the next turn comes that much later.
+        // A large body may take more than a whole turn, and the next turn is delayed accordingly.
         let periods = UInt64(max(1, (done + Self.mostWork - 1) / Self.mostWork))
         nextTurn = now + Self.period * periods
         state = .idle
         return isEmpty ? .nothing : plan(now)
     }
 
-    /// Nothing is left: the last monitor has ended.
+    /// Notes that nothing is left, because the last monitor has ended.
     mutating func emptied() { state = .idle }
 
     private mutating func plan(_ now: UInt64) -> Action {

@@ -1,21 +1,21 @@
 import StrataCore
 
-/// The open monitors, and what is kept for them.
+/// The open monitors, and the notes that are kept for them.
 struct MonitorTable {
     private(set) var monitors: [Monitor] = []
-    /// The first of them, which knows the next: each frame walks them.
+    /// The first monitor, which links to the next: every frame walks this list.
     private var first: Unmanaged<Monitor>?
-    /// The request in hand, while somebody monitors.
+    /// The request that is being handled; nil if there is no monitor.
     private(set) var hand: FrameInHand?
-    /// What monitors are still to be sent; there while somebody monitors.
+    /// The notes that must still be sent; nil if there is no monitor.
     private(set) var ring: NoteRing?
     private(set) var turns = NoteTurns()
     private var keptFormatter: NoteFormatter?
 
-    /// Whether somebody monitors: each frame's way asks this before it tells of itself.
+    /// Whether there is a monitor; checked for every frame before it is noted.
     @inline(__always) var isOn: Bool { first != nil }
 
-    /// Calls `use` with each.
+    /// Calls `use` with each monitor.
     @inline(__always)
     func forEach(_ use: (Monitor) -> Void) {
         var next = first
@@ -25,9 +25,9 @@ struct MonitorTable {
         }
     }
 
-    /// Counts a frame that every monitor misses: all want it, and none has credit, or
-    /// there is no room for notes.
-    /// - Returns: false where it is to be looked at.
+    /// Counts a frame that every monitor misses: all want it, but none has credit, or there is no
+    /// room for notes.
+    /// - Returns: false if some monitor may get the frame.
     @inline(__always)
     func isMissedByAll() -> Bool {
         let isFull = ring?.isFull ?? true
@@ -44,6 +44,7 @@ struct MonitorTable {
     // MARK: Opening and ending
 
     mutating func add(of peer: Peer, _ call: CallPointer, _ wanted: Monitor.Wanted, missed: UInt64) {
+        // The lowest free bit.
         let taken = monitors.reduce(0) { $0 | $1.bit }
         let monitor = Monitor(peer: peer, call: call, wanted: wanted, bit: ~taken & (taken &+ 1))
         monitor.missed = missed
@@ -53,7 +54,8 @@ struct MonitorTable {
         if ring == nil { ring = NoteRing() }
     }
 
-    /// Ends the monitor that a call is, where it is one. What it was still to be sent is dropped.
+    /// Ends the monitor that belongs to a call, if there is one. What it would still have been sent
+    /// is dropped.
     mutating func remove(_ call: CallPointer) {
         guard let index = monitors.firstIndex(where: { $0.call == call }) else { return }
         let ended = monitors.remove(at: index)
@@ -76,12 +78,12 @@ struct MonitorTable {
         }
     }
 
-    // MARK: The request in hand
+    // MARK: The request that is being handled
 
     mutating func begin(_ hand: FrameInHand) { self.hand = hand }
     mutating func endHand() { hand = nil }
 
-    /// The bus answers it itself: nothing else says that it passed.
+    /// Notes that the bus answers the request itself.
     mutating func isServed() { hand?.isServed = true }
 
     mutating func isTold() { hand?.isTold = true }

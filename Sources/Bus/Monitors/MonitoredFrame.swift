@@ -1,47 +1,48 @@
 import StrataCore
 
-/// A frame that the bus lets pass or refuses, while it is in hand. Made only
-/// where somebody monitors; all its bytes are somebody else's, and are gone when
-/// the frame is handled. What is kept of it is a `FrameNote`.
+/// A frame that the bus lets pass or refuses, while it is being handled. Made only if there is a
+/// monitor. It doesn't own its bytes, which are freed after the frame is handled. A `FrameNote` is
+/// what is kept of it.
 struct MonitoredFrame: ~Copyable {
     let kind: Header.Kind
-    /// The bus's number of a call, which its answers have too; 0 for none.
+    /// The bus's number of a call, which its answers have too; 0 if there is none.
     var id: UInt64 = 0
     /// A module's name, `operator`, `launcher` or `bus`.
     let from: Header.Text
-    /// The same, or `Interface/action`, or the URL of a refused `open`; empty
-    /// on a broadcast.
+    /// A name like `from`, or `Interface/action`, or the URL of a refused `open`; empty for a
+    /// broadcast.
     let to: Header.Text
-    /// Who gets it, where neither `callee` nor `to` says that.
+    /// The receiver, if neither `callee` nor `to` names it.
     var receiver: Header.Text?
-    /// The module that serves a call, where one is known: `to` names its interface.
+    /// The module that serves a call, if it is known; `to` names its interface.
     var callee: Header.Text?
     var name: Header.Text?
     var code: Header.Text?
-    /// Of a call that an `open` became.
+    /// The URL, for a call that an `open` became.
     var url: Header.Text?
-    /// The kind as it was written, where it is none of the known ones.
+    /// The kind as it was written, if it isn't a known one.
     var unknownKind: Header.Text?
     let body: Header.Text
 
-    /// Who gets it: what `module` is compared with.
+    /// The receiver, which `module` is compared with.
     @inline(__always) var target: Header.Text { receiver ?? callee ?? to }
 
-    /// What the bus calls itself.
+    /// The bus's name for itself.
     static var bus: Header.Text {
         let name: StaticString = "bus"
         return Header.Text(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 }
 
-/// The request that is being handled, while somebody monitors: whether it
-/// passes is known only later. Its bytes are the frame's.
+/// The request that is being handled while there is a monitor. Whether it passes is known only
+/// later. Its bytes are the frame's.
 struct FrameInHand {
-    unowned(unsafe) let peer: Peer  // because who handles the frame holds it
-    /// Of the frame, which is handled as long as this is there.
+    unowned(unsafe) let peer: Peer  // because the code that handles the frame holds it
+    /// The header of the frame, which outlives this.
     let header: UnsafePointer<Header>
     let body: UnsafeRawBufferPointer
-    /// The bus answers it itself: nothing else says that it passed.
+    /// Whether the bus itself answers it, so that nothing else notes that it passed.
+    /// Whether it is noted already.
     var isServed = false
     var isTold = false
 
@@ -54,20 +55,20 @@ struct FrameInHand {
     var name: Header.Text? { header.pointee.members.contains(.name) ? header.pointee.name : nil }
 }
 
-/// What is kept of a frame until monitors are sent it: a record of fixed size, whose
-/// texts and body stand one after another in the bytes of a `NoteRing`.
+/// What is kept of a frame until it is sent to monitors. It is a record of fixed size; its texts
+/// and body follow one another in the bytes of a `NoteRing`.
 struct FrameNote {
-    /// Bodies of more bytes are never kept.
+    /// Larger bodies are never kept, in bytes.
     static let largestBody = 64 << 10
-    /// A body of more values counts as none: reading it would take long.
+    /// A body with more values isn't sent, because reading it would take long.
     static let mostValues = 4_096
-    /// Bodies that are deeper would make the partial reply deeper than the 64
-    /// that readers of the bus's bodies take.
+    /// A deeper body isn't sent. It would make the partial reply deeper than the 64 levels that
+    /// readers of the bus's bodies accept.
     static let deepestBody = 63
 
-    /// Whether the body was kept with it.
+    /// Whether the body was kept with the note.
     enum Body: UInt8 {
-        /// Nobody wants it.
+        /// No monitor wants it.
         case unwanted
         case kept
         /// It is over `largestBody`.
@@ -76,19 +77,20 @@ struct FrameNote {
         case noRoom
     }
 
-    /// In microseconds since 1970.
+    /// When the frame was handled, in microseconds since 1970.
     var at: UInt64 = 0
-    /// The bus's number of the call; 0 for none. Of a gap: how many frames were missed.
+    /// The bus's number of the call; 0 if there is none. For a gap: the number of missed frames.
     var id: UInt64 = 0
-    /// The monitors that are sent it, by their bits.
+    /// The bits of the monitors that it is sent to.
     var monitors: UInt16 = 0
     var kind = Header.Kind.unknown
-    /// No frame: the monitor of its one bit missed `id` frames.
+    /// Whether this is no frame, but a gap: the one monitor missed `id` frames.
     var isGap = false
     var body = Body.unwanted
     /// Where its texts begin in the ring's bytes.
     var offset = 0
-    /// The texts' lengths in bytes, in their order there; negative where there is none.
+    /// The texts' lengths in bytes, in the order in which they are stored; negative for an absent
+    /// text.
     var from: Int32 = 0
     var to: Int32 = 0
     var callee: Int32 = -1
@@ -96,6 +98,6 @@ struct FrameNote {
     var code: Int32 = -1
     var url: Int32 = -1
     var unknownKind: Int32 = -1
-    /// The body's length, kept or not.
+    /// The body's length, whether it was kept or not.
     var bodyCount = 0
 }

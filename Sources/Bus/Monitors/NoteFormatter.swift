@@ -1,10 +1,10 @@
 import StrataCore
 
-/// Writes notes as the bodies of partial replies, into memory that it keeps.
+/// Writes notes as the bodies of partial replies, into memory that it reuses.
 final class NoteFormatter {
-    /// Memory that one note needed beyond this is given back after it.
+    /// The most memory that is kept after a note, in bytes.
     private static let mostKept = 128 << 10
-    /// Names of members, numbers and brackets.
+    /// The bytes for the names of members, for numbers and brackets.
     private static let overhead = HeaderWriter.overhead
 
     @exclusivity(unchecked)  // because it is used for each frame, on one thread
@@ -27,8 +27,8 @@ final class NoteFormatter {
 
     deinit { memory.deallocate() }
 
-    /// Writes what every monitor is sent of a note, and judges its body.
-    /// - Returns: the work that it was (`NoteTurns.work`).
+    /// Writes the part of a note that every monitor is sent, and checks its body.
+    /// - Returns: the work that this was (`NoteTurns.work`).
     func begin(_ note: FrameNote, _ texts: NoteTexts) -> Int {
         var texts = texts
         let from = texts.take(Int(note.from))
@@ -47,7 +47,7 @@ final class NoteFormatter {
 
         head = HeaderWriter(memory, opening: "")
         head.integer("at", note.at)
-        // The writer begins each member with a comma.
+        // The writer begins each member with a comma, so the first comma becomes the brace.
         memory.storeBytes(of: UInt8(ascii: "{"), toByteOffset: 8, as: UInt8.self)
         if let unknownKind { head.string("kind", unknownKind) } else { head.string("kind", note.kind.name) }
         head.string("from", from)
@@ -64,10 +64,10 @@ final class NoteFormatter {
         return NoteTurns.work(bodyBytes: body.count, values: check.values)
     }
 
-    /// The body of one monitor's partial reply; its bytes stay until the next call.
+    /// Returns the body of one monitor's partial reply. Its bytes are valid until the next call.
     /// - Parameters:
-    ///   - missed: how many frames the monitor didn't get before this one.
-    ///   - room: what it may take. A body that doesn't fit is left out.
+    ///   - missed: the number of frames that the monitor didn't get before this one.
+    ///   - room: the most bytes that it may take. A body that doesn't fit is left out.
     func reply(missed: UInt64, withBody: Bool, room: Int) -> UnsafeRawBufferPointer {
         var writer = head
         if missed > 0 { writer.integer("missed", missed) }

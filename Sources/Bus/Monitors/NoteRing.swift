@@ -1,25 +1,25 @@
 import StrataCore
 
-/// The frames that monitors are still to be sent, oldest first: fixed-size notes in one
-/// ring, their texts and bodies in another. Both have their memory while somebody
-/// monitors; what finds no room isn't kept.
+/// The frames that must still be sent to monitors, oldest first. Notes of fixed size are in one
+/// ring, their texts and bodies in another. Both have memory only while there is a monitor. A frame
+/// that finds no room isn't kept.
 final class NoteRing {
-    /// How many notes there may be.
+    /// The most notes.
     static let most = 4_096
-    /// The bytes of their texts and bodies.
+    /// The most bytes of their texts and bodies.
     static let bytes = 1 << 20
 
     private let notes: UnsafeMutablePointer<FrameNote>
     private let memory: UnsafeMutableRawPointer
     private let capacity: Int
     private let byteCapacity: Int
-    /// A body is kept up to here, so that texts have room beside bodies.
+    /// Bodies are kept only up to this many bytes in use, so that texts still have room.
     private let mostWithBodies: Int
     @exclusivity(unchecked)  // because it is used for each frame, on one thread
     private var first = 0
     @exclusivity(unchecked)  // the same
     private(set) var count = 0
-    /// Where the oldest note's bytes begin, and where the next one's do.
+    /// The offset of the oldest note's bytes, and below that of the next note's.
     @exclusivity(unchecked)  // the same
     private var oldest = 0
     @exclusivity(unchecked)  // the same
@@ -40,23 +40,23 @@ final class NoteRing {
 
     var isEmpty: Bool { count == 0 }
 
-    /// Whether there is no place for a frame any more, and a gap of each monitor before it.
+    /// Whether there is no place left for a frame with a gap of each monitor before it.
     @inline(__always)
     var isFull: Bool { count + 1 + Monitor.most > capacity }
 
-    /// Bytes that are in use, or lost at the end of the memory.
+    /// The bytes that are in use, or unused at the end of the memory.
     var bytesInUse: Int { next >= oldest ? next - oldest : byteCapacity - oldest + next }
 
     // MARK: adding
 
-    /// Where a frame's bytes will stand, and whether its body will.
+    /// Where a frame's bytes will be stored, and whether its body will be.
     struct Place {
         fileprivate let offset: Int
         let body: FrameNote.Body
     }
 
-    /// Finds room for a frame's texts, and for its body where somebody wants it.
-    /// - Returns: nil where the texts have no room.
+    /// Finds room for a frame's texts, and for its body if a monitor wants it.
+    /// - Returns: nil if the texts have no room.
     func place(for frame: borrowing MonitoredFrame, withBody: Bool) -> Place? {
         let texts =
             frame.from.count + frame.to.count + (frame.callee?.count ?? 0) + (frame.name?.count ?? 0)
@@ -71,7 +71,8 @@ final class NoteRing {
         return offset(of: texts).map { Place(offset: $0, body: body) }
     }
 
-    /// Keeps that a monitor missed frames before its next note. There is room.
+    /// Adds a note that a monitor missed frames before its next one. The caller has checked that
+    /// there is room.
     func addGap(_ missed: UInt64, of monitor: UInt16) {
         var note = FrameNote()
         note.isGap = true
@@ -81,7 +82,7 @@ final class NoteRing {
         append(note)
     }
 
-    /// Keeps a frame for some monitors. There is room.
+    /// Adds a note of a frame for some monitors. The caller has checked that there is room.
     /// - Parameter time: microseconds since 1970.
     func add(_ frame: borrowing MonitoredFrame, at place: Place, for monitors: UInt16, time: UInt64) {
         var note = FrameNote()
@@ -112,8 +113,8 @@ final class NoteRing {
         count += 1
     }
 
-    /// Where so many bytes may stand together; nil where they may not. A byte stays free,
-    /// so that a full ring isn't taken for an empty one.
+    /// Returns where `size` bytes may be stored contiguously; nil if they have no room. One byte
+    /// always stays free, so that a full ring isn't mistaken for an empty one.
     private func offset(of size: Int) -> Int? {
         if next >= oldest {
             if size < byteCapacity - next { return next }
@@ -131,7 +132,7 @@ final class NoteRing {
 
     // MARK: taking
 
-    /// Takes the oldest note out. Its bytes stay as they are until the next `add`.
+    /// Takes the oldest note out. Its bytes remain valid until the next `add`.
     func takeFirst() -> FrameNote? {
         guard count > 0 else { return nil }
         let note = notes[first]
@@ -147,20 +148,20 @@ final class NoteRing {
         return note
     }
 
-    /// A note's texts and its body, one after another.
+    /// Returns a note's texts and its body, which follow one another.
     func texts(of note: FrameNote) -> NoteTexts { NoteTexts(cursor: UnsafeRawPointer(memory) + note.offset) }
 
-    /// A monitor ended: nothing is sent to it any more.
+    /// Removes a monitor that has ended from all notes.
     func forget(_ monitor: UInt16) {
         for offset in 0..<count { notes[(first + offset) % capacity].monitors &= ~monitor }
     }
 }
 
-/// Reads a note's texts in their order.
+/// A reader of a note's texts, in their order.
 struct NoteTexts {
     fileprivate var cursor: UnsafeRawPointer
 
-    /// The next one, of a length; nil where there is none.
+    /// Returns the next text, which has this length; nil if the length is negative.
     mutating func take(_ count: Int32) -> Header.Text? { count < 0 ? nil : take(Int(count)) }
 
     mutating func take(_ count: Int) -> Header.Text {
