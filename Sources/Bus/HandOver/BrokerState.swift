@@ -1,11 +1,10 @@
 import StrataCore
 
-/// All that a broker knows between two rounds of its loop, as plain values: what
-/// it is replaced with goes on from there.
+/// Everything that a broker knows between two rounds of its loop, as plain values. The program that
+/// replaces it continues from there.
 ///
-/// Peers and modules are named by their numbers, calls by their slots. Times are
-/// the loop's, which both programs read off one clock. Descriptors are of this
-/// process.
+/// Peers and modules are referred to by their numbers, calls by their slots. Times are the loop's,
+/// which both programs read from the same clock. Descriptors are those of this process.
 struct BrokerState: StatePart {
     /// The app's table as JSON.
     var table: [UInt8] = []
@@ -14,17 +13,17 @@ struct BrokerState: StatePart {
 
     var next = NextNumbers()
     var modules: [ModuleState] = []
-    /// Rows that a reload took away and whose session goes on: a table as JSON.
+    /// Rows that a reload removed and whose sessions continue, as a table in JSON.
     var removedRows: [UInt8] = []
     var start = AppStart()
 
     var peers: [PeerState] = []
     var launcherSlot = LauncherSlotState()
-    /// Peers whose place another session took, until they are done.
+    /// Replaced sessions that are still finishing their requests.
     var draining: [UInt64] = []
 
     var calls: [CallState] = []
-    /// How often each slot was used, the free ones too.
+    /// How often each slot was used, including the free ones.
     var generations: [UInt32] = []
     var emissions: [EmissionState] = []
 
@@ -37,18 +36,18 @@ struct BrokerState: StatePart {
     var statistics = Statistics()
     var durations = HistogramState()
 
-    /// What frames and notices that wait refer to, each once.
+    /// The payloads that waiting frames and notices refer to, each once.
     var payloads: [WaitingBytes] = []
 
     /// Calls of `bus/handOver` that wait for the next program.
     var handOvers: [CallReferenceState] = []
     /// When the old program stopped serving, in nanoseconds.
     var begunAt: UInt64 = 0
-    /// What a trial answers with: random bytes, the last of the state.
+    /// Random bytes that a trial answers with; the last of the state.
     var nonce: [UInt8] = []
 
-    /// Of a state that was read: the file of the bytes that wait, and where it is mapped.
-    /// The descriptor is the reader's to close; -1 for none.
+    /// The file of the waiting bytes, and its mapping, in a state that was read. The reader closes
+    /// the descriptor; -1 if there is none.
     var queues = (descriptor: Int32(-1), mapped: MappedFile?.none)
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -89,14 +88,14 @@ extension ProcessIdentity: StatePart {
     }
 }
 
-/// `LauncherSlot`.
+/// The state of `LauncherSlot`.
 struct LauncherSlotState: StatePart {
-    /// The launcher's peer; 0 for none.
+    /// The launcher's peer; 0 if there is none.
     var peer: UInt64 = 0
     var process: ProcessIdentity?
     var reloads: [CallReferenceState] = []
     var isAsked = false
-    /// Where the launcher is asked.
+    /// The reloads that the open question to the launcher is about, if `isAsked`.
     var asked: [CallReferenceState] = []
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -122,7 +121,7 @@ struct ListenerState: StatePart {
     }
 }
 
-/// The numbers that come next.
+/// The numbers that are given out next.
 struct NextNumbers: StatePart {
     var module = 0
     var peer: UInt64 = 0
@@ -135,7 +134,7 @@ struct NextNumbers: StatePart {
     }
 }
 
-/// `Histogram`: the counts that aren't 0.
+/// The state of `Histogram`: the counts that aren't 0.
 struct HistogramState: StatePart {
     var slots: [Int] = []
     var counts: [UInt64] = []
@@ -163,7 +162,7 @@ struct InstanceState: StatePart {
     }
 }
 
-/// `Watch`.
+/// The state of a `Watch`.
 struct WatchState: StatePart {
     var call = CallReferenceState()
     var changed: [Int] = []
@@ -174,7 +173,7 @@ struct WatchState: StatePart {
     }
 }
 
-/// `Monitor`.
+/// The state of a `Monitor`.
 struct MonitorState: StatePart {
     var call = CallReferenceState()
     var wanted = Monitor.Wanted()
@@ -187,7 +186,7 @@ struct MonitorState: StatePart {
     }
 }
 
-/// One of `Alarms`.
+/// The state of one alarm of `Alarms`.
 struct AlarmState: StatePart {
     var kind = Alarms.Alarm.Kind.hello
     var peer: UInt64 = 0
@@ -200,7 +199,7 @@ struct AlarmState: StatePart {
     }
 }
 
-/// The tables that a state brings.
+/// The tables that a state contains.
 extension BrokerState {
     func appTable() throws(StateError) -> AppTable { try Self.table(table) }
 
@@ -210,7 +209,7 @@ extension BrokerState {
         }
     }
 
-    /// The rows and guests, in their order, as they are before anything is live.
+    /// Creates the rows and guests, in their order and without sessions.
     func moduleRecords(_ table: AppTable) throws(StateError) -> [ModuleRecord] {
         let removed = try Self.table(removedRows).modules
         return try modules.map { (state) throws(StateError) in

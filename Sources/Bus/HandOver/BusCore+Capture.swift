@@ -1,12 +1,12 @@
 import StrataCore
 
-/// Writing down all that a broker knows. Between two rounds of the loop only:
-/// no frame is in hand, and what could be written is written.
+/// Capturing everything that a broker knows. It is done only between two rounds of the loop, when
+/// no frame is being handled and everything that could be written is written.
 ///
-/// Bytes that wait are not copied: the state refers to them until it is written, which
-/// is before the bus does anything else.
+/// Waiting bytes aren't copied. The state refers to them until it is written, which is before the
+/// bus does anything else.
 extension BusCore {
-    /// - Parameter scope: all, or a sample for a trial.
+    /// - Parameter scope: everything, or a sample for a trial.
     func capture(_ scope: inout CaptureScope) -> BrokerState {
         var state = BrokerState()
         state.table = table.json().encoded()
@@ -29,7 +29,7 @@ extension BusCore {
         state.next.instance = instances.next
         captureStreams(into: &state, scope)
         state.payloads = scope.payloads.payloads.map { .pieces([$0.bytes]) }
-        // Of notes the next program has none.
+        // The next program begins without notes.
         state.alarms = scope.some(alarms.all.filter { $0.alarm.kind != .notes }).map { alarm, due in
             var state = AlarmState()
             (state.kind, state.peer, state.due) = (alarm.kind, alarm.peer, due)
@@ -158,13 +158,13 @@ extension BusCore {
     }
 }
 
-/// How much of a broker is written down, and what several of its parts refer to.
+/// How much of a broker is captured, and the objects that several of its parts refer to.
 struct CaptureScope: ~Copyable {
-    /// Of each list a trial gets so many elements: it judges the format, and what it costs
-    /// the bus doesn't grow with what waits.
+    /// The most elements of each list in a trial's sample. The trial tests the format, and its cost
+    /// to the bus doesn't grow with what waits.
     static let sampled = 64
 
-    /// Of each list so many elements.
+    /// The most elements that are captured of each list.
     let most: Int
     var payloads = PayloadList()
     private(set) var emissions: [Emission] = []
@@ -172,16 +172,16 @@ struct CaptureScope: ~Copyable {
 
     private init(most: Int) { self.most = most }
 
-    /// All that there is.
+    /// Captures everything.
     static var whole: CaptureScope { CaptureScope(most: .max) }
-    /// The first elements of each list, without what waits in queues.
+    /// Captures the first elements of each list, without what waits in queues.
     static var sample: CaptureScope { CaptureScope(most: sampled) }
 
     var isWhole: Bool { most == .max }
 
     func some<Elements: Collection>(_ elements: Elements) -> Elements.SubSequence { elements.prefix(most) }
 
-    /// An event's place among the state's; it is added where it has none.
+    /// Returns an event's index in the state, and adds the event if it has none.
     mutating func place(of emission: Emission) -> Int {
         let place = places[ObjectIdentifier(emission), default: emissions.count]
         if place == emissions.count {

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Writing down what is open.
+/// Capturing the open requests.
 extension BusCore {
     func captureCalls(into state: inout BrokerState, _ scope: inout CaptureScope) {
         state.generations = calls.generations(most: scope.most)

@@ -1,8 +1,9 @@
 import StrataCore
 
-/// `bus/handOver`: the program is replaced, and the bus goes on in the next one.
+/// `bus/handOver`: the program is replaced, and the bus continues in the next one.
 extension BusCore {
-    /// Answered by the next program; or by this one, with why there is none.
+    /// Begins the replacement. The next program answers the call; if there is none, this one
+    /// answers with the reason.
     func handOver(_ header: borrowing Header, from peer: Peer) throws(BusError) {
         guard stage == .running else { throw BusError(.shuttingDown, "the app is ending") }
         guard replacement.isPossible else {
@@ -21,13 +22,13 @@ extension BusCore {
         }
     }
 
-    /// A connection is there already, in the next program.
+    /// Adds a connection that the previous program had.
     func resumed(_ peer: Peer) {
         connections.add(peer)
         if !peer.outbox.isEmpty || peer.life == .ending { wrote(to: peer) }
     }
 
-    /// - Returns: what there is to say of it, for a person.
+    /// - Returns: a message about the replacement, for people.
     func answerHandOvers(begunAt: UInt64) -> String {
         let microseconds = (time - min(begunAt, time)) / 1_000
         let answer: JSON = .object([
@@ -47,7 +48,7 @@ extension BusCore {
     }
 }
 
-/// Whether the bus's program may be replaced, and which calls of `bus/handOver` wait for it.
+/// Whether the bus's program can be replaced, and the calls of `bus/handOver` that wait for it.
 struct Replacement {
     private(set) var isPossible = false
     private(set) var waiting: [CallReference] = []
@@ -65,6 +66,6 @@ struct Replacement {
         return waiting
     }
 
-    /// Goes on with another program's.
+    /// Continues the calls of the previous program's bus.
     mutating func resume(_ calls: [CallReference]) { waiting = calls }
 }

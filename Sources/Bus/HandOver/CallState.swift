@@ -1,33 +1,33 @@
 import StrataCore
 
-/// One open request: `Call`.
+/// The state of one open request: a `Call`.
 struct CallState: StatePart {
     var slot: UInt32 = 0
     var life = RequestLife()
     var isLifecycle = false
     var isAuthorized = false
-    /// Its name; empty for what is no module's action.
+    /// The action's name; empty if the call isn't for a module's action.
     var action = ""
-    /// Numbers of peers; 0 for none.
+    /// The caller's number, and below the callee's; 0 if there is none.
     var caller: UInt64 = 0
     var callerID: UInt64 = 0
     var callee: UInt64 = 0
     var end: UInt64 = 0
-    /// The number of the module that it waits for; -1 for none.
+    /// The number of the module that it waits for; -1 if there is none.
     var waitsFor = -1
     var held: HeldRequest.Copy?
-    /// Of what is held.
+    /// The interface of the held request.
     var interface: InterfaceReference?
-    /// How its replies are renamed; params were when the call went out.
+    /// How its replies are renamed. Its params were renamed when the call was sent.
     var renamings: [MemberRenaming] = []
     var deadline = Call.Deadline()
     var hasTimer = false
     var stream = Call.Stream()
     var startedAt: UInt64 = 0
     var notices = Call.Notices()
-    /// Slots, newest first.
+    /// The slots of its children, newest first.
     var children: [UInt32] = []
-    /// Of a call of the bus's own.
+    /// The purpose of one of the bus's own calls; nil for other calls.
     var purpose: PurposeState?
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -76,7 +76,7 @@ extension Call.Notices: StatePart {
     }
 }
 
-/// `CallReference`.
+/// The state of a `CallReference`.
 struct CallReferenceState: StatePart {
     var slot: UInt32 = 0
     var generation: UInt32 = 0
@@ -94,13 +94,12 @@ struct CallReferenceState: StatePart {
     }
 }
 
-/// An interface that something refers to: perhaps one that its owner has not any
-/// more, or of an owner that is gone.
+/// A reference to an interface. Its owner may no longer have it, or may have left.
 struct InterfaceReference: StatePart {
     var name = ""
     var owner = -1
     var ownerName = ""
-    /// Whether it is the one that is found under that name.
+    /// Whether it is the interface that is found under that name.
     var isPresent = false
 
     mutating func fields(_ file: inout StateFile) throws(StateError) {
@@ -111,7 +110,7 @@ struct InterfaceReference: StatePart {
     }
 }
 
-/// `OwnPurpose`, its cases' values side by side.
+/// The state of an `OwnPurpose`, with the values of all its cases side by side.
 struct PurposeState: StatePart {
     enum Kind: UInt8 {
         case start, askedRetirement, idleRetirement, removedRetirement, retiring, dismissal, ending, event, table
@@ -127,7 +126,7 @@ struct PurposeState: StatePart {
     var peer: UInt64 = 0
     var milliseconds: UInt64 = 0
     var call = CallReferenceState()
-    /// Which of the emissions, and whose answer.
+    /// The index of the emission, and below that of the listener.
     var emission = 0
     var listener = 0
 
@@ -143,7 +142,7 @@ struct PurposeState: StatePart {
     }
 }
 
-/// `Emission`.
+/// The state of an `Emission`.
 struct EmissionState: StatePart {
     enum Policy: UInt8 { case notify, all, any }
 
@@ -154,10 +153,10 @@ struct EmissionState: StatePart {
     var policy = Policy.notify
     var deadline: UInt64 = 0
     var request: CallReferenceState?
-    /// Modules' numbers, and their names, since some may be gone.
+    /// The listeners' numbers, and their names, because some modules may have left.
     var listeners: [Int] = []
     var names: [String] = []
-    /// By listener, as JSON; nil where none has come.
+    /// The answers by listener.
     var answers: [AnswerState] = []
 
     struct AnswerState: StatePart {

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// One row or guest: `ModuleRecord`.
+/// The state of one row or guest: a `ModuleRecord`.
 struct ModuleState: StatePart {
     var number = 0
     var name = ""
@@ -8,7 +8,7 @@ struct ModuleState: StatePart {
     var isRemoved = false
     var place = 0
     var rank = 0
-    /// Its peer's number; 0 for none.
+    /// Its peer's number; 0 if there is none.
     var peer: UInt64 = 0
     var successor: SuccessorState?
     var life = ModuleLife()
@@ -16,7 +16,7 @@ struct ModuleState: StatePart {
     var offer = Hello.Offer()
     var said = LauncherWord()
     var history = ModuleHistory()
-    /// Slots of requests that wait, in their order.
+    /// The slots of the requests that wait for it, in their order.
     var waiting: [UInt32] = []
     var readyWaiters: [ReadyWaiterState] = []
 
@@ -39,7 +39,7 @@ struct ModuleState: StatePart {
     }
 }
 
-/// `Successor`.
+/// The state of a `Successor`.
 struct SuccessorState: StatePart {
     var peer: UInt64 = 0
     var brought = Successor.Brought()
@@ -54,7 +54,7 @@ struct SuccessorState: StatePart {
     }
 }
 
-/// `ReadyWaiter`.
+/// The state of a `ReadyWaiter`.
 struct ReadyWaiterState: StatePart {
     var isCreation = false
     var call = CallReferenceState()

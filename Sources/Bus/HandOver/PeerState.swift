@@ -1,20 +1,20 @@
 import StrataCore
 
-/// One connection: `Peer`.
+/// The state of one connection: a `Peer`.
 struct PeerState: StatePart {
     var number: UInt64 = 0
     var descriptor: Int32 = -1
     var credentials = PeerCredentials()
     var vouched: ProcessIdentity?
-    /// The message of its `shutting-down`.
+    /// The message of the `shutting-down` that it will be ended with.
     var farewell: String?
     var life = PeerLife.greeting
     var role = Peer.Role.none
-    /// Its module's number; -1 for none.
+    /// Its module's number; -1 if there is none.
     var module = -1
     var rank = 0
-    /// Input that was read and is not handled: the beginning of a frame, or
-    /// frames of one that is paused.
+    /// Input that was read but not handled: the beginning of a frame, or the frames of a paused
+    /// peer.
     var kept = WaitingBytes()
     var output = Outbox.Contents()
     var observations: [ObservationState] = []
@@ -24,12 +24,12 @@ struct PeerState: StatePart {
     var assemblyDeadline: UInt64 = 0
     var lastRequest: UInt64 = 0
     var stopAttempts = 0
-    /// The number of the module whose vouch its hello waits for; -1 for none.
+    /// The number of the module whose vouch its hello waits for; -1 if there is none.
     var awaitedRow = -1
     var helloID: UInt64 = 0
     var offering = Peer.Offering.over
     var wantsRetiring = false
-    /// The slots of its requests and of those that it serves, newest first.
+    /// The slots of the requests that it made, and below of those that it serves, newest first.
     var made: [UInt32] = []
     var served: [UInt32] = []
 
@@ -77,7 +77,7 @@ extension PeerCredentials: StatePart {
 extension PeerLife: StatePart {
     init() { self = .greeting }
 
-    /// Why an open one isn't read is found anew.
+    /// Passes the life without the reason of a pause, which the next program determines again.
     mutating func fields(_ file: inout StateFile) throws(StateError) {
         var number: UInt8 =
             switch self {
@@ -104,7 +104,7 @@ extension Outbox.Contents: StatePart {
     }
 }
 
-/// `Observation`.
+/// The state of an `Observation`.
 struct ObservationState: StatePart {
     var terms = Observation.Terms()
     var waitingEnd: UInt64 = 0

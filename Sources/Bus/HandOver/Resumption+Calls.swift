@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Open requests, and the lists that they are in.
+/// Restoring the open requests, and the lists that they are in.
 extension Resumption {
     func resumeCalls() throws(StateError) {
         for state in state.calls {
@@ -11,7 +11,7 @@ extension Resumption {
             try fill(call, state)
         }
         bus.calls.freeTheRest()
-        // What refers to other calls.
+        // The references to other calls come last, when all of them exist.
         let emissions = try state.emissions.map { (state) throws(StateError) in try emission(state) }
         for state in state.calls {
             let call = try call(state.slot)
@@ -53,7 +53,8 @@ extension Resumption {
         }
     }
 
-    /// The lists are made anew from their end.
+    /// Rebuilds the lists of a peer's requests, from the end because each call is added at the
+    /// front.
     private func link(_ state: PeerState) throws(StateError) {
         let peer = try peer(state.number)
         for slot in state.made.reversed() {
@@ -84,7 +85,8 @@ extension Resumption {
         return emission
     }
 
-    /// Nil where it is about a module that is gone: nothing follows from its end.
+    /// Returns nil if the purpose concerns a module that has left: nothing follows from the call's
+    /// end.
     private func ownPurpose(_ state: PurposeState, _ emissions: [Emission]) throws(StateError) -> OwnPurpose? {
         func about(_ make: (ModuleRecord) throws(StateError) -> OwnPurpose) throws(StateError) -> OwnPurpose? {
             guard let module = knownModule(state.module) else { return nil }

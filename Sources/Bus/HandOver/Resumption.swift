@@ -1,10 +1,10 @@
 import StrataCore
 
-/// Makes a fresh bus what another program's was, out of the state that it wrote. Used once.
+/// Restores in a fresh bus the state that another program's bus captured. Used once.
 struct Resumption {
     let bus: BusCore
     let state: BrokerState
-    /// By number.
+    /// The modules by number.
     private let modules: [Int: ModuleRecord]
     private let payloads: [Payload]
 
@@ -15,7 +15,7 @@ struct Resumption {
         modules = Dictionary(records.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What is large stays in the mapped file.
+    /// Makes a payload; a large one stays in the mapped file.
     private static func payload(_ bytes: WaitingBytes, _ file: MappedFile?, _ reclaimer: Reclaimer) -> Payload {
         if case .pieces(let pieces) = bytes, pieces.count == 1, let file {
             return Payload(pieces[0], in: file, reclaimer)
@@ -23,15 +23,15 @@ struct Resumption {
         return bytes.array.withUnsafeBytes { Payload(copying: $0, reclaimer) }
     }
 
-    /// Makes all that the state says, but for what goes on by itself.
-    /// - Parameter connect: makes a connection that the state has, with what waits for it.
+    /// Restores everything in the state, except for what happens by itself.
+    /// - Parameter connect: makes a connection of the state, with what waits for it.
     func make(connect: (PeerState, consuming Outbox) throws(StateError) -> Peer) throws(StateError) {
         bus.declareInterfaces()
         bus.declareURLs()
         bus.launcherSlot.expect(state.launcherSlot.process)
         for own in state.peers { try resume(own, connect) }
         for module in state.modules { try resume(module) }
-        // Whose process was vouched for is known from here on.
+        // Connections are counted now, because it needs the vouched processes.
         for state in state.peers { bus.count(try peer(state.number)) }
         for number in state.draining { bus.modules.beginsDraining(try peer(number)) }
         for peer in state.peers {
@@ -96,8 +96,8 @@ struct Resumption {
             observation.waitingEnd = own.waitingEnd
             observation.missed = own.missed
             peer.observations.add(observation)
-            // Of a session that serves; one that is to take over, or has been
-            // taken over from, gets none.
+            // Only for a session that serves. The observations of a successor or a replaced session
+            // aren't in force.
             if peer.module?.peer === peer { bus.observations.add(observation) }
         }
     }
@@ -148,8 +148,8 @@ struct Resumption {
         try states.map { (state) throws(StateError) in try reference(state) }
     }
 
-    /// The interface that something refers to. One that is not to be found any
-    /// more is made anew, for its name and its owner's.
+    /// Returns the interface that a reference means. One that can't be found any more is created
+    /// again, with its name and its owner's.
     func interface(_ reference: InterfaceReference) throws(StateError) -> InterfaceRecord {
         if reference.isPresent {
             guard let interface = bus.routes.interface(reference.name) else {

@@ -1,24 +1,23 @@
 import StrataCore
 
-/// What a field of a broker's state can be: a number, a text, bytes, a list, a part.
+/// The type of a field in a broker's state: a number, a text, bytes, a list, or a part.
 protocol StateValue {
-    /// A blank one, to be read into.
+    /// Creates a blank value, which is then read.
     init()
-    /// Passes it through the file, behind its tag.
+    /// Writes the value to the file or reads it from there, after its tag.
     mutating func pass(_ file: inout StateFile) throws(StateError)
-    /// The same for a list.
+    /// Does the same for a list.
     static func pass(_ list: inout [Self], _ file: inout StateFile) throws(StateError)
 }
 
 /// A part of a broker's state: a value with fields of its own.
 ///
-/// Another build may have other fields. A field that the file doesn't have keeps the value that
-/// it has in a blank part; one that this build doesn't know is passed over. So a tag is never
-/// used again for something else, and a field that comes has a blank that is right for states
-/// without it.
+/// Another build may have other fields. A field that the file lacks keeps the value of a blank
+/// part, and a field that this build doesn't know is skipped. So a tag is never reused for
+/// something else. A new field needs a blank value that is right for states without it.
 protocol StatePart: StateValue {
-    /// Passes each field with its tag, in the order of the tags: `try file(1, &number)`. One
-    /// function for both directions, so that what is written and what is read can't differ.
+    /// Passes each field with its tag, in the order of the tags: `try file(1, &number)`. The same
+    /// function writes and reads, so the two can't differ.
     mutating func fields(_ file: inout StateFile) throws(StateError)
 }
 
@@ -94,7 +93,8 @@ extension WaitingBytes: StateValue {
 extension Outbox.Waiting: StateValue {
     init() { self.init(end: 0, inlineCount: 0, isAnswer: false) }
 
-    /// Frames that wait are many: they stand in lists alone, as in memory.
+    /// A single waiting frame is passed as a list of one. They are many, so lists of them are
+    /// stored as in memory.
     mutating func pass(_ file: inout StateFile) throws(StateError) {
         var one = [self]
         try Self.pass(&one, &file)
@@ -106,7 +106,7 @@ extension Outbox.Waiting: StateValue {
 }
 
 extension StateFile {
-    /// A field that may be nil is written where it isn't.
+    /// Passes a field that may be nil. It is written only if it isn't nil.
     mutating func callAsFunction<Value: StateValue>(_ tag: UInt16, _ value: inout Value?) throws(StateError) {
         guard isReading || value != nil, try begins(tag) else { return }
         var present = value ?? Value()
@@ -118,7 +118,8 @@ extension StateFile {
         if try begins(tag) { try value.pass(&self) }
     }
 
-    /// An enum of numbers. One that this build doesn't know refuses the state.
+    /// Passes an enum as its number. A number that this build doesn't know makes the whole state
+    /// unreadable.
     mutating func callAsFunction<Value: RawRepresentable>(_ tag: UInt16, _ value: inout Value) throws(StateError)
     where Value.RawValue: StateValue {
         var number = value.rawValue

@@ -1,35 +1,36 @@
 package import StrataCore
 
-/// A broker without sockets, threads and the machine's clock: the bus's connections stand in
-/// memory, and each event happens when its owner says so.
+/// A broker without sockets, threads and the machine's clock. The bus's connections are in memory,
+/// and each event happens when the owner says so.
 ///
-/// It does what `Broker` does, and leaves out what only sockets need: fairness between peers,
-/// watching descriptors, and the operating system. Its owner decides who has the next turn, how
-/// many bytes come and go, and what time it is. Used on one thread.
+/// It does what `Broker` does, but leaves out what only sockets need: fairness between peers,
+/// watching descriptors, and the operating system. The owner decides which peer has the next turn,
+/// how many bytes come and go, and what time it is. Used on one thread.
 package final class MemoryBroker {
     private(set) var bus: BusCore!  // because the bus needs its host first
     package let processes: MemoryProcesses
-    /// In the order in which they connected, without the closed ones.
+    /// The connections in the order in which they came, without the closed ones.
     package private(set) var connections: [MemoryConnection] = []
-    /// Connections to be closed, or ended, when what they have sent is handled.
+    /// Connections that are closed or ended once everything that they have sent is handled.
     private var heardOut: [MemoryConnection] = []
     private let buffer = ReadBuffer()
     package private(set) var isListening = true
     package private(set) var hasEnded = false
-    /// Nanoseconds. No time of the bus's is 0.
+    /// The time in nanoseconds. The bus never sees the time 0.
     package private(set) var time: UInt64 = 1_000_000_000
-    /// How many events the bus was told of.
+    /// The number of events that the bus was given.
     package private(set) var events: UInt64 = 0
-    /// Whether work that takes long is to go in small pieces, as where a light peer is there.
+    /// Whether long work is done in small batches, as if a light peer were connected.
     package var isShared = false
     /// Asked after a frame that may have taken long: whether the peer's turn ends there.
     package var endsTurn: () -> Bool = { false }
-    /// Told when frames of a turn were handled, and how many: the last one may have been put back.
+    /// Called after frames of a turn were handled, with their number. The last one may have been
+    /// put back.
     package var onHandled: (MemoryConnection, _ frames: Int) -> Void = { _, _ in }
 
     /// - Parameters:
     ///   - user: the user whose tools are operators.
-    ///   - launcher: the process that is to be the launcher, where the bus waits for one.
+    ///   - launcher: the process that will be the launcher, if the bus has to wait for one.
     package init(
         _ table: AppTable, _ processes: MemoryProcesses, user: UInt32, awaiting launcher: ProcessIdentity? = nil
     ) {
@@ -42,7 +43,7 @@ package final class MemoryBroker {
 
     // MARK: Events
 
-    /// Takes a connection, which ends another one where there are too many.
+    /// Accepts a connection, which may end another one if there are too many.
     package func connect(_ credentials: PeerCredentials) -> MemoryConnection {
         eventBegins()
         let connection = MemoryConnection(bus.connections.next, credentials, bus)
@@ -53,20 +54,20 @@ package final class MemoryBroker {
         return connection
     }
 
-    /// Lets a connection have a turn, where it has something to be read or its end to be seen.
-    /// - Parameter most: how many bytes are there to be read.
+    /// Gives a connection a turn if it has bytes to be read or an end to be noticed.
+    /// - Parameter most: the most bytes that are read.
     /// - Returns: whether anything happened.
     @discardableResult
     package func takeTurn(_ connection: MemoryConnection, most: Int = .max) -> Bool {
         guard connection.wantsTurn else { return false }
         eventBegins()
-        // Where it isn't read for now, its end is seen here.
+        // The end of a connection that isn't read for now is noticed here.
         if !connection.life.isRead || read(connection, most: most) == 0 { close(connection) }
         settle()
         return true
     }
 
-    /// Writes again to a connection that took no more, where it does now.
+    /// Continues writing to a connection whose pipe was full, if it takes bytes again.
     /// - Returns: whether anything happened.
     @discardableResult
     package func writeOn(_ connection: MemoryConnection) -> Bool {
@@ -79,10 +80,10 @@ package final class MemoryBroker {
         return true
     }
 
-    /// Whether it has work that goes in pieces.
+    /// Whether there is work that is done in batches.
     package var hasIdleWork: Bool { bus.hasIdleWork }
 
-    /// Does a piece of that.
+    /// Does a batch of idle work.
     /// - Returns: whether there was any.
     @discardableResult
     package func advanceIdleWork() -> Bool {
@@ -93,7 +94,7 @@ package final class MemoryBroker {
         return true
     }
 
-    /// Ends a round: what it has produced is written, and what was kept to its end goes.
+    /// Ends a round: writes what it has produced, and frees what had to live until its end.
     /// - Returns: whether anything was written or ended.
     @discardableResult
     package func endRound() -> Bool {
@@ -120,14 +121,14 @@ package final class MemoryBroker {
     /// When the bus has something due, in nanoseconds; nil for never.
     package var due: UInt64? { hasEnded || bus.wakeAt == .max ? nil : bus.wakeAt * 1_000_000 }
 
-    /// Ends as a killed broker does: its connections close, and nobody is told why.
+    /// Ends like a killed broker: its connections close without an error.
     package func crash() {
         for connection in connections { connection.pipe.closeByBroker() }
         connections = []
         (isListening, hasEnded) = (false, true)
     }
 
-    /// Begins the orderly end.
+    /// Begins the orderly end of the app.
     package func shutDown() {
         guard bus.stage == .running else { return }
         eventBegins()
@@ -135,7 +136,7 @@ package final class MemoryBroker {
         settle()
     }
 
-    /// No two events have one time.
+    /// Begins an event. Each event has a time of its own.
     private func eventBegins() {
         time += 1_000
         events += 1
@@ -144,14 +145,14 @@ package final class MemoryBroker {
 
     // MARK: Connections
 
-    /// Handles what a connection has sent by now.
-    /// - Returns: whether it is none any more that waits for hello's answer.
+    /// Handles what a connection has sent so far.
+    /// - Returns: whether its hello was answered, or the connection has ended.
     private func looksRegistered(_ peer: Peer) -> Bool {
         while peer.life == .greeting, read(peer.memory) > 0 {}
         return peer.life != .greeting && peer.life != .waitingForVouch
     }
 
-    /// - Returns: how many bytes were there.
+    /// - Returns: the number of bytes that were handled.
     @discardableResult
     private func read(_ connection: MemoryConnection, most: Int = .max) -> Int {
         if connection.hasFramesLeft {
@@ -203,7 +204,8 @@ package final class MemoryBroker {
         bus.setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
     }
 
-    /// The alarm may have been set for an earlier frame.
+    /// Checks the frame that a connection has begun. The alarm may have been set for an earlier
+    /// frame.
     private func lookAtFrame(of connection: MemoryConnection) {
         guard connection.life == .greeting || connection.isOpen, connection.assemblyDeadline != 0 else { return }
         guard connection.assemblyDeadline <= bus.now else {
@@ -255,11 +257,11 @@ package final class MemoryBroker {
         }
     }
 
-    // MARK: What the bus wants
+    // MARK: What the bus asks for
 
     private func settle() {
         var index = 0
-        // Reading on may give further ones.
+        // Reading on may add further effects.
         while index < bus.event.effects.count {
             settle(bus.event.effects[index])
             index += 1
@@ -291,7 +293,7 @@ package final class MemoryBroker {
 
     // MARK: Being replaced
 
-    /// All that the bus knows, as a broker writes it down that is replaced.
+    /// Captures everything that the bus knows, as a broker does that is replaced.
     func capture() -> BrokerState {
         eventBegins()
         bus.finishIdleWork()
@@ -301,7 +303,7 @@ package final class MemoryBroker {
         for index in state.peers.indices {
             guard let connection = bus.connections[state.peers[index].number]?.memory else { continue }
             state.peers[index].kept = .pieces([connection.assembler.kept])
-            // It goes on with what was read, as after a pause.
+            // The next bus continues with what was read, as after a pause.
             if connection.hasFramesLeft, connection.isOpen { state.peers[index].life = .open(.answersUnread) }
             state.peers[index].assemblyDeadline = connection.assemblyDeadline
         }
@@ -309,7 +311,7 @@ package final class MemoryBroker {
         return state
     }
 
-    /// Goes on as a bus of which a state tells, with the connections that there are.
+    /// Continues as the bus that a state describes, with the current connections.
     func resume(_ state: BrokerState) throws(StateError) {
         let table = try state.appTable()
         let records = try state.moduleRecords(table)
@@ -328,15 +330,15 @@ package final class MemoryBroker {
         settle()
     }
 
-    /// Is replaced by one that goes on with what this one wrote down.
+    /// Replaces the bus with one that continues from the captured state.
     package func replace() throws {
         let state = try StateFile.reread(capture())
         try withExtendedLifetime(state.queues.mapped) { try resume(state) }
     }
 
-    // MARK: What must be nothing in the end
+    // MARK: What must be empty in the end
 
-    /// What the bus still has, by name, where it should have nothing: its peers are gone.
+    /// What the bus still has, by name, although it should have nothing because its peers are gone.
     package var leftovers: [(name: String, count: Int)] {
         [
             ("connections", bus.connections.count), ("open requests", bus.calls.count),
