@@ -2,16 +2,16 @@ internal import Glibc
 import StrataCore
 import StrataLoop
 
-/// Taking connections. Which of them goes where there are too many the bus says, and
-/// what that one has sent by now is handled before: its hello may stand in its socket.
+/// Accepting connections. The bus decides which one ends if there are too many. What that one has
+/// sent is handled first, because its hello may already be in its socket.
 extension Broker {
-    /// What is read at most of a connection that is about to go, in bytes: a hello.
+    /// The most bytes that are read of a connection that is about to end: enough for a hello.
     private static let mostLookedAt = 2 * ReadBuffer.turn
 
-    /// How many descriptors this process may have.
+    /// Sets how many descriptors this process may have.
     func mayOpen(_ descriptors: Int) { bus.mayOpen(descriptors) }
 
-    /// What keeps `limits.connections` from being met; nil where nothing does.
+    /// Why `limits.connections` can't be reached; nil if it can.
     var descriptorProblem: String? { bus.connections.limit.problem(bus.table.limits.connections) }
 
     func accepted(_ socket: Socket) {
@@ -23,7 +23,8 @@ extension Broker {
         settle()
     }
 
-    /// The process had no descriptor for it, but for one that is wanted back at once.
+    /// Refuses a connection for which the process had only its spare descriptor, which it needs
+    /// back at once.
     func refused(_ socket: Socket) {
         eventBegins()
         guard let connection = admit(socket) else { return }
@@ -43,8 +44,8 @@ extension Broker {
         return connection
     }
 
-    /// Handles what a connection has sent by now.
-    /// - Returns: whether it is none any more that waits for hello's answer.
+    /// Handles what a connection has sent so far.
+    /// - Returns: whether its hello was answered, or the connection has ended.
     private func looksRegistered(_ peer: Peer) -> Bool {
         var left = Self.mostLookedAt
         while peer.life == .greeting, left > 0 {
@@ -56,10 +57,10 @@ extension Broker {
     }
 }
 
-/// What a broker without peers must not have any more.
+/// What must be gone when a broker has no peers.
 extension Broker {
-    /// The names of what is still there; none where every peer's end was a whole
-    /// one. For the fuzzer: it asks between two rounds, when nobody is connected.
+    /// The names of what is still there; empty if every peer ended completely. For the fuzzer,
+    /// which asks between two rounds when no peer is connected.
     package var leftovers: [String] {
         let counts: [(String, Int)] = [
             ("peers", bus.connections.count), ("calls", bus.calls.count), ("held bytes", bus.calls.heldBytes),

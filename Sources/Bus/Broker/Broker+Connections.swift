@@ -1,17 +1,17 @@
 import StrataCore
 import StrataLoop
 
-/// Connections: taking, reading and ending them.
+/// Connections: reading them, giving them turns, and ending them.
 extension Broker {
-    /// Whether peers who ask for little are there.
+    /// Whether a light peer is connected.
     var isShared: Bool { shares.isShared(at: bus.time) }
 
     /// How long the last bytes of an ended connection may take, in milliseconds.
     static let lingering: UInt64 = 2_000
-    /// So many ended connections may wait for their last bytes to be read, at a time.
+    /// The most ended connections that may wait for their last bytes to be read.
     static let mostLingering = 64
 
-    /// Lets what happens to a connection come here.
+    /// Handles a connection's events from now on.
     func attend(_ connection: Connection) {
         connection.socket.setEventHandler { [unowned self, unowned connection] events in
             eventBegins()
@@ -32,23 +32,23 @@ extension Broker {
             if connection.life == .closed { return }
         }
         if events.contains(.hungUp) {
-            // A broadcast that only waits for its turn is sent first.
+            // A broadcast that only waits for idle work is sent first.
             guard !connection.awaitsIdleWork else { return }
             connection.hasHungUp = true
         }
         guard !events.isDisjoint(with: [.readable, .hungUp]) else { return }
         if connection.life == .ending {
-            // Where it has failed its last bytes will not be taken; else it may have been
-            // ended just now, by what it had sent before.
+            // If it has failed, its last bytes can't be delivered. Otherwise it may have been ended
+            // just now, by what it had sent before.
             if connection.socket.hasFailed { close(connection, reason: "") }
             return
         }
         if comesAfterOthers(connection) { awaitTurn(connection) } else { takeTurn(connection) }
     }
 
-    /// Whether others come first: where somebody light is there, because what it asks takes
-    /// long, or its end does, or it is new, and many may be that come and go; where nobody
-    /// is, because this round has been long already.
+    /// Whether other peers have their turns first. While a light peer is connected, this holds for
+    /// heavy, ending and new peers: new ones may come and go in large numbers. Otherwise it holds
+    /// for heavy and ending peers when this round has already been long.
     private func comesAfterOthers(_ connection: Connection) -> Bool {
         let isHeavy = connection.pace.isHeavy || connection.hasHungUp
         if isShared { return isHeavy || connection.life == .greeting }
@@ -60,19 +60,20 @@ extension Broker {
             connection.turn = .awaited
             awaitingTurn.append(connection)
         } else {
-            // Watched, it would wake the loop in each round until its turn.
+            // If it were watched, it would wake the loop in each round until its turn.
             connection.turn = .awaitedUnwatched
             watch(connection)
         }
     }
 
-    /// Gives a turn to the one that has waited for it the longest; to as many as one round
-    /// may have, where nobody light is there.
+    /// Gives a turn to the peer that has waited the longest. While no light peer is connected, it
+    /// gives as many turns as one round may have.
     func giveTurns() {
         let isShared = isShared
         var (index, hasTurn) = (0, false)
         while index < awaitingTurn.count, !hasTurn || !isShared && readOfHeavy < TurnShares.mostRead {
-            // One that has closed takes no turn: where connections come and go the list would grow.
+            // A closed connection takes no turn, or the list would grow while connections come and
+            // go.
             if awaitingTurn[index].life != .closed {
                 giveTurn(awaitingTurn[index])
                 hasTurn = true
@@ -90,7 +91,7 @@ extension Broker {
         eventBegins()
         takeTurn(connection)
         settle()
-        // Where it has frames left it waits again.
+        // If it has frames left, it is waiting again.
         guard !wasWatched, connection.turn == .none else { return }
         if connection.hasMore, !connection.isPaused {
             connection.turn = .awaitedUnwatched
@@ -104,20 +105,20 @@ extension Broker {
         if !connection.isPaused {
             read(connection)
         } else if connection.hasHungUp, !connection.awaitsIdleWork {
-            // It isn't read for now, so its end is seen here.
+            // It isn't read for now, so its end is noticed here.
             close(connection, reason: "closed")
         }
     }
 
-    /// Frees closed peers, and with each what it had queued: one in a round while others
-    /// wait for their turns.
+    /// Frees closed peers and what they had queued. While a light peer is connected, it frees one
+    /// in each round.
     func freeClosed() {
         guard !bus.connections.closed.isEmpty, bus.work.fanOut == nil else { return }
         bus.freeClosed(isShared ? 1 : .max)
         if !bus.connections.closed.isEmpty { idleWork.start() }
     }
 
-    /// Says to the loop what this connection waits for.
+    /// Tells the loop which events this connection waits for.
     func watch(_ connection: Connection) {
         var events: Socket.Event = []
         switch connection.life {
@@ -127,12 +128,12 @@ extension Broker {
             if connection.turn != .awaitedUnwatched { events = connection.isPaused ? .hungUp : .readable }
         }
         if connection.isBlocked || connection.isCutShort, !connection.socket.hasFailed { events.insert(.writable) }
-        // It has its last turns at the ends of rounds.
+        // A broken connection has its last turns at the ends of rounds.
         if connection.isBroken { events = [] }
         connection.socket.watch(events)
     }
 
-    /// - Returns: how many bytes were there.
+    /// - Returns: the number of bytes that were read.
     @discardableResult
     func read(_ connection: Connection) -> Int {
         guard connection.life.isRead else { return 0 }
@@ -171,11 +172,11 @@ extension Broker {
         return 0
     }
 
-    /// Whether this round has had as many ends of sessions as it may: many may end at once.
+    /// Whether this round has had as many ends of sessions as it may, because many may end at once.
     private var areEndsSpent: Bool { readOfHeavy >= (isShared ? 1 : TurnShares.mostRead) }
 
-    /// Handles the frames of a turn, as far as the peer may be read.
-    /// - Returns: how many there were.
+    /// Handles the frames of a turn, as long as the peer may be read.
+    /// - Returns: the number of frames.
     @discardableResult
     func process(_ connection: Connection) -> Int {
         var frames = 0
@@ -208,7 +209,7 @@ extension Broker {
         return frames
     }
 
-    /// Goes on with a connection: first with what was read before.
+    /// Reads a connection again, beginning with what was read before.
     private func readOn(_ connection: Connection) {
         guard connection.life.isRead else { return }
         if !connection.assembler.isEmpty {
@@ -218,13 +219,13 @@ extension Broker {
         watch(connection)
     }
 
-    // MARK: What the bus wants
+    // MARK: What the bus asks for
 
-    /// Does what the bus wants of its connections.
+    /// Carries out the effects that the bus has asked for.
     func settle() {
         guard !bus.event.effects.isEmpty else { return }
         var index = 0
-        // Reading on may give further ones.
+        // Reading on may add further effects.
         while index < bus.event.effects.count {
             switch bus.event.effects[index] {
             case .readOn(let peer): readOn(peer.connection)
@@ -241,7 +242,7 @@ extension Broker {
         bus.settled()
     }
 
-    /// Writes what an ended connection still gets, and closes it then.
+    /// Writes the last bytes of an ended connection, then closes it.
     private func writeLast(to connection: Connection) {
         flush(connection)
         guard connection.life == .ending else { return }
@@ -250,7 +251,7 @@ extension Broker {
         bus.boundLingering(Self.mostLingering)
     }
 
-    /// Lets a connection be heard out, and closed or ended then.
+    /// Makes a connection be heard out, then closed or ended.
     private func hearOut(_ connection: Connection) {
         guard !connection.isBroken else { return }
         heardOut.append(connection)
@@ -279,7 +280,8 @@ extension Broker {
         bus.setAlarm(.assembly, of: connection, at: connection.assemblyDeadline)
     }
 
-    /// The alarm stays set where a frame is complete: it may be for a later frame now.
+    /// Checks the frame that a connection has begun. The alarm stays set when a frame is complete,
+    /// so it may now be about a later frame.
     func assemblyTimePassed(_ connection: Connection) {
         connection.isAssemblyTimed = false
         guard connection.life == .greeting || connection.isOpen, connection.assemblyDeadline != 0 else {

@@ -1,13 +1,13 @@
 import StrataCore
 import StrataLoop
 
-/// `bus/handOver`: the broker is replaced while it runs. Connections stay open,
-/// and what is open goes on: all that it knows passes to the next program, between
-/// two rounds of the loop. Where that can't be, this one goes on as it was.
+/// `bus/handOver`: the broker is replaced while it runs. Connections and open requests stay open.
+/// Everything that the broker knows passes to the next program, between two rounds of the loop. If
+/// that fails, this program continues as before.
 ///
 /// After the re-execution of systemd's manager, and of other long-lived servers.
 extension Broker {
-    /// Lets the next program show that it understands this bus, where none does already.
+    /// Starts a trial of the next program, unless one is already running.
     func tryNext() {
         guard let next, replacement == .none else { return }
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return bus.notHandedOver(problem) }
@@ -25,7 +25,7 @@ extension Broker {
         }
     }
 
-    /// The bus, and what only its connections know.
+    /// Captures the bus, and what only its connections know.
     private func capture(_ scope: inout CaptureScope) -> BrokerState {
         var state = bus.capture(&scope)
         state.listener.path = listener?.path ?? ""
@@ -35,7 +35,7 @@ extension Broker {
             guard let connection = bus.connections[state.peers[index].number]?.connection else { continue }
             state.peers[index].descriptor = connection.socket.descriptor
             if scope.isWhole { state.peers[index].kept = .pieces([connection.assembler.kept]) }
-            // It goes on with what was read, as after a pause.
+            // The next program continues with what was read, as after a pause.
             if connection.hasFramesLeft, connection.isOpen { state.peers[index].life = .open(.answersUnread) }
             state.peers[index].assemblyDeadline = connection.assemblyDeadline
         }
@@ -43,8 +43,8 @@ extension Broker {
         return state
     }
 
-    /// What a trial says of a state that it has read to its end: no other program says this by
-    /// accident, and none that only repeats what it is given.
+    /// Returns the output of a trial that has read the state to its end. No other program writes it
+    /// by accident, nor one that only repeats its input.
     private static func answer(toTrialWith nonce: [UInt8]) -> [UInt8] {
         Array("understood ".utf8) + StateFile.mark + nonce
     }
@@ -60,20 +60,20 @@ extension Broker {
         if let problem { bus.notHandedOver(problem) }
     }
 
-    /// At a round's end: nothing is in hand.
+    /// Hands over at a round's end, when no frame is being handled.
     func handOver() {
         replacement = .none
         guard let next else { return }
         guard let problem = bus.stage == .running ? handOver(to: next) : "the app is ending" else { return }
         bus.notHandedOver(problem)
-        // This round has written already, and the next one may come late.
+        // This round has already been written, and the next one may come late.
         flushAll()
     }
 
     /// Replaces this broker now, without a trial.
-    /// - Returns: why it goes on; nil where another broker of this process does.
+    /// - Returns: why it continues; nil if another broker of this process does.
     package func handOver(to next: any NextBroker) -> String? {
-        // What waits may have become more since the trial.
+        // More may be waiting than at the trial.
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
         bus.finishIdleWork()
         settle()
@@ -82,7 +82,7 @@ extension Broker {
             var descriptors =
                 bus.connections.all.map(\.connection.socket.descriptor) + [listener?.descriptor].compactMap { $0 }
             if files.queues >= 0 { descriptors.append(files.queues) }
-            // It may be the last reference to this broker that goes there.
+            // `letGo` may drop the last other reference to this broker.
             return withExtendedLifetime(self) {
                 let problem = next.become(files.state, keeping: descriptors) { self.letGo() }
                 if problem != nil, files.queues >= 0 { Descriptors.close(files.queues) }
@@ -98,8 +98,8 @@ extension Broker {
         return try StateFile.write(capture(&scope))
     }
 
-    /// Whether the program of this process understands a state.
-    /// - Returns: what to answer then.
+    /// Checks that the program of this process understands a state.
+    /// - Returns: the answer to write then.
     static func tryOut(_ descriptor: Int32) throws(BrokerStartError) -> [UInt8] {
         do throws(StateError) {
             let state = try StateFile.read(descriptor)
@@ -112,8 +112,8 @@ extension Broker {
 
     // MARK: in the next program
 
-    /// Makes this broker, which is fresh, go on where another program's was.
-    /// - Returns: what there is to say of it, for a person.
+    /// Makes this fresh broker continue another program's.
+    /// - Returns: a message about the replacement, for people.
     func resume(_ state: BrokerState, _ records: [ModuleRecord]) throws(StateError) -> String {
         try Resumption(bus, state, records).make(connect: connection)
         for peer in bus.connections.inOrder {
@@ -121,7 +121,7 @@ extension Broker {
             watch(peer.connection)
         }
         flushAll()
-        // Those go on for whom there is room now.
+        // Peers that were paused for their unread answers may continue now.
         for peer in bus.connections.inOrder { bus.hasRoom(peer) }
         settle()
         flushAll()

@@ -1,10 +1,10 @@
 import StrataCore
 import StrataLoop
 
-/// Writing to connections: all that a round has queued at its end, and less of it
-/// where that would keep others waiting.
+/// Writing to connections. At a round's end everything is written that the round has queued, or
+/// less of it if that would keep other peers waiting.
 extension Broker {
-    /// How much is still heard of a peer that is heard out, in bytes.
+    /// The most bytes that are still read of a peer that is being heard out.
     static let mostLastBytes = 16 * ReadBuffer.turn
 
     /// Writes what the round has produced.
@@ -12,7 +12,7 @@ extension Broker {
         flushDirty()
         if !heardOut.isEmpty { hearOut() }
         settle()
-        // Ending one connection may give others something to write.
+        // Ending one connection may give other connections something to write.
         while !bus.connections.dirty.isEmpty {
             flushDirty()
             settle()
@@ -31,12 +31,12 @@ extension Broker {
         bus.cleaned()
     }
 
-    /// Writes what waits for a peer, as far as the kernel takes it: the answer to a question
-    /// in the middle of an event is where its outbox is after that.
+    /// Writes a peer's waiting bytes, as far as the kernel takes them. In the middle of an event,
+    /// the new position of its outbox is the answer.
     func write(to peer: Peer) { flushForRoom(peer.connection) }
 
-    /// Handles what peers have sent that are to go, and lets them go. While others wait for
-    /// their turns, one of them has one in a round.
+    /// Handles what ending peers have sent, and then ends or closes them. While a light peer is
+    /// connected, only one of them has a turn in each round.
     private func hearOut() {
         let gone = heardOut
         heardOut = []
@@ -69,8 +69,8 @@ extension Broker {
         if !heardOut.isEmpty { idleWork.start() }
     }
 
-    /// Writes what is queued until the kernel takes no more; while a light peer is there, 16 KiB
-    /// at most.
+    /// Writes what is queued until the kernel takes no more. While a light peer is connected, it
+    /// writes at most 16 KiB.
     func flushShare(_ connection: Connection) {
         guard isShared, connection.outbox.pending > TurnShares.mostWritten else {
             flush(connection)
@@ -82,14 +82,14 @@ extension Broker {
         watch(connection)
     }
 
-    /// Writes what is queued, so that a further frame may have room.
+    /// Writes what is queued, so that another frame may have room.
     private func flushForRoom(_ connection: Connection) {
-        // A reader that is as fast as this writes would go on taking it for long.
+        // A reader as fast as this writer could otherwise keep it here for long.
         flush(connection, most: isShared ? TurnShares.mostWrittenForRoom : .max)
     }
 
     /// Writes what is queued, as far as the kernel takes it.
-    /// - Parameter most: ends after so many bytes.
+    /// - Parameter most: the most bytes that are written.
     func flush(_ connection: Connection, most: Int = .max) {
         guard connection.life != .closed, !connection.isBlocked else { return }
         var left = most
@@ -110,8 +110,8 @@ extension Broker {
                     watch(connection)
                     return
                 case .ended, .failed:
-                    // It is gone; what it sent before may still be there to be
-                    // read, which is done at the round's end.
+                    // The other side has closed. What it sent before may still be readable, and is
+                    // read at the round's end.
                     connection.isBlocked = true
                     connection.isBroken = true
                     watch(connection)
@@ -124,7 +124,7 @@ extension Broker {
     }
 
     /// Keeps the first buffers, up to `most` bytes in all.
-    /// - Returns: how many buffers are kept, at least one.
+    /// - Returns: the number of buffers that are kept, at least one.
     private static func cut(
         _ parts: UnsafeMutableBufferPointer<UnsafeRawBufferPointer>, _ count: Int, to most: Int
     ) -> Int {

@@ -3,40 +3,42 @@ public import StrataLoop
 
 /// The broker: a socket on which it listens, its connections, and the bus between them.
 ///
-/// An object on a loop; several may run, each on a loop of its own. It reads and writes, gives
-/// each connection its turns, and tells the bus what has happened; what is allowed, and
-/// what follows, the bus decides (`BusCore`). Used on its loop's thread.
+/// An object on a loop; several brokers may run, each on its own loop. It reads and writes, gives
+/// each connection its turns, and reports to the bus what has happened. The bus decides what is
+/// allowed and what follows (`BusCore`). Used on its loop's thread.
 public final class Broker {
     let loop: Loop
+    // Implicitly unwrapped, because the bus needs its host first.
     private(set) var bus: BusCore!
 
     let buffer = ReadBuffer()
     @exclusivity(unchecked)  // because it is used for each message, on one thread
     var shares = TurnShares()
-    /// The present turn has used its time: its other frames wait for the next.
+    /// Whether the current turn has used its time, so that its other frames wait for the next turn.
     @exclusivity(unchecked)  // the same
     var isTurnSpent = false
-    /// Those who have their turn at a round's end; longest wait first.
+    /// The peers that have their turns at a round's end, longest wait first.
     @exclusivity(unchecked)  // the same
     var awaitingTurn: [Connection] = []
-    /// What was read of heavy peers in this round, in bytes; each end of a session counts
-    /// `TurnShares.endCost` more.
+    /// The bytes that were read of heavy peers in this round. Each end of a session adds
+    /// `TurnShares.endCost`.
     @exclusivity(unchecked)  // the same
     var readOfHeavy = 0
-    /// Connections whose socket takes nothing any more, and those with a farewell: what they
-    /// have sent is handled yet.
+    /// Connections that end once everything that they have sent is handled: those whose socket
+    /// takes no more, and those with a farewell.
     var heardOut: [Connection] = []
 
-    /// What this broker may be replaced with; nil: nothing.
+    /// What this broker may be replaced with; nil if it can't be replaced.
     public var next: (any NextBroker)? { didSet { bus.mayBeReplaced(next != nil) } }
-    /// Of a broker that goes on where another program's was: what to tell a person.
+    /// A message for people, if this broker continues another program's.
     private(set) var resumed: String?
-    /// How far the next program is.
+    /// The progress of a replacement.
     enum Replacement {
         case none
-        /// It is being tried.
+        /// The next program is being tried.
         case trying
-        /// It has shown that it understands the state: at the round's end it takes over.
+        /// The next program has shown that it understands the state. It takes over at the round's
+        /// end.
         case tried
     }
     var replacement = Replacement.none
@@ -44,7 +46,7 @@ public final class Broker {
 
     private(set) var listener: Listener?
     private var hook: RoundHook?
-    /// Work that is done a piece a round.
+    /// Runs work that is done in batches, one in each round.
     private(set) var idleWork: IdleHook!
     /// Fires at `armedTick`, when the bus has a deadline or an alarm.
     private var timer: KernelTimer!
@@ -53,12 +55,12 @@ public final class Broker {
 
     /// Starts listening.
     /// - Parameters:
-    ///   - loop: what it lives on.
-    ///   - table: the app's.
-    ///   - path: where; at most 107 bytes. A dead socket there is replaced; a
-    ///     live broker, or anything that is no socket, makes this throw.
-    ///   - listening: a socket that listens there already, and whose file is somebody
-    ///     else's: a service manager's.
+    ///   - loop: the loop that it runs on.
+    ///   - table: the app's table.
+    ///   - path: the socket's path, of at most 107 bytes. A dead socket there is replaced. A live
+    ///     broker there, or anything that is no socket, makes this throw.
+    ///   - listening: a socket that already listens there, and whose file belongs to a service
+    ///     manager.
     ///   - user: the user whose tools are operators.
     public init(
         _ loop: Loop, table: AppTable, path: String, listening: Int32? = nil, user: UInt32 = Broker.processUser
@@ -79,13 +81,13 @@ public final class Broker {
         begin()
     }
 
-    /// Goes on where another program's broker was.
+    /// Continues the broker of another program.
     /// - Parameters:
-    ///   - loop: what it lives on.
-    ///   - descriptor: the sealed file in which that one wrote down its state;
-    ///     the sockets named there are open in this process.
-    /// - Throws: where the file can't be understood, or this process can have no
-    ///   descriptor more. The sockets are not to be used any more then.
+    ///   - loop: the loop that it runs on.
+    ///   - descriptor: the sealed file to which that broker wrote its state. The sockets in it are
+    ///     open in this process.
+    /// - Throws: if the file can't be understood, or this process can't have one more descriptor.
+    ///   The sockets must not be used any more then.
     public init(_ loop: Loop, resuming descriptor: Int32) throws(BrokerStartError) {
         self.loop = loop
         let state: BrokerState
@@ -125,7 +127,7 @@ public final class Broker {
 
     // MARK: The loop's rounds
 
-    /// Looks at the clock: something begins that has its time.
+    /// Reads the clock, because something begins that gets its time.
     func eventBegins() {
         let time = Loop.nanoseconds
         bus.eventBegins(at: time, isShared: shares.isShared(at: time))
@@ -138,13 +140,14 @@ public final class Broker {
         settle()
     }
 
-    /// What takes long is done a piece a round, so that nobody waits for all of it.
+    /// Does a batch of everything that takes long, so that no peer waits for all of it.
     private func doIdleWork() {
         eventBegins()
         let hadWork = bus.hasIdleWork
         bus.advanceIdleWork()
         settle()
-        // Where somebody waits, memory goes back in rounds that had nothing else.
+        // While a light peer is connected, memory is given back only in rounds without other idle
+        // work.
         if !bus.isShared || !hadWork {
             bus.reclaimer.giveBack(bus.isShared ? Reclaimer.smallBatch : Reclaimer.batch)
         }
@@ -154,17 +157,18 @@ public final class Broker {
         }
     }
 
-    /// Memory that is kept for the next large frames, and that nobody wanted, goes back.
+    /// Gives back memory that was kept for the next large frames, and that none of them used.
     private func settleSpares() {
         bus.reclaimer.settle()
         if bus.reclaimer.spareCount == 0 { spareTimer.stop() }
         if !bus.reclaimer.isEmpty { idleWork.start() }
     }
 
-    /// Writes out what the round has produced; then goes what was kept to its end.
+    /// Ends a round: gives heavy peers their turns, writes what the round has produced, and frees
+    /// what had to live until its end.
     private func endRound() {
         if !awaitingTurn.isEmpty {
-            // What light peers said goes out before.
+            // What light peers sent goes out first.
             flushAll()
             giveTurns()
         }
@@ -182,8 +186,8 @@ public final class Broker {
         arm()
     }
 
-    /// Sets the kernel's timer where it would come later than the bus wants. One that comes too
-    /// early, since what it was for is cancelled, costs a round.
+    /// Sets the kernel's timer if it would fire later than the bus wants. One that fires too early,
+    /// because its deadline was cancelled, costs only a round.
     private func arm() {
         guard bus.wakeAt < armedTick else { return }
         armedTick = bus.wakeAt
@@ -192,9 +196,9 @@ public final class Broker {
 
     // MARK: The end
 
-    /// Ends the app in order: each module's tearDown in reverse start order,
-    /// `shutting-down` to every open request and every peer, then the socket.
-    /// - Parameter then: called when all is closed.
+    /// Ends the app in order. Each module tears down, in reverse start order. Every open request
+    /// and every peer gets `shutting-down`. Then the socket closes.
+    /// - Parameter then: called when everything is closed.
     public func shutDown(then: @escaping () -> Void) {
         guard bus.stage == .running else { return }
         eventBegins()
@@ -203,16 +207,16 @@ public final class Broker {
         settle()
     }
 
-    /// The process that started this broker is to be its launcher: until it has said
-    /// hello, for which it has as long as any peer, requests wait for modules as if it
-    /// was there. After a broker's death others are often faster than it.
+    /// Expects the process that started this broker to be its launcher. Until it says hello,
+    /// requests wait for modules as if it were connected; it has as long for that as any peer.
+    /// After a broker's death, other peers often reconnect first.
     public func awaitLauncher(_ pid: Int32) {
         eventBegins()
         bus.awaitLauncher(ProcessIdentity(pid: pid))
     }
 
-    /// Leaves the loop and every descriptor to another broker of this process,
-    /// which goes on with the state that was written.
+    /// Leaves the loop and every descriptor to another broker of this process, which continues from
+    /// the state that was written.
     func letGo() {
         listener?.letGo()
         listener = nil
@@ -228,7 +232,7 @@ public final class Broker {
         spareTimer.close()
     }
 
-    /// Everything is sent: lets go of the loop.
+    /// Leaves the loop, because everything is sent.
     func finish() {
         listener?.close()
         listener = nil
@@ -238,7 +242,7 @@ public final class Broker {
         stopped()
     }
 
-    /// No further connection is taken, and the socket's file goes.
+    /// Accepts no further connections, and removes the socket's file.
     func stopListening() {
         listener?.close()
         listener = nil
@@ -297,15 +301,15 @@ extension Broker: BusHost {
     var wallMicroseconds: UInt64 { Loop.wallMicroseconds }
 }
 
-/// Why a broker did not start.
+/// The reason why a broker did not start.
 public enum BrokerStartError: Error, Sendable, CustomStringConvertible {
     /// A live broker has the socket.
     case alreadyRunning(String)
     /// The socket can't be made there.
     case unusablePath(String)
-    /// The process can't have one descriptor more.
+    /// The process can't have one more descriptor.
     case noTimer(SystemError)
-    /// What another program's broker wrote down can't be gone on with.
+    /// The state that another program's broker wrote can't be continued.
     case unusableState(String)
 
     public var description: String {

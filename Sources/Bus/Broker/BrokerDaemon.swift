@@ -4,22 +4,23 @@ import StrataLoop
 
 /// The broker as a program: `strata-broker --table FD --socket PATH [--listen FD]`.
 ///
-/// The table is JSON in the file behind the descriptor. With `--listen` the socket
-/// listens already, and its file is a service manager's. One that runs without a
-/// launcher tells such a manager how it is (`ServiceManager`). Exit codes: 0 after an
-/// orderly end, 2 for bad usage, a bad table or an unusable path, 3 where a
-/// broker is live on the path. `--resume FD` and `--try FD` are a running
-/// broker's own ways to be replaced: see `NextProgram`.
+/// The table is JSON in the file behind the descriptor. With `--listen`, the socket already
+/// listens, and its file belongs to a service manager. A broker without a launcher reports its
+/// state to such a manager (`ServiceManager`). A running broker uses `--resume FD` and `--try FD`
+/// to be replaced: see `NextProgram`.
+///
+/// Exit codes: 0 after an orderly end; 2 for bad usage, a bad table or an unusable path; 3 if a
+/// live broker has the path.
 public enum BrokerDaemon {
     private enum Order {
         case begin(table: Int32, path: String, listening: Int32?)
-        /// Go on with the state behind the descriptor.
+        /// Continue from the state behind the descriptor.
         case resume(Int32)
-        /// Only say whether that could be.
+        /// Only report whether that would work.
         case tryOut(Int32)
     }
 
-    /// Runs the broker that its arguments describe, to its end.
+    /// Runs the broker that the arguments describe, until its end.
     public static func main() -> Never {
         LargeBlocks.havePagesOfTheirOwn()
         do {
@@ -32,7 +33,7 @@ public enum BrokerDaemon {
                 let loop = try Loop()
                 let broker = try Broker(loop, table: table, path: path, listening: listening)
                 limitDescriptors(of: broker)
-                // Who holds the lifeline's other end has started this process.
+                // The process at the lifeline's other end has started this one.
                 if getenv("STRATA_LIFELINE") != nil { broker.awaitLauncher(getppid()) }
                 try run(broker, on: loop)
             case .resume(let state):
@@ -54,16 +55,17 @@ public enum BrokerDaemon {
         }
     }
 
-    /// One descriptor for each connection, and some for the broker's own.
+    /// Raises the limit on descriptors, of which each connection needs one, and the broker some.
     private static func limitDescriptors(of broker: Broker) {
         broker.mayOpen(Descriptors.raiseLimit())
         if let problem = broker.descriptorProblem { say(problem) }
     }
 
-    /// Runs until a signal, or the end of the launcher, has ended it in order.
+    /// Runs until a signal, or the launcher's end, has ended the broker in order.
     private static func run(_ broker: Broker, on loop: Loop) throws(SystemError) {
         signal(SIGPIPE, SIG_IGN)
-        // A state that is larger than `ulimit -f` is refused, and ends nobody.
+        // A state that is larger than `ulimit -f` fails to be written, instead of killing the
+        // process.
         signal(SIGXFSZ, SIG_IGN)
         var handles: [Handle] = []
         let manager = ServiceManager(environment: environment)
@@ -74,7 +76,8 @@ public enum BrokerDaemon {
             manager.tell(.stopping)
             next.giveUp()
             broker.shutDown {
-                // They go with the process: without them a second signal would kill it.
+                // The handles stay until the process ends: without them, a second signal would kill
+                // it.
                 for handle in handles { handle.keepsLoopRunning(false) }
             }
         }
@@ -118,7 +121,7 @@ public enum BrokerDaemon {
         )
     }
 
-    /// A table may be so large, in bytes.
+    /// The most bytes that a table may have.
     private static let largestTable = 64 << 20
 
     private static func readTable(_ descriptor: Int32) throws(UsageError) -> AppTable {
@@ -142,7 +145,7 @@ public enum BrokerDaemon {
         }
     }
 
-    /// Says something to whoever reads standard error: the launcher, or a person.
+    /// Writes a message to standard error, for the launcher or a person.
     private static func say(_ message: String) {
         let line = Array("strata-broker: \(message)\n".utf8)
         _ = write(2, line, line.count)

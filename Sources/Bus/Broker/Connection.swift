@@ -1,46 +1,46 @@
 import StrataCore
 import StrataLoop
 
-/// A connection: its socket, and how it is read and written. To the bus it is a `Peer`.
+/// A connection: its socket, and how it is read and written. The bus sees it as a `Peer`.
 final class Connection: Peer {
-    /// Whether it waits for others to have their turns first.
+    /// Whether it waits for a turn after other peers.
     enum Turn: UInt8 {
         case none
         case awaited
-        /// The loop doesn't say any more that it can be read.
+        /// It waits, and the loop no longer reports that it can be read.
         case awaitedUnwatched
     }
 
     let socket: Socket
     @exclusivity(unchecked)  // because it is used for each message, on one thread
     var assembler: FrameAssembler
-    /// The kernel takes no more of its output; the loop says when it does.
+    /// Whether the kernel takes no more of its output; the loop reports when it does.
     @exclusivity(unchecked)  // the same
     var isBlocked = false
-    /// Not all that it has was written, so that others could go on; the rest is
-    /// written when the loop says that it can be.
+    /// Whether writing stopped before everything was written, so that other peers could continue.
+    /// The rest is written when the loop reports that it can be.
     @exclusivity(unchecked)  // the same
     var isCutShort = false
-    /// What its turns took of the broker's time.
+    /// How much of the broker's time its turns have taken.
     @exclusivity(unchecked)  // the same
     var pace = TurnShares.Pace()
     @exclusivity(unchecked)  // the same
     var turn = Turn.none
-    /// Its last turn has left something to read, as far as is known.
+    /// Whether its last turn probably left something to read.
     @exclusivity(unchecked)  // the same
     var hasMore = false
-    /// Whole frames of it were read that its turn had no time for.
+    /// Whether complete frames were read that its turn had no time for.
     @exclusivity(unchecked)  // the same
     var hasFramesLeft = false
-    /// Its other side has closed, which was seen while it wasn't read.
+    /// Whether its other side has closed, which was noticed while it wasn't read.
     var hasHungUp = false
-    /// Its socket takes nothing any more.
+    /// Whether its socket takes no more bytes at all.
     var isBroken = false
-    /// Bytes that were read of it since it is heard out.
+    /// The bytes that were read while it is being heard out.
     var lastBytes = 0
-    /// When the frame that it has begun must be complete; 0 for none.
+    /// When the frame that it has begun must be complete; 0 if there is none.
     var assemblyDeadline: UInt64 = 0
-    /// Whether an alarm looks after that.
+    /// Whether an alarm is set for that deadline, or for an earlier one.
     var isAssemblyTimed = false
 
     init(
@@ -54,6 +54,6 @@ final class Connection: Peer {
 }
 
 extension Peer {
-    /// Because each peer of a broker is a connection of it.
+    /// This peer as a connection. The cast is safe because every peer of a `Broker` is one.
     var connection: Connection { unsafeDowncast(self, to: Connection.self) }
 }

@@ -1,31 +1,31 @@
 import StrataCore
 import StrataLoop
 
-/// What the next program would have to be given. Counted before anything is written: a
-/// replacement that would keep everybody waiting for long is refused at once.
+/// The amount of state that the next program would have to be given. It is counted before anything
+/// is written. So a replacement that would keep all peers waiting for long is refused at once.
 struct HandOverLoad {
-    /// Bytes that wait, and those of them that the next program copies: more than about a
-    /// second's work is not handed over.
+    /// The most bytes that may wait, where bytes that the next program copies count twice: about a
+    /// second of work.
     static let mostBytes = 1 << 30
-    /// Open requests, observations, instances, and frames that wait.
+    /// The most open requests, observations, instances and waiting frames.
     static let mostParts = 250_000
-    /// So many frames that wait are as much work as an open request.
+    /// The number of waiting frames that are as much work as one open request.
     static let framesOfAPart = 32
-    /// Memory that a replacement leaves free.
+    /// The memory that a replacement must leave free, in bytes.
     static let spared: UInt64 = 64 << 20
 
-    /// Each counted once, where several connections wait for them.
+    /// The bytes that wait. Those that several connections wait for count once.
     var bytes = 0
-    /// Those of them that stand in no payload: the next program copies them.
+    /// The part of `bytes` that is in no payload, so that the next program copies it.
     var copied = 0
     var frames = 0
-    /// Open requests, observations and instances.
+    /// The number of open requests, observations and instances.
     var others = 0
-    /// The connection with most, and what waits for it.
+    /// The connection with the most waiting bytes, and their number.
     var largest = (name: "", bytes: 0)
 
-    /// Why it can't be handed over; nil where it can.
-    /// - Parameter room: asked only where much waits.
+    /// Returns why it can't be handed over; nil if it can.
+    /// - Parameter room: asked only if much waits.
     func problem(_ room: () -> MemoryRoom) -> String? {
         let whose =
             largest.bytes > 0
@@ -53,7 +53,7 @@ struct HandOverLoad {
 }
 
 extension Broker {
-    /// Cost: a few numbers of each connection.
+    /// Counts the load; the cost is a few numbers for each connection.
     var handOverLoad: HandOverLoad {
         var load = HandOverLoad()
         load.copied = bus.calls.heldBytes
@@ -70,7 +70,7 @@ extension Broker {
             }
         }
         for case .event(let emission, _) in bus.calls.purposes {
-            // It stands there once for each listener.
+            // Each listener's call refers to the same event.
             load.copied += emission.params.count / max(1, emission.listeners.count)
         }
         load.bytes = bus.reclaimer.payloadBytes + load.copied

@@ -2,32 +2,32 @@ internal import Glibc
 import StrataCore
 import StrataLoop
 
-/// `strata-broker` as a broker's next program: the file that this process was
-/// started from, which may be another version by now.
+/// `strata-broker` as a broker's next program: the file from which this process was started, which
+/// may be another version by now.
 ///
-/// A broker starts no processes, but for this trial: after `execve` there is no
-/// way back, so the file must have shown before that it runs and understands.
+/// A broker starts no processes except for this trial. There is no way back after `execve`, so the
+/// file must have shown before that it runs and understands the state.
 final class NextProgram: NextBroker {
-    /// Signals whose sender must not find this process without their watchers.
+    /// Signals that must not reach the process before the next program watches them.
     private static let heldBack = [SIGTERM, SIGINT]
 
     private let loop: Loop
     private let path: String
-    /// Where the launcher's end is seen; handed on.
+    /// The pipe by which the launcher's end is noticed; the next program gets it too.
     private let lifeline: Int32?
     private var trial: Trial?
-    /// The file that was tried: the same one is executed, or none.
+    /// The file that was tried. Only the same file is executed.
     private var tried: ProgramFile.Identity?
 
-    /// - Parameter path: absolute.
+    /// - Parameter path: an absolute path.
     init(_ loop: Loop, path: String, lifeline: Int32?) {
         self.loop = loop
         self.path = path
         self.lifeline = lifeline
     }
 
-    /// The file that this process was started from, as it was named: a link in it
-    /// leads to another version when that is installed.
+    /// The path from which this process was started, as it was written. A link in it leads to
+    /// another version once that is installed.
     static var ownPath: String {
         let named = CommandLine.arguments[0]
         if named.hasPrefix("/") { return named }
@@ -38,7 +38,7 @@ final class NextProgram: NextBroker {
 
     func tryOut(_ state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void) {
         defer { close(state) }
-        // Before the trial: what takes the file's place from now on is another one.
+        // Taken before the trial, so that a file that replaces it from now on is noticed.
         tried = ProgramFile.Identity(path)
         do throws(SystemError) {
             trial = try Trial(loop, path, state: state, expecting: answer) { [unowned self] problem in
@@ -54,7 +54,7 @@ final class NextProgram: NextBroker {
         }
     }
 
-    /// The app ends: nobody waits for a trial.
+    /// Ends a trial, because the app ends.
     func giveUp() { trial?.end("was being tried when the app ended") }
 
     // MARK: the change
@@ -88,7 +88,8 @@ final class NextProgram: NextBroker {
         return "\(SystemError(code, "execute \(path)"))"
     }
 
-    /// The next program watches its signals: those that came meanwhile come now.
+    /// Unblocks the signals, because the next program watches them. Those that came meanwhile are
+    /// delivered now.
     static func takeSignals() {
         var held = sigset_t()
         sigemptyset(&held)
@@ -97,21 +98,20 @@ final class NextProgram: NextBroker {
     }
 }
 
-/// What a broker may be replaced with while it runs: its program executed anew,
-/// in place (`NextProgram`).
+/// What may replace a broker while it runs: its program, executed again in place (`NextProgram`).
 public protocol NextBroker: AnyObject {
-    /// Lets the next one show that it understands a state, while this one goes on.
+    /// Tests whether the next program understands a state, while this one continues.
     /// - Parameters:
-    ///   - state: a sealed file, whose descriptor is the callee's to close.
-    ///   - answer: what one that has understood it says, exactly.
-    ///   - then: called once, on the loop's thread: nil, or why it doesn't.
+    ///   - state: a sealed file; the callee closes its descriptor.
+    ///   - answer: the exact output of a program that has understood it.
+    ///   - then: called once, on the loop's thread, with nil or with the reason why it didn't.
     func tryOut(_ state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void)
 
-    /// Becomes the next one.
+    /// Becomes the next program.
     /// - Parameters:
-    ///   - state: a sealed file; closed by the callee where it returns.
-    ///   - descriptors: what must stay open.
+    ///   - state: a sealed file; the callee closes it if it returns.
+    ///   - descriptors: the descriptors that must stay open.
     ///   - letGo: leaves all of them to another broker of this process.
-    /// - Returns: why it could not be; nil where another broker goes on here.
+    /// - Returns: why this failed; nil if another broker of this process continues.
     func become(_ state: Int32, keeping descriptors: [Int32], letGo: () -> Void) -> String?
 }

@@ -2,20 +2,20 @@ internal import Glibc
 import StrataCore
 import StrataLoop
 
-/// The file of the bytes that wait in a broker's queues: written straight from where they
-/// stand, and mapped by the next program, whose frames refer to it.
+/// The file of the bytes that wait in a broker's queues. They are written to it straight from
+/// memory. The next program maps it, and its frames refer to the mapping.
 struct QueueFile: ~Copyable {
-    /// So many pieces are written by one system call at most: Linux takes no more.
+    /// The most buffers in one system call, which is Linux's limit.
     private static let mostPieces = 1_024
 
-    /// What is written; -1 while nothing is.
+    /// The file that is written; -1 if there is none.
     private var descriptor: Int32 = -1
     private(set) var mapped: MappedFile?
     private var end = 0
 
     // MARK: writing
 
-    /// - Returns: where the bytes begin.
+    /// - Returns: the offset at which the bytes begin.
     mutating func append(_ bytes: WaitingBytes) throws(StateError) -> Int {
         if descriptor < 0 {
             do throws(SystemError) { descriptor = try MemoryFile.makeSealable("strata-queues") } catch {
@@ -30,7 +30,7 @@ struct QueueFile: ~Copyable {
 
     private mutating func write(_ pieces: [UnsafeRawBufferPointer]) -> StateError? {
         var index = 0
-        // Of the piece at `index`.
+        // The bytes of the buffer at `index` that are already written.
         var isWritten = 0
         while index < pieces.count {
             var parts = pieces[index..<min(pieces.count, index + Self.mostPieces)].map {
@@ -51,7 +51,7 @@ struct QueueFile: ~Copyable {
         return nil
     }
 
-    /// Nothing more is written.
+    /// Seals the file, to which nothing more is written.
     func seal() throws(StateError) -> Int32 {
         guard descriptor >= 0 else { return -1 }
         do throws(SystemError) { try MemoryFile.sealSize(descriptor) } catch {
@@ -64,7 +64,7 @@ struct QueueFile: ~Copyable {
 
     // MARK: reading
 
-    /// - Parameter descriptor: stays the caller's; -1 for none.
+    /// - Parameter descriptor: the file; remains the caller's; -1 if there is none.
     mutating func map(_ descriptor: Int32) throws(StateError) {
         guard descriptor >= 0 else { return }
         do throws(SystemError) { mapped = try MappedFile(descriptor) } catch {

@@ -2,44 +2,43 @@ internal import Glibc
 import StrataCore
 import StrataLoop
 
-/// A broker's state on its way to the broker's next program: a sealed file in
-/// memory. Bytes that wait in queues stand in a second file (`QueueFile`), which takes
-/// them from where they are, without another copy.
+/// A broker's state on its way to the next program, in a sealed file in memory. Bytes that wait in
+/// queues are in a second file (`QueueFile`), to which they are written without another copy.
 ///
-/// After the mark come fields. Each begins with a word of eight bytes: its tag, its kind, and
-/// a number or a count. A reader can pass over a field that it doesn't know, so that brokers of
-/// other builds understand the state (`StatePart`). The idea is Protocol Buffers'. Words and
-/// numbers have the machine's order: both programs run on it.
+/// The file begins with a mark, and fields follow. Each field begins with a word of eight bytes:
+/// its tag, its kind, and a number or a count. A reader can skip fields that it doesn't know, so
+/// brokers of other builds understand the state (`StatePart`). The idea is from Protocol Buffers.
+/// Words and numbers have the machine's byte order, because both programs run on the same machine.
 struct StateFile: ~Copyable {
-    /// What the file begins with. Other words and kinds have another one.
+    /// The first bytes of the file. A format with other words or kinds needs another mark.
     static let mark = Array("strata state 10\n".utf8)
-    /// So much is gathered before it is written.
+    /// The number of bytes that are gathered before they are written.
     private static let piece = 1 << 20
-    /// Fewer bytes that wait stand in this file, among the rest: a system call of their own
-    /// costs more.
+    /// Fewer waiting bytes than this are stored in this file: a separate system call would cost
+    /// more.
     static let fewBytes = 16 << 10
-    /// Parts and lists stand in each other so deep at most; a state has six.
+    /// The deepest nesting of parts and lists that is accepted; a state needs six levels.
     private static let mostDeep = 32
 
     /// What follows a field's word.
     enum Kind: UInt64 {
-        /// Nothing. The part's fields are at their end.
+        /// Nothing: the part has no more fields.
         case end
         /// Nothing: the number is in the word.
         case number
-        /// The number.
+        /// The number, in eight bytes.
         case largeNumber
-        /// So many bytes.
+        /// The bytes; the word has their count.
         case bytes
-        /// Where so many bytes begin in the queues' file.
+        /// The offset of the bytes in the queues' file; the word has their count.
         case waiting
-        /// Fields, to an `end`.
+        /// Fields, up to an `end`.
         case part
-        /// So many elements, each a field without a tag.
+        /// Elements, each a field without a tag; the word has their count.
         case list
     }
 
-    /// A field's first eight bytes.
+    /// The first eight bytes of a field.
     private struct Word {
         static let numberBits: UInt64 = 40
 
@@ -61,25 +60,25 @@ struct StateFile: ~Copyable {
 
     private enum Way {
         case writing(Int32)
-        /// The bytes, and how far they are read.
+        /// The bytes, and the position up to which they are read.
         case reading(UnsafeRawBufferPointer, Int)
     }
 
     private var way: Way
     private var gathered: [UInt8] = []
-    /// That of the field which is written; 0 for an element of a list.
+    /// The tag of the field that is being written; 0 for an element of a list.
     private var tag: UInt16 = 0
     private var queues = QueueFile()
 
     private init(_ way: Way) { self.way = way }
 
-    /// The files of a state; both are closed by `exec`, where nobody hands them on.
+    /// The files of a state. Both are closed on `exec` unless they are handed on.
     struct Descriptors: Equatable {
         var state: Int32
-        /// -1 where nothing large waits.
+        /// The queues' file; -1 if nothing large waits.
         var queues: Int32
 
-        /// Ends what `write` began, where nobody else does.
+        /// Closes what `write` opened, if no other code does.
         func close() {
             Glibc.close(state)
             if queues >= 0 { Glibc.close(queues) }
@@ -93,7 +92,7 @@ struct StateFile: ~Copyable {
     // MARK: whole files
 
     /// Writes a state, and seals it.
-    /// - Returns: its descriptors, the caller's to close.
+    /// - Returns: the descriptors, which the caller closes.
     static func write(_ state: some StatePart) throws(StateError) -> Descriptors {
         let descriptor: Int32
         do throws(SystemError) { descriptor = try MemoryFile.makeSealable("strata-state") } catch {
@@ -103,6 +102,7 @@ struct StateFile: ~Copyable {
         do throws(StateError) {
             var state = state
             file.gathered = mark
+            // Space for the descriptor of the queues' file, which is known only at the end.
             file.append(-1)
             try state.pass(&file)
             try file.writeGathered()
@@ -121,7 +121,7 @@ struct StateFile: ~Copyable {
         }
     }
 
-    /// Writes a state and reads it, as a program and its next one do.
+    /// Writes a state and reads it again, as a program and the next one do.
     static func reread(_ state: BrokerState) throws(StateError) -> BrokerState {
         let files = try write(state)
         defer { files.close() }
@@ -157,7 +157,7 @@ struct StateFile: ~Copyable {
 
     // MARK: fields
 
-    /// - Returns: whether the field is there; it always is where it is written.
+    /// - Returns: whether the field is there; always true when writing.
     mutating func begins(_ tag: UInt16) throws(StateError) -> Bool {
         guard isReading else {
             assert(tag > self.tag, "field \(tag) comes after field \(self.tag)")
@@ -172,10 +172,10 @@ struct StateFile: ~Copyable {
         }
     }
 
-    /// An element of a list is a field without a tag.
+    /// Begins an element of a list, which is a field without a tag.
     mutating func beginElement() { tag = 0 }
 
-    /// Passes fields that belong together.
+    /// Passes a group of fields.
     mutating func part(_ fields: (inout StateFile) throws(StateError) -> Void) throws(StateError) {
         var none: UInt64 = 0
         try word(.part, &none)
@@ -205,8 +205,8 @@ struct StateFile: ~Copyable {
         }
     }
 
-    /// Passes how many bytes or elements follow. Each takes a byte or more of the file, so a count
-    /// that is wrong asks for no more memory than the file has.
+    /// Passes the number of bytes or elements that follow. Each takes at least one byte of the
+    /// file, so a wrong count can't ask for more memory than the file has.
     mutating func count(_ kind: Kind, _ count: inout Int) throws(StateError) {
         var number = UInt64(count)
         try word(kind, &number)
@@ -215,7 +215,7 @@ struct StateFile: ~Copyable {
         guard count <= (bytes.count - position) / (kind == .list ? 8 : 1) else { throw StateError.truncated }
     }
 
-    /// Passes a list of plain numbers, as it stands in memory: any bytes are such a list.
+    /// Passes a list of plain numbers as it is in memory. Any bytes are a valid list.
     mutating func memory<Number: BitwiseCopyable>(_ values: inout [Number]) throws(StateError) {
         let stride = MemoryLayout<Number>.stride
         var count = values.count * stride
@@ -226,7 +226,7 @@ struct StateFile: ~Copyable {
             if gathered.count >= Self.piece { try writeGathered() }
         case .reading(let bytes, let position):
             guard count.isMultiple(of: stride) else { throw StateError("a list ends within a number") }
-            // Swift would write the count of its one empty array, which all threads share.
+            // Swift would write the count to its shared empty array, which all threads use.
             guard count > 0 else {
                 values = []
                 return
@@ -240,8 +240,8 @@ struct StateFile: ~Copyable {
         }
     }
 
-    /// Passes bytes that wait. Many that are read stay in their file: they are valid as long
-    /// as the state's `mapped` lives.
+    /// Passes waiting bytes. When many are read, they stay in their file, and are valid as long as
+    /// the state's `mapped` lives.
     mutating func waiting(_ value: inout WaitingBytes) throws(StateError) {
         let isLarge = isReading ? try peek().kind == .waiting : value.count >= Self.fewBytes
         guard isLarge else {
@@ -259,7 +259,7 @@ struct StateFile: ~Copyable {
         }
     }
 
-    /// Passes over a field, whatever it is.
+    /// Skips a field of any kind.
     private mutating func passOver(_ depth: Int = 0) throws(StateError) {
         guard depth < Self.mostDeep else { throw StateError("the state's fields stand too deep in each other") }
         let word = try readWord()
@@ -330,7 +330,7 @@ struct StateFile: ~Copyable {
     }
 }
 
-/// Why a state could not be handed on, or not be taken over.
+/// The reason why a state could not be handed over or taken over.
 struct StateError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

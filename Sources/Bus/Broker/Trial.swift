@@ -2,14 +2,14 @@ internal import Glibc
 import StrataCore
 import StrataLoop
 
-/// A program that is being tried: whether it is a broker that understands a state. It has the
-/// state's file, and nothing else of this process.
+/// A trial of a program: it shows whether the program is a broker that understands a state. The
+/// program gets the state's file, and nothing else of this process.
 final class Trial {
-    /// How long it may take, in milliseconds.
+    /// The most time that the trial may take, in milliseconds.
     private static let patience: UInt64 = 5_000
-    /// Of what it says so much is quoted, in bytes.
+    /// The most bytes of its output that a message quotes.
     private static let longestWords = 1_024
-    /// It is ended when it says more than this, in bytes.
+    /// The most bytes that it may write before it is killed.
     private static let mostSaid = 64 << 10
 
     private let path: String
@@ -18,16 +18,16 @@ final class Trial {
     private var child: ChildProcess?
     private var reader: OutputReader?
     private var timer: LoopTimer?
-    /// What it has said on standard output and standard error: the first bytes.
+    /// The first bytes that it wrote to standard output and standard error.
     private var words: [UInt8] = []
     private var said = 0
-    /// Why it was killed.
+    /// The reason why it was killed; nil if it wasn't.
     private var fault: String?
 
-    /// Starts it.
+    /// Starts the program.
     /// - Parameters:
-    ///   - state: stays the caller's.
-    ///   - then: called once, later: nil, or what is wrong with it.
+    ///   - state: the state's file; remains the caller's.
+    ///   - then: called once, later, with nil or with what is wrong with the program.
     init(
         _ loop: Loop, _ path: String, state: Int32, expecting answer: [UInt8], then: @escaping (String?) -> Void
     ) throws(SystemError) {
@@ -51,7 +51,7 @@ final class Trial {
         timer?.start(after: Self.patience)
     }
 
-    /// Kills it, with all that it has started in its session's first group.
+    /// Kills the program and its process group.
     func end(_ fault: String) {
         guard let child, self.fault == nil else { return }
         self.fault = fault

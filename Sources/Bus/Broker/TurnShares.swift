@@ -1,77 +1,79 @@
 import StrataCore
 import StrataLoop
 
-/// How much of the broker's time one peer's turn may take while others, who ask
-/// for little, have to wait for it.
+/// How much of the broker's time one peer's turn may take while light peers wait for it.
 ///
-/// A peer is *heavy* where its last turn had more than a frame or two. It is *light* where
-/// its turns have no more and come seldom: what it feels of the bus is how long the turns
-/// of others take. While there are light peers, so much is read of heavy ones at once that
-/// their turns come to take as long as `budget`, and one of them alone has a turn in a round
-/// of the loop, after the light ones. Where nobody is light, turns are as large as they can
-/// be, which costs the fewest system calls, and heavy peers have `mostRead` together in a
-/// round: so long waits one that says something all at once.
+/// A peer is *heavy* if its last turn had more than a frame or two. It is *light* if its turns have
+/// no more and are rare. A light peer waits only for the turns of other peers, so these must be
+/// short.
 ///
-/// Knows no peers and no clock: times are nanoseconds that it is given.
+/// While light peers are connected, the bytes that are read of a heavy peer are adapted until its
+/// turns take about `budget`. Only one heavy peer has a turn in each round of the loop, after the
+/// light ones. While no light peer is connected, turns are as large as possible, which costs the
+/// fewest system calls. Heavy peers then have `mostRead` together in a round, so a burst waits at
+/// most that long.
+///
+/// This type knows no peers and no clock; times are nanoseconds that it is given.
 struct TurnShares {
-    /// What a turn may take while somebody light is there.
+    /// The time that a turn may take while a light peer is connected, in nanoseconds.
     static let budget: UInt64 = 10_000
-    /// A peer is light where its turns are so far apart, or farther.
+    /// The least time between the turns of a light peer, in nanoseconds.
     static let lightGap: UInt64 = 200_000
-    /// How long after its last turn a light peer is thought of.
+    /// How long after its last turn a light peer still counts, in nanoseconds.
     static let memory: UInt64 = 100_000_000
-    /// What is read at once of a peer of whom nothing is known, in bytes.
+    /// What is read at once of a peer of which nothing is known, in bytes.
     static let firstRead = 4 << 10
-    /// What is read of a heavy peer at least, in bytes.
+    /// The least that is read of a heavy peer at once, in bytes.
     static let leastRead = 512
-    /// What is read of all heavy peers in a round while nobody light is there, in bytes,
-    /// but for the end of the last turn.
+    /// What is read of all heavy peers in a round while no light peer is connected, in bytes. The
+    /// last turn may exceed it.
     static let mostRead = 4 * ReadBuffer.turn
-    /// What the end of a session counts in a round, in bytes read: many may end at once.
+    /// What the end of a session counts in a round, in bytes read, because many may end at once.
     static let endCost = mostRead / 16
-    /// What a turn's frames may take while nobody light is there: a turn whose frames take
-    /// longer ends there too.
+    /// The time that a turn may take while no light peer is connected, in nanoseconds. A turn whose
+    /// frames take longer ends there, too.
     static let longestTurn: UInt64 = 1_000_000
-    /// What is written to a peer at once, in bytes, while somebody light is there.
+    /// The most bytes that are written to a peer at once while a light peer is connected.
     static let mostWritten = 16 << 10
-    /// The same where room is needed for a frame.
+    /// The same if a frame needs room in the queue.
     static let mostWrittenForRoom = 4 * mostWritten
-    /// A turn of so few frames, and of fewer bytes than `firstRead`, is a light peer's.
+    /// The most frames in a turn of a light peer, which also has fewer bytes than `firstRead`.
     private static let lightFrames = 2
 
-    /// A connection's first turns are hello and what its start asks: they say nothing
-    /// of what it is like.
+    /// The number of a connection's first turns that say nothing about it: they are hello, and the
+    /// requests of its start.
     static let startTurns: UInt8 = 8
 
-    /// What is known of one peer's turns.
+    /// What is known about one peer's turns.
     struct Pace {
         /// How many of its first turns are still to come.
         fileprivate var starting = TurnShares.startTurns
-        /// What its next turn reads at most while somebody light is there, in bytes.
+        /// The most bytes that its next turn reads while a light peer is connected.
         fileprivate(set) var room = TurnShares.firstRead
         /// When its last turn began.
         fileprivate(set) var lastTurn: UInt64 = 0
         fileprivate(set) var isHeavy = false
     }
 
-    /// Until when the light peer that had its turn last is thought of.
+    /// Until when the last light peer that had a turn counts.
     private var lightUntil: UInt64 = 0
 
-    /// Whether somebody light is there at a time.
+    /// Whether a light peer counts as connected at a time.
     @inline(__always)
     func isShared(at time: UInt64) -> Bool { time < lightUntil }
 
-    /// Whether a turn has taken so long that its other frames have to wait for the next.
+    /// Whether a turn has taken so long that its other frames must wait for the next turn.
     func isSpent(start: UInt64, now: UInt64) -> Bool {
         now &- start > (isShared(at: start) ? Self.budget : Self.longestTurn)
     }
 
-    /// A peer's turn is over.
+    /// Updates a peer's pace after its turn.
     /// - Parameters:
-    ///   - start: when it began.
-    ///   - frames: how many it had; `bytes`: how many were read for it.
+    ///   - start: when the turn began.
+    ///   - frames: the number of its frames.
+    ///   - bytes: the number of bytes that were read for it.
     ///   - isSpent: whether it had more frames than time.
-    ///   - now: reads the clock; isn't called for a light turn.
+    ///   - now: reads the clock; it isn't called for a light turn.
     @inline(__always)
     mutating func ended(
         _ pace: inout Pace, start: UInt64, frames: Int, bytes: Int, isSpent: Bool = false, now: () -> UInt64
@@ -80,7 +82,7 @@ struct TurnShares {
             if pace.starting > 0 {
                 pace.starting -= 1
             } else if start &- pace.lastTurn >= Self.lightGap, !pace.isHeavy {
-                // A heavy peer's last piece is small too.
+                // The last batch of a heavy peer is small, too, so it doesn't count as light.
                 lightUntil = start &+ Self.memory
             }
             pace.lastTurn = start
@@ -93,15 +95,15 @@ struct TurnShares {
         if isShared(at: start) { weigh(&pace, taken: max(1, now() &- start), bytes: bytes) }
     }
 
-    /// A turn of a peer that monitors is over. It counts as a heavy one: a monitor says
-    /// little and often, and changes nothing for others.
+    /// Updates the pace of a peer that monitors after its turn. It counts as heavy: a monitor sends
+    /// little and often, and must not make turns shorter for the other peers.
     @inline(__always)
     func endedMonitors(_ pace: inout Pace, start: UInt64) {
         pace.lastTurn = start
         pace.isHeavy = true
     }
 
-    /// Fits a peer's next turn to the budget by what this one took.
+    /// Adapts the size of a peer's next turn to the budget, by the time that this one took.
     private func weigh(_ pace: inout Pace, taken: UInt64, bytes: Int) {
         if taken > Self.budget {
             pace.room = max(Self.leastRead, Int(UInt64(min(bytes, pace.room)) * Self.budget / taken))
@@ -111,13 +113,13 @@ struct TurnShares {
     }
 }
 
-/// Turns whose frames take long: a turn ends with its time, and the frames that were read
-/// for it and not handled yet wait for the peer's next turn.
+/// Turns whose frames take long. A turn ends when its time is over. Frames that were read but not
+/// handled wait for the peer's next turn.
 extension Broker {
-    /// Lets a peer wait for a turn in which its frames go on.
+    /// Makes a peer wait for a turn in which its frames continue.
     func awaitRest(_ connection: Connection) {
         connection.hasFramesLeft = true
-        // The round has been long enough.
+        // This round has been long enough.
         readOfHeavy = TurnShares.mostRead
         if connection.turn == .none { awaitingTurn.append(connection) }
         connection.turn = .awaitedUnwatched
@@ -125,9 +127,8 @@ extension Broker {
         idleWork.start()
     }
 
-    /// Gives a peer the turn that its frames wait for. Nothing is read of it before they
-    /// are done.
-    /// - Returns: how many of their bytes were handled; one at least.
+    /// Gives a peer the turn that its frames wait for. No more is read of it before they are done.
+    /// - Returns: the number of their bytes that were handled, at least one.
     func handleRest(of connection: Connection) -> Int {
         connection.hasFramesLeft = false
         let kept = connection.assembler.keptCount
@@ -139,7 +140,7 @@ extension Broker {
         ) {
             Loop.nanoseconds
         }
-        // What is left may be a frame's beginning: the socket may have the rest.
+        // The rest may be the beginning of a frame, whose end is in the socket.
         connection.hasMore = true
         return max(1, handled)
     }

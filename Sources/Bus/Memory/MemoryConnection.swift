@@ -1,20 +1,20 @@
 import StrataCore
 
-/// A connection of a `MemoryBroker`: what `Connection` is of a `Broker`.
+/// A connection of a `MemoryBroker`; the counterpart of `Connection` for a `Broker`.
 package final class MemoryConnection: Peer {
     package let pipe: MemoryPipe
     var assembler: FrameAssembler
-    /// How many bytes were read of it.
+    /// The number of bytes that were read from it.
     private var bytesRead: UInt64 = 0
-    /// The pipe takes no more for now.
+    /// Whether the pipe takes no more bytes for now.
     private var isBlocked = false
-    /// Not all that it has was written, so that others could go on.
+    /// Whether writing stopped before everything was written, so that other peers could continue.
     private var isCutShort = false
-    /// The pipe has closed, and what was to be written is lost.
+    /// Whether the pipe has closed, so that everything that was still to be written is lost.
     private(set) var isBroken = false
-    /// Whole frames were read that its turn had no time for.
+    /// Whether complete frames were read that its turn had no time for.
     var hasFramesLeft = false
-    /// When the frame that it has begun must be complete; 0 for none.
+    /// When the frame that it has begun must be complete; 0 if there is none.
     var assemblyDeadline: UInt64 = 0
 
     init(_ number: UInt64, _ credentials: PeerCredentials, _ bus: BusCore) {
@@ -23,7 +23,7 @@ package final class MemoryConnection: Peer {
         super.init(number: number, credentials: credentials, outbox: Outbox(pool: bus.pool))
     }
 
-    /// Goes on where another bus's was.
+    /// Continues the connection of another bus.
     init(_ state: PeerState, _ outbox: consuming Outbox, insteadOf former: MemoryConnection, _ bus: BusCore) {
         pipe = former.pipe
         bytesRead = former.bytesRead
@@ -34,32 +34,33 @@ package final class MemoryConnection: Peer {
         assemblyDeadline = state.assemblyDeadline
     }
 
-    /// How many of its bytes were whole frames that the bus has handled; while it isn't ended.
+    /// The number of its bytes that were complete frames, and that the bus has handled; valid until
+    /// the bus ends it.
     package var bytesHandled: UInt64 { bytesRead - UInt64(assembler.keptCount) }
 
     /// Whether the bus has not ended it.
     package var isServed: Bool { !life.isOver }
 
-    /// Whether something waits for it that its pipe has not taken.
+    /// Whether bytes wait for it that its pipe has not taken.
     package var hasUnwritten: Bool { !outbox.isEmpty }
 
-    /// Whether its session is there.
+    /// Whether it has a session.
     package var hasSession: Bool { life.isOpen }
 
-    /// Whether a turn brings anything: bytes to be read, or the end to be seen.
+    /// Whether a turn would do anything: read bytes, or notice the end.
     package var wantsTurn: Bool {
         guard hasFramesLeft || pipe.hasInput, life != .ending, life != .closed else { return false }
         return life.isRead || pipe.hasHungUp && !awaitsIdleWork
     }
 
-    /// Whether it may write again what it had to keep.
+    /// Whether it can write again what it had to keep.
     package var hasRoomAgain: Bool { (isBlocked || isCutShort) && life != .closed && pipe.isWritable }
 
-    /// It is written to again.
+    /// Makes it be written to again.
     func unblock() { (isBlocked, isCutShort) = (false, false) }
 
-    /// Reads a turn's bytes.
-    /// - Returns: how many there were.
+    /// Reads the bytes of a turn.
+    /// - Returns: the number of bytes read.
     func read(_ buffer: ReadBuffer, most: Int) -> Int {
         let space = assembler.space(in: buffer, most: max(1, min(most, ReadBuffer.turn)))
         let count = pipe.read(into: UnsafeMutableRawBufferPointer(rebasing: space.prefix(max(1, most))))
@@ -69,7 +70,7 @@ package final class MemoryConnection: Peer {
         return count
     }
 
-    /// Writes a share of what waits, where others are to go on; else all of it.
+    /// Writes a share of what waits if other peers have to continue; otherwise all of it.
     func writeShare(isShared: Bool) {
         guard !isBlocked, !isCutShort else { return }
         write(most: isShared ? TurnShares.mostWritten : .max)
@@ -101,31 +102,32 @@ package final class MemoryConnection: Peer {
 }
 
 extension Peer {
-    /// Because each peer of a broker in memory is a connection of it.
+    /// This peer as a connection in memory. The cast is safe because every peer of a `MemoryBroker`
+    /// is one.
     var memory: MemoryConnection { unsafeDowncast(self, to: MemoryConnection.self) }
 }
 
-/// The bytes between a peer and a `MemoryBroker`: what a socket and its buffers are elsewhere.
+/// The bytes between a peer and a `MemoryBroker`, in place of a socket and its buffers.
 package final class MemoryPipe {
-    /// How many bytes are taken of the broker's before the peer has read some: at first as
-    /// many as a socket's buffer takes.
+    /// The most bytes from the broker that wait until the peer reads some. The default is what a
+    /// socket's buffer takes.
     package var capacity = 208 << 10
-    /// For the broker, from `consumed` on.
+    /// The bytes for the broker, from `consumed` on.
     private var sent: [UInt8] = []
     private var consumed = 0
-    /// For the peer, which has not read them.
+    /// The bytes for the peer, which has not read them yet.
     package private(set) var arrived: [UInt8] = []
-    /// How many bytes have arrived since the beginning.
+    /// The number of bytes that have arrived since the beginning.
     package private(set) var written = 0
-    /// The peer has shut down its writing side.
+    /// Whether the peer has shut down its writing side.
     package private(set) var hasEndedWriting = false
-    /// The peer has closed it.
+    /// Whether the peer has closed it.
     package private(set) var isClosed = false
     package private(set) var isClosedByBroker = false
 
     // MARK: The peer's end
 
-    /// How many bytes the broker has not read.
+    /// The number of bytes that the broker has not read.
     package var unread: Int { sent.count - consumed }
 
     package func send(_ bytes: [UInt8]) {
@@ -133,7 +135,7 @@ package final class MemoryPipe {
         sent += bytes
     }
 
-    /// Takes what has arrived, or so many bytes of it.
+    /// Takes the bytes that have arrived, up to `most`.
     package func take(most: Int = .max, _ use: (UnsafeRawBufferPointer) -> Void) {
         let count = min(most, arrived.count)
         arrived.withUnsafeBytes { use(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
@@ -151,14 +153,14 @@ package final class MemoryPipe {
 
     var hasInput: Bool { unread > 0 || hasHungUp }
 
-    /// The peer says nothing more.
+    /// Whether the peer sends nothing more.
     var hasHungUp: Bool { isClosed || hasEndedWriting }
 
-    /// Whether it takes bytes; or has closed, which is to be seen.
+    /// Whether it takes bytes, or has closed, which a write notices.
     var isWritable: Bool { isClosed || arrived.count < capacity }
 
     /// Moves as many bytes as there is space for.
-    /// - Returns: how many.
+    /// - Returns: the number of bytes moved.
     func read(into space: UnsafeMutableRawBufferPointer) -> Int {
         let count = min(space.count, unread)
         sent.withUnsafeBytes { space.copyMemory(from: .init(rebasing: $0[consumed..<consumed + count])) }
@@ -170,7 +172,7 @@ package final class MemoryPipe {
         return count
     }
 
-    /// - Returns: how many bytes it took.
+    /// - Returns: the number of bytes that it took.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = min(bytes.count, max(0, capacity - arrived.count))
         arrived.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
