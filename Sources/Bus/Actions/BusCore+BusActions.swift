@@ -20,7 +20,7 @@ extension BusCore {
         func params() throws(BusError) -> MemberReader { try MemberReader(body: body, of: "bus/\(action)") }
     }
 
-    /// Who may call an action, as messages name them.
+    /// The peers that may call an action, as messages name them.
     private enum Asker: String {
         case anybody, modules, operators
         case launcher = "the launcher"

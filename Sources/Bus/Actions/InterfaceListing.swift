@@ -6,7 +6,7 @@ final class InterfaceListing {
     /// The most entries in a part, from one interface or from one module's `requires`.
     private static let entries = 16
 
-    /// What the next part contains.
+    /// The contents of the next part.
     private enum Step {
         case requires
         case head

@@ -3,7 +3,7 @@ import StrataCore
 /// The adapters: required interfaces that are met by other, provided ones (after ZIKRouter's
 /// required and provided interfaces), with what is renamed on the way.
 struct AdapterTable {
-    /// Where an adapter leads a call to an action of a required interface.
+    /// The provided action to which an adapter leads a call of a required interface.
     struct Target {
         /// The provided interface.
         var interface: String

@@ -57,7 +57,7 @@ extension Broker {
     }
 }
 
-/// What must be gone when a broker has no peers.
+/// The check that nothing is left when a broker has no peers.
 extension Broker {
     /// The names of what is still there; empty if every peer ended completely. For the fuzzer,
     /// which asks between two rounds when no peer is connected.

@@ -98,7 +98,7 @@ final class NextProgram: NextBroker {
     }
 }
 
-/// What may replace a broker while it runs: its program, executed again in place (`NextProgram`).
+/// The replacement of a running broker: its program, executed again in place (`NextProgram`).
 public protocol NextBroker: AnyObject {
     /// Tests whether the next program understands a state, while this one continues.
     /// - Parameters:

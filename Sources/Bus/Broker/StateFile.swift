@@ -20,7 +20,7 @@ struct StateFile: ~Copyable {
     /// The deepest nesting of parts and lists that is accepted; a state needs six levels.
     private static let mostDeep = 32
 
-    /// What follows a field's word.
+    /// The kind of a field, which says what follows its word.
     enum Kind: UInt64 {
         /// Nothing: the part has no more fields.
         case end

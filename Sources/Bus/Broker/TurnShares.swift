@@ -21,14 +21,15 @@ struct TurnShares {
     static let lightGap: UInt64 = 200_000
     /// How long after its last turn a light peer still counts, in nanoseconds.
     static let memory: UInt64 = 100_000_000
-    /// What is read at once of a peer of which nothing is known, in bytes.
+    /// The bytes that are read at once of a peer of which nothing is known.
     static let firstRead = 4 << 10
     /// The least that is read of a heavy peer at once, in bytes.
     static let leastRead = 512
-    /// What is read of all heavy peers in a round while no light peer is connected, in bytes. The
+    /// The bytes that are read of all heavy peers in a round while no light peer is connected. The
     /// last turn may exceed it.
     static let mostRead = 4 * ReadBuffer.turn
-    /// What the end of a session counts in a round, in bytes read, because many may end at once.
+    /// The bytes read for which the end of a session counts in a round, because many may end at
+    /// once.
     static let endCost = mostRead / 16
     /// The time that a turn may take while no light peer is connected, in nanoseconds. A turn whose
     /// frames take longer ends there, too.
@@ -44,7 +45,7 @@ struct TurnShares {
     /// requests of its start.
     static let startTurns: UInt8 = 8
 
-    /// What is known about one peer's turns.
+    /// The pace of one peer's turns.
     struct Pace {
         /// How many of its first turns are still to come.
         fileprivate var starting = TurnShares.startTurns

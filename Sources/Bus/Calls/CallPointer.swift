@@ -27,7 +27,7 @@ struct Call {
     var end: UInt64 = 0
     /// The module that it waits for. Unretained, because the module's queue keeps the call.
     var waitsFor: Unmanaged<ModuleRecord>?
-    /// What a held request needs to continue; owned.
+    /// The copy with which a held request continues; owned.
     var held: Unmanaged<HeldRequest>?
 
     /// How its replies are renamed; owned, and nil for nearly all calls.

@@ -86,7 +86,7 @@ final class HeldRequest {
     }
 }
 
-/// What a request carries to its callee. It doesn't own the bytes.
+/// The contents of a request on its way to its callee. It doesn't own the bytes.
 struct Request {
     typealias Bytes = UnsafeRawBufferPointer
 

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What the bus knows about the message that it is handling, for the judge.
+/// The facts about the message that the bus is handling, for the judge.
 struct LiveFacts: MessageFacts {
     let core: BusCore
     let kind: MessageKind

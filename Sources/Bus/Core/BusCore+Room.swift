@@ -5,7 +5,7 @@ import StrataCore
 /// As `limits.total` fills, the longest queues are refused first, and short ones last (after the
 /// dynamic thresholds for shared buffers of Choudhury and Hahne, 1998).
 extension BusCore {
-    /// What each queue may have, however much the other queues have, in bytes.
+    /// The bytes that each queue may have, however full the other queues are.
     static let alwaysTaken = 64 << 10
     /// The least that calls and reports may fill of an observer's queue, in bytes; all of the queue
     /// if it is shorter.
@@ -18,7 +18,7 @@ extension BusCore {
     /// at the end of its last round.
     var waitingBytes: Int { pool.waiting + reclaimer.payloadBytes + calls.heldBytes }
 
-    /// What all queues together may still take, in bytes; below 0 if they have more than the limit.
+    /// The bytes that all queues together may still take; below 0 if they have more than the limit.
     private var restOfTotal: Int { table.limits.total - waitingBytes }
 
     /// The length at which a queue takes nothing more at present, in bytes.

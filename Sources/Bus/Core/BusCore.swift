@@ -181,7 +181,8 @@ final class BusCore {
     }
 }
 
-/// What the bus asks in the middle of an event, because the answer decides what it does next.
+/// The questions that the bus asks in the middle of an event, because the answer decides what it
+/// does next.
 protocol BusHost: AnyObject {
     /// Writes a peer's waiting bytes, as far as its connection takes them. The answer is the new
     /// position of its outbox.
@@ -200,7 +201,7 @@ protocol BusHost: AnyObject {
     var processID: Int32 { get }
 }
 
-/// What the bus asks its connections to do; done at the event's end.
+/// An order of the bus to its connections, carried out at the event's end.
 enum Effect {
     /// Read the peer again, beginning with the frames that were already read.
     case readOn(Peer)

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What only the launcher may ask for, and what the bus asks of it.
+/// The actions that only the launcher may call, and the calls that it serves.
 extension BusCore {
     /// Handles `vouch {"module", "token", "pid", "startTicks"?, "pending"?, "byHand"?,
     /// "spawnedAt"?, "restarts"?}`, which replaces an earlier vouch. `startTicks` distinguishes the

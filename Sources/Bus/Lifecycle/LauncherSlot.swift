@@ -44,7 +44,7 @@ struct LauncherSlot {
     }
 }
 
-/// What the launcher has said about a row's process.
+/// The launcher's word on a row's process.
 struct LauncherWord: StatePart {
     /// Its last report on the process.
     enum Verdict: UInt8, CaseIterable {

@@ -30,7 +30,7 @@ enum ModuleLife: Equatable {
     }
 
     struct Absence: Equatable {
-        /// What is known of its process.
+        /// The last known state of its process.
         enum Process: UInt8, CaseIterable { case absent, starting, restarting, failed }
 
         var process = Process.absent
@@ -136,7 +136,7 @@ enum ModuleLife: Equatable {
         }
     }
 
-    /// What is known of a module without a session.
+    /// Why there is no session; blank if there is one.
     var absence: Absence { if case .away(let absence) = self { absence } else { Absence() } }
 
     /// The word for its state in `bus/modules`.

@@ -338,7 +338,8 @@ package final class MemoryBroker {
 
     // MARK: What must be empty in the end
 
-    /// What the bus still has, by name, although it should have nothing because its peers are gone.
+    /// Everything that the bus still has, by name. There should be nothing, because its peers are
+    /// gone.
     package var leftovers: [(name: String, count: Int)] {
         [
             ("connections", bus.connections.count), ("open requests", bus.calls.count),

@@ -1,4 +1,4 @@
-/// What the bus remembers of a module across its sessions.
+/// The bus's memory of a module across its sessions.
 struct ModuleHistory: StatePart {
     /// The reason of its current state.
     private(set) var reason = ""

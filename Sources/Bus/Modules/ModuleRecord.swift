@@ -40,7 +40,7 @@ final class ModuleRecord {
     /// The connections whose hello waits for the launcher's vouch, oldest first.
     private(set) var awaitingVouch: [UInt64] = []
 
-    /// What its row declares that it sends.
+    /// The frames that its row declares it sends.
     struct Declared {
         var broadcasts: Set<String> = []
         var reports: [String: Set<String>] = [:]

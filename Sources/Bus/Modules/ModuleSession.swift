@@ -60,7 +60,7 @@ final class Successor {
     /// The times of the steps of its start.
     private(set) var times: StartTimes
 
-    /// What it has registered so far.
+    /// Everything that it has registered so far.
     struct Brought: StatePart {
         var offer = Hello.Offer()
         var events: [String] = []

@@ -26,7 +26,7 @@ final class Monitor {
     @exclusivity(unchecked)  // the same
     var missedBefore: UInt64 = 0
 
-    /// What the caller asked for.
+    /// The frames that the caller asked for.
     struct Wanted: StatePart {
         /// Its frames are from or to this peer; nil for any.
         var module: [UInt8]?
@@ -101,7 +101,7 @@ struct NoteTurns {
         case underWay
     }
 
-    /// What the caller must do now.
+    /// The caller's next action.
     enum Action: Equatable {
         case nothing
         /// Do a batch in each round.

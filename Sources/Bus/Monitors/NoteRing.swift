@@ -49,7 +49,7 @@ final class NoteRing {
 
     // MARK: adding
 
-    /// Where a frame's bytes will be stored, and whether its body will be.
+    /// The place where a frame's bytes will be stored, and whether its body will be.
     struct Place {
         fileprivate let offset: Int
         let body: FrameNote.Body

@@ -88,7 +88,7 @@ final class Observation {
         unretainedPeer = .passUnretained(peer)
     }
 
-    /// What was asked for, and its observer's rank.
+    /// The terms of an observation: what was asked for, and its observer's rank.
     struct Terms: StatePart {
         /// The observer's number of the observation.
         var id: UInt64 = 0
@@ -108,7 +108,7 @@ final class Observation {
         }
     }
 
-    /// What is observed. Two observations of the same target get the same notices.
+    /// The target of an observation. Two observations of the same target get the same notices.
     struct Target: Hashable, StatePart {
         var name: [UInt8] = []
         /// The object that must match; nil for any object.

@@ -1,7 +1,7 @@
 import StrataCore
 
-/// What a peer declares in `bus/hello`, or a module in `bus/register`. Only its form has been
-/// checked.
+/// The declarations of a peer in `bus/hello`, or of a module in `bus/register`. Only their form has
+/// been checked.
 struct Hello {
     enum Role: Equatable {
         case module(String)

@@ -169,7 +169,7 @@ package class Peer {
     }
 }
 
-/// What the bus keeps of a connection until its hello is answered.
+/// The state of a connection until its hello is answered.
 struct PeerGreeting {
     /// The pool that counts it.
     private(set) var pool = ConnectionPools.Pool.others

@@ -1,7 +1,8 @@
 import StrataCore
 
-/// What rows provide and map. It is put in force at the start and after each reload. From then on,
-/// what a row names belongs to its module alone, whichever module had it before.
+/// The declarations of rows: what they provide and map. They are put in force at the start and
+/// after each reload. From then on, what a row names belongs to its module alone, whichever module
+/// had it before.
 extension BusCore {
     func declareInterfaces() {
         var owners: [String: ModuleRecord] = [:]
@@ -97,7 +98,7 @@ extension BusCore {
     }
 }
 
-/// What modules provide: by their rows, their hello, and `bus/register`.
+/// The offers of modules: by their rows, their hello, and `bus/register`.
 extension BusCore {
     /// Puts an offer in force. It has passed its checks: everything in it is free, or already
     /// belongs to the module.

@@ -3,7 +3,7 @@ import StrataCore
 /// The modules that own the interfaces and URLs. It also caches where each `to` leads, so that a
 /// call costs one look-up of its bytes.
 struct RouteTable: ~Copyable {
-    /// Where a `to` leads.
+    /// The destination of a `to`.
     final class Route {
         /// `Interface/action` or `Interface#N/action`, as the owner sees it.
         let to: [UInt8]
