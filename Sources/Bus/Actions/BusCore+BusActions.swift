@@ -65,6 +65,7 @@ extension BusCore {
         _ name: String, hasInstance: Bool, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
         if monitors.isOn { monitorServed() }
+        // An action may take long, so the turn's time is checked.
         turn.interrupt()
         let action = Self.actions.first { $0.name == name }
         // The checks of any call, in the protocol's order.

@@ -29,6 +29,7 @@ extension BusCore {
         calls.disarm(call)
         call.pointee.deadline.expiry =
             openParent(header.pointee, of: peer)?.pointee.deadline.expiry ?? Call.Deadline.never
+        // If it ends early, `ran` must be `maybe`, because handlers may have started.
         call.pointee.stream.wasPassedOn = true
         begin(
             Emission(

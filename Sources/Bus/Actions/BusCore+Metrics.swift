@@ -13,6 +13,7 @@ extension BusCore {
         }
         let trace = Array(asked.header.pointee.trace)
         let call = try open(asked)
+        // If it ends early, `ran` must be `maybe`, because the handler may have started.
         call.pointee.stream.wasPassedOn = true
         callOwn(
             callee, to: "module/metrics", trace: trace, for: call, deadline: remaining(call),

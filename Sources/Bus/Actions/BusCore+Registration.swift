@@ -28,6 +28,7 @@ extension BusCore {
         try checkOwners(part.offer, module.name)
         try checkFree(part.offer, of: module)
         if offering != .over, !part.more { try checkProvided(Set(interfaces.map(\.name)), module) }
+        // All checks have passed, so nothing below is refused.
         if let successor, let all {
             successor.add(part, offering: all)
         } else {
@@ -139,6 +140,7 @@ extension BusCore {
                 "\(named.text) is mapped by the row of \(module.name), so it stays")
             urls.append(own)
         }
+        // All checks have passed, so a refused call has changed nothing.
         for url in urls { url.isLive = false }
         // A URL is removed with the interface that it leads to.
         let names = Set(interfaces.map(\.name))

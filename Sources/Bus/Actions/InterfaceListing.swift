@@ -82,6 +82,7 @@ final class InterfaceListing {
         let end = min(count, entry + Self.entries)
         for index in entry..<max(entry, end) {
             let name = index < ofRow.count ? ofRow[index] : module.session.requires[index - ofRow.count]
+            // A module may require an interface in its row and in its hello.
             guard bus.routes.interface(name) != nil, requirers[name]?.last != place else { continue }
             requirers[name, default: []].append(place)
         }

@@ -36,6 +36,7 @@ final class Listing {
     func advance(most: Int, work: Int) -> Bool {
         var left = work
         while left > 0 {
+            // An answer that is too long is refused, so the rest needn't be made.
             guard answer.count <= most, nextPart(&part) else { return true }
             left -= part.count + Self.partCost
             answer.append(part)

@@ -39,10 +39,12 @@ package struct MemberRenaming: Equatable {
         let members = tape.members(of: 0)
         let renames = members.map { member in names.first { $0.from == tape.string(member) } }
         let taken = Set(renames.compactMap { $0?.to })
+        // Nothing is renamed, so the body passes as it was written.
         guard !taken.isEmpty else { return Array(tape.bytes) }
         var result: [UInt8] = [UInt8(ascii: "{")]
         for (place, (member, rename)) in zip(members, renames).enumerated() {
             let name = rename?.to ?? tape.string(member)
+            // The renamed member takes its place.
             if rename == nil, taken.contains(name) { continue }
             if result.count > 1 { result.append(UInt8(ascii: ",")) }
             JSON.write(name, to: &result)

@@ -143,8 +143,10 @@ extension Broker {
         switch connection.socket.read(into: space) {
         case .moved(let count):
             connection.assembler.received(count)
+            // A full read has probably left something in the socket.
             connection.hasMore = count == space.count
             if connection.pace.isHeavy { readOfHeavy &+= count }
+            // A frame whose body fills a turn is longer by its header; that rest is read at once.
             if let space = connection.assembler.spaceForRest(),
                 case .moved(let count) = connection.socket.read(into: space)
             {
@@ -264,6 +266,7 @@ extension Broker {
     func close(_ connection: Connection, reason: String) {
         guard connection.life != .closed else { return }
         connection.socket.close()
+        // Ending a session takes time that counts in this round.
         if connection.isOpen { readOfHeavy &+= TurnShares.endCost }
         bus.closed(connection, reason: reason)
     }

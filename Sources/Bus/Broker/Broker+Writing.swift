@@ -26,6 +26,7 @@ extension Broker {
             index += 1
             connection.isDirty = false
             if !connection.isBlocked, !connection.isCutShort { flushShare(connection) }
+            // What still waits counts for `limits.total` from now on.
             if !connection.outbox.isEmpty { connection.outbox.noteWaiting() }
         }
         bus.cleaned()
@@ -119,6 +120,7 @@ extension Broker {
                     return
                 }
             }
+            // Its last bytes are written, which was all that kept it open.
             if connection.life == .ending { close(connection, reason: "") }
         }
     }

@@ -182,6 +182,7 @@ public final class Broker {
         if bus.reclaimer.spareCount > 0, !spareTimer.isActive {
             spareTimer.start(after: Reclaimer.sparePeriod, every: Reclaimer.sparePeriod)
         }
+        // After the writing, so that as little as possible waits.
         if replacement == .tried { handOver() }
         arm()
     }

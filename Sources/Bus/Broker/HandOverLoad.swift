@@ -40,6 +40,7 @@ struct HandOverLoad {
                 "\(others) requests, observations and instances are open and \(frames) frames wait, and at most "
                 + "\(Self.mostParts) are handed over, \(Self.framesOfAPart) frames counting as one: try again when fewer are"
         }
+        // For so few bytes, the free memory needn't be known.
         guard bytes >= 1 << 20 else { return nil }
         let room = room()
         let needed = UInt64(bytes + copied) + Self.spared

@@ -67,6 +67,7 @@ final class NextProgram: NextBroker {
         var kept = descriptors + [state]
         if let lifeline { kept.append(lifeline) }
         defer {
+            // If this process continues, programs that it starts must not inherit them.
             for descriptor in kept { try? Descriptors.hand(descriptor, on: false) }
         }
         do throws(SystemError) {
@@ -74,6 +75,7 @@ final class NextProgram: NextBroker {
         } catch {
             return "\(error)"
         }
+        // Until the next program watches these signals, they would kill it.
         var (held, before) = (sigset_t(), sigset_t())
         sigemptyset(&held)
         for signal in Self.heldBack { sigaddset(&held, signal) }

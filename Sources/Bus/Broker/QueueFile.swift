@@ -36,6 +36,7 @@ struct QueueFile: ~Copyable {
             var parts = pieces[index..<min(pieces.count, index + Self.mostPieces)].map {
                 iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
             }
+            // The last write may have ended within a buffer.
             parts[0].iov_base = parts[0].iov_base.map { $0 + isWritten }
             parts[0].iov_len -= isWritten
             let count = writev(descriptor, parts, Int32(parts.count))

@@ -166,6 +166,7 @@ struct StateFile: ~Copyable {
         }
         while true {
             let word = try peek()
+            // Tags are in order, so the field is missing.
             if word.kind == .end || word.tag > tag { return false }
             if word.tag == tag { return true }
             try passOver()
@@ -182,6 +183,7 @@ struct StateFile: ~Copyable {
         let outer = tag
         tag = 0
         try fields(&self)
+        // Another build may have written further fields.
         if isReading { while try peek().kind != .end { try passOver() } }
         tag = 0
         try word(.end, &none)

@@ -35,6 +35,7 @@ final class Trial {
         expected = answer
         self.then = then
         let output = try Pipe()
+        // With the only writing end in the child, its end is also the end of the output.
         defer { output.closeWriting() }
         reader = try OutputReader(
             loop, descriptor: output.reading, onBytes: { [unowned self] in took($0) }, onEnd: {})

@@ -87,6 +87,7 @@ struct TurnShares {
                 lightUntil = start &+ Self.memory
             }
             pace.lastTurn = start
+            // A light turn lets a reduced room grow again.
             if pace.room < Self.firstRead { pace.room = min(Self.firstRead, pace.room * 2) }
             pace.isHeavy = false
             return

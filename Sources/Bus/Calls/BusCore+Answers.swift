@@ -5,6 +5,7 @@ extension BusCore {
     /// Returns the open request that a peer serves under a number.
     @inline(__always)
     private func served(_ id: UInt64, by peer: Peer) -> CallPointer? {
+        // A peer can only answer the calls that it serves.
         guard let call = calls.find(id), call.pointee.state == .sent,
             call.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque()
         else {
@@ -89,6 +90,7 @@ extension BusCore {
         call.pointee.stream.credit -= 1
         call.pointee.stream.wasPassedOn = true
         queueReply(call, header, body, more: true, from: peer, to: caller)
+        // In a stream, the deadline is for each reply.
         renewDeadline(call)
     }
 
@@ -167,6 +169,7 @@ extension BusCore {
             sent.rawValue.contains(".") || Self.calleeCodes.contains(sent)
             || (peer.role == .launcher && !sent.rawValue.isEmpty) || (sent == .replaced && isDraining(peer))
         let code = isAllowed ? sent : .failed
+        // Without `ran`, only these two codes say that the handler never started.
         let ran: BusError.Ran =
             header.members.contains(.ran)
             ? header.ran : code == .unknownAction || code == .overloaded ? .no : .yes
@@ -194,6 +197,7 @@ extension BusCore {
             return
         }
         let most = UInt64(HeaderScanner.largestInteger)
+        // Credit stops at the largest number that a header can have.
         let added = min(header.credit, most - min(call.pointee.stream.credit, most))
         call.pointee.stream.credit += added
         if call.pointee.kind == .served { return feedWatches() }

@@ -6,6 +6,7 @@ extension BusCore {
     func handleCall(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) {
         guard hasUsableID(header, from: peer) else { return }
         statistics.calls += 1
+        // The fast path: this `to` was used before.
         if let route = routes.route(header.to) {
             route._withUnsafeGuaranteedRef { route in
                 do throws(BusError) { try call(route, header, body, from: peer) } catch {
@@ -59,6 +60,7 @@ extension BusCore {
     private func call(
         _ route: RouteTable.Route, _ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
+        // Otherwise these checks can't fail.
         if peer.role == .launcher || table.calls != .any || header.members.contains(.auth) {
             try check(route, header, from: peer, .existence ... .declaration)
         }
@@ -76,6 +78,7 @@ extension BusCore {
         _ adaptation: AdapterTable.Adaptation, _ route: RouteTable.Route, _ header: borrowing Header,
         _ body: UnsafeRawBufferPointer, from peer: Peer
     ) throws(BusError) {
+        // Renaming takes long, so the turn's time is checked.
         turn.interrupt()
         try renamed(adaptation.params, header, body).withBytes { body throws(BusError) in
             try send(route, header, body, from: peer)
@@ -186,6 +189,7 @@ extension BusCore {
     @inline(never)
     func handleOpen(_ header: borrowing Header, _ body: UnsafeRawBufferPointer, from peer: Peer) throws(BusError) {
         guard hasUsableID(header, from: peer) else { return }
+        // Resolving a URL may take long, so the turn's time is checked.
         turn.interrupt()
         statistics.opens += 1
         try LiveFacts(core: self, kind: .open, peer: peer, skipsAuthorization: header.members.contains(.auth))
@@ -201,6 +205,7 @@ extension BusCore {
             "the URL's parameters have \(parameters.count) bytes as JSON, which with the open's header is over "
                 + "\(frameLimits.frame) (limits.frame)")
         guard let interface = routes.interface(target.interface) else { throw unknownInterface(target.interface) }
+        // Before the action gets a number, which a sweep would remove.
         if routes.actionNames.isFull { sweepActionNames() }
         let to = Array(target.to.utf8)
         let action = Array(target.action.utf8)

@@ -47,6 +47,7 @@ extension BusCore {
                 writeCancel(callee, id: call.pointee.id, trace: trace, meta: meta)
             }
         } else {
+            // It wasn't delivered itself, but other peers may have been called for it.
             error.ran = call.pointee.stream.wasPassedOn ? .maybe : .no
         }
         fail(call, error)
@@ -102,6 +103,7 @@ extension BusCore {
             call.pointee.adaptation = nil
         }
         call.leaveParent()
+        // The children are unlinked before the slot is freed, which forgets them.
         let children = call.pointee.firstChild
         let id = call.pointee.id
         if children != nil {

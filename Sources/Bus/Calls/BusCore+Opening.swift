@@ -55,6 +55,7 @@ extension BusCore {
 
     /// Returns the open call that a request names as its parent.
     func openParent(_ header: borrowing Header, of peer: Peer) -> CallPointer? {
+        // Peers are compared as pointers, which takes no reference.
         guard header.parent > 0, let parent = calls.find(UInt64(header.parent)),
             parent.pointee.callee?.toOpaque() == Unmanaged.passUnretained(peer).toOpaque(),
             parent.pointee.state == .sent

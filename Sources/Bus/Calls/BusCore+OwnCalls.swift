@@ -54,6 +54,7 @@ extension BusCore {
     func finishOwn(_ call: CallPointer, _ answer: OwnAnswer) {
         let purpose = calls.takePurpose(of: call)
         let callee = call.pointee.callee?.takeUnretainedValue()
+        // The call is closed first, because its answer may begin the next one.
         release(call, "the broker's call has ended")
         if let purpose, let callee { own(purpose, callee, answer) }
     }

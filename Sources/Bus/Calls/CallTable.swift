@@ -60,6 +60,7 @@ struct CallTable: ~Copyable {
 
     /// Makes the slots that were not reopened free.
     mutating func freeTheRest() {
+        // Backwards, so that the lowest slots are used first.
         for number in (0..<used).reversed() {
             let call = slot(number)
             guard call.pointee.state == .free, call.pointee.generation < Call.lastGeneration else { continue }
@@ -85,6 +86,7 @@ struct CallTable: ~Copyable {
     mutating func close(_ call: CallPointer) {
         call.pointee.life.take(.ended)
         count -= 1
+        // A slot whose numbers are used up is never free again.
         guard call.pointee.generation < Call.lastGeneration else { return }
         call.pointee.deadline.timer.next = firstFree
         firstFree = call

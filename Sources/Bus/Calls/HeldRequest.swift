@@ -155,6 +155,7 @@ extension BusCore {
 
     /// Continues everything that waited for a module that is now ready, in order.
     func releaseWaiting(_ module: ModuleRecord) {
+        // The list is taken first, because sending requests on may change it.
         for call in module.takeWaiting() {
             guard let caller = call.pointee.caller?.takeUnretainedValue() else { continue }
             let held = unhold(call)

@@ -94,6 +94,7 @@ struct TimerWheel: ~Copyable {
 
     /// Moves the calls of coarser buckets that begin at `tick` to finer ones.
     private mutating func cascade(_ tick: UInt64) {
+        // The coarsest first: its calls may move to a finer bucket that begins at this tick, too.
         for level in Self.levels.dropFirst().reversed()
         where tick & ((1 << level.shift) - 1) == 0 {
             let bucket = level.first + Int((tick >> level.shift) & (level.slots - 1))

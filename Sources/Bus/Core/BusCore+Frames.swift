@@ -19,6 +19,7 @@ extension BusCore {
         var header = Header()
         turn.begin()
         let scanner = turn.scanner
+        // Handling a frame may pause or end the peer.
         while peer.life.isRead, let frame = try assembler.next() {
             frames &+= 1
             try scanner.scan(frame.header, into: &header)
@@ -48,6 +49,7 @@ extension BusCore {
     func handle(_ header: borrowing Header, _ frame: Frame, of peer: Peer) {
         switch header.kind {
         case .call, .open, .report, .broadcast, .notice, .unknown:
+            // A fast path: `mostQueued` is never less than this.
             if peer.outbox.pendingAnswers > min(table.limits.queue, Self.alwaysTaken) {
                 host.write(to: peer)
                 if peer.outbox.pendingAnswers > mostQueued {

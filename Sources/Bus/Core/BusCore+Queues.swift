@@ -32,6 +32,7 @@ extension BusCore {
                 writer.string("ran", error.ran.rawValue)
             }
         }
+        // Errors take long to make, so the turn's time is checked.
         turn.interrupt()
     }
 
@@ -101,6 +102,7 @@ extension BusCore {
         _ kind: Header.Kind, to peer: Peer, room: Int, body: UnsafeRawBufferPointer, isAnswer: Bool,
         _ write: (inout HeaderWriter) -> Void
     ) -> UInt64 {
+        // A small body is copied behind its header.
         if body.count < Outbox.largeBody {
             var writer = HeaderWriter(peer.outbox.reserve(HeaderWriter.overhead + room + body.count), kind)
             write(&writer)
@@ -130,6 +132,7 @@ extension BusCore {
     func takeBackLent(from assembler: inout FrameAssembler) {
         writeBorrowed()
         guard let payload = turn.takeLent() else { return }
+        // Taking the frame's memory over saves a copy.
         if payload.isWaiting, let memory = assembler.giveAway(payload.bytes) {
             payload.own(memory)
         } else {

@@ -65,6 +65,7 @@ extension BusCore {
 
     private func isWithinQueue(_ count: Int, _ peer: Peer, _ most: Int) -> Bool {
         let pending = peer.outbox.pending
+        // An empty queue takes a frame of any size. Notices beyond the limit don't count.
         return pending == 0 || pending - peer.outbox.pendingBeyond + count <= most
     }
 
@@ -73,6 +74,7 @@ extension BusCore {
     @inline(never)
     func isWithinTotal(_ new: Int, _ peer: Peer) -> Bool {
         let pending = peer.outbox.pending
+        // A short queue takes frames even if the total is used up.
         guard pending + new > Self.alwaysTaken else { return true }
         let rest = restOfTotal
         return new <= rest && (pending <= Self.alwaysTaken || pending <= rest / Self.shareOfRest)

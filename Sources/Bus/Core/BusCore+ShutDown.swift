@@ -4,6 +4,7 @@ import StrataCore
 extension BusCore {
     func shutDown() {
         ending.begin(Self.reverseGroups(modules.inStartOrder))
+        // No process takes over any more.
         for module in modules.rows { endSuccessor(of: module, "the app is ending") }
         tearDownNext()
     }
@@ -26,6 +27,7 @@ extension BusCore {
         let live = group.filter { $0.life.step.map { $0 > .joined } ?? false }
         // Replaced sessions that are still finishing their requests.
         let parting = modules.draining.filter { peer in
+            // A session without this alarm is already tearing down.
             group.contains { $0 === peer.module } && cancelAlarm(.finishing, of: peer)
         }
         let peers = live.compactMap(\.peer) + parting
@@ -45,6 +47,7 @@ extension BusCore {
         finishIdleWork()
         ending.sayGoodbye()
         event.add(.stopListening)
+        // All requests end before the first peer does, so every caller gets `shutting-down`.
         let all = connections.inOrder
         for peer in all {
             while let call = peer.firstMade {

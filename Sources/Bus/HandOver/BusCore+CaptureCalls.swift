@@ -5,6 +5,7 @@ extension BusCore {
     func captureCalls(into state: inout BrokerState, _ scope: inout CaptureScope) {
         state.generations = calls.generations(most: scope.most)
         state.calls = calls.open(most: scope.most).map { capture($0, &scope) }
+        // After the calls, which add the emissions to the scope.
         state.emissions = scope.emissions.map { capture($0, scope) }
     }
 

@@ -11,6 +11,7 @@ extension BusCore {
                 .unavailable, "this broker is a part of another program: only strata-broker can be replaced")
         }
         let call = try openRequest(.served, header, from: peer)
+        // If it ends early, `ran` must be `maybe`, because the program may have been replaced.
         call.pointee.stream.wasPassedOn = true
         replacement.add(CallReference(call))
         event.add(.replaceProgram)

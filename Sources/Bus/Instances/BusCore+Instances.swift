@@ -58,6 +58,7 @@ extension BusCore {
         let text = try call.params().required("instance")
         let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let name = Name.withoutRouterSuffix(String(parts[0]))
+        // An interface with a single instance has nothing to release.
         if parts.count == 1, let interface = routes.interface(name), interface.instances == .single {
             return .object([])
         }

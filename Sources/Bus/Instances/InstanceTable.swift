@@ -52,6 +52,7 @@ struct InstanceTable: ~Copyable {
     /// Removes all instances that a peer owns.
     mutating func removeOwned(by peer: Peer) {
         guard peer.instances.owned > 0 else { return }
+        // This iterates over a copy, because `remove` changes the dictionary.
         for (number, instance) in instances where instance.owner === peer { remove(number) }
     }
 }

@@ -24,6 +24,7 @@ extension BusCore {
         let old = module.said.vouch
         let isByHand = try reader.bool("byHand") ?? false
         module.said.take(
+            // A repeated vouch for the same process is no new start by hand.
             LauncherWord.Vouch(
                 token: token, process: process, isByHand: old?.process == process ? old?.isByHand == true : isByHand,
                 spawnedAt: try Self.time(reader, "spawnedAt")))
@@ -36,6 +37,7 @@ extension BusCore {
                 peer, .shuttingDown,
                 "the launcher started \(module.name) anew as process \(pid): this one, \(peer.credentials.pid), ends")
         }
+        // A repeated vouch changes nothing for the hellos that wait.
         if let old, old.process == process, old.token == token { return .object([]) }
         for peer in module.awaitingVouch.compactMap({ connections[$0] }) { vouched(module, process, for: peer) }
         return .object([])
@@ -121,6 +123,7 @@ extension BusCore {
             throw BusError(
                 .badParams, "bus/moduleState has state \"\(word)\": say starting, restarting, failed or absent")
         }
+        // The stop of an earlier process no longer matters.
         if process == .starting { module.take(.stopIsOver) }
         module.said.take(verdict, reason, lines: lines)
         try takeRestarts(of: module, reader)

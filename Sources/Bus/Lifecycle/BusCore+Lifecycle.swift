@@ -154,6 +154,7 @@ extension BusCore {
         case .initialized:
             note(.initializeEnded, of: module)
             start.didInitialize(module.number)
+            // It isn't ready if it has begun to tear down.
             if module.isReady { becomeReady(module) }
         case .joined, .settingUp, .initializing, .started: break
         }
@@ -200,6 +201,7 @@ extension BusCore {
         start.begins(again: module.number)
         let isForGood = module.row?.restart == .never && !wasRetired
         module.take(.sessionEnded(.absent, isForGood: isForGood))
+        // Until the launcher reports, it is assumed to restart what it started.
         let process =
             module.said.verdict.process
             ?? (canBeWaitedFor(module) && module.start != .onDemand && !wasRetired ? .restarting : .absent)

@@ -30,6 +30,7 @@ extension BusCore {
 
     /// Counts a module's death against the action that was open alone.
     func count(_ death: ModuleDeath, of module: ModuleRecord) {
+        // Cached routes skip the check for a quarantine, so they are made again.
         if module.history.died(death, at: now, within: module.row?.backoffReset) { routes.forgetRoutes() }
     }
 

@@ -24,6 +24,7 @@ extension BusCore {
     func idleTimePassed(_ peer: Peer) {
         guard let module = peer.module, let idle = module.row?.idle, module.peer === peer else { return }
         if module.isRetired {
+            // The launcher didn't stop it, so it is asked again.
             if module.life.isIdleStop { stopIdle(module, peer, idle) }
             return
         }
@@ -32,6 +33,7 @@ extension BusCore {
             setAlarm(.idle, of: peer, after: idle)
             return
         }
+        // A module that serves a request isn't idle, however long that takes.
         let unused = peer.firstServed == nil ? now - min(now, peer.lastRequest) : 0
         guard unused >= idle else { return setAlarm(.idle, of: peer, after: idle - unused) }
         retire(module, peer, .idle(idle))
@@ -64,6 +66,7 @@ extension BusCore {
 
     func pingAnswered(_ module: ModuleRecord, _ peer: Peer, _ interval: UInt64, _ answer: OwnAnswer) {
         guard module.peer === peer, peer.isOpen else { return }
+        // Even an error shows that the module answers.
         guard case .failure(let error) = answer, error.code == .deadlineExceeded else {
             return setAlarm(.ping, of: peer, after: interval)
         }

@@ -165,6 +165,7 @@ package final class MemoryPipe {
         let count = min(space.count, unread)
         sent.withUnsafeBytes { space.copyMemory(from: .init(rebasing: $0[consumed..<consumed + count])) }
         consumed += count
+        // Removing bytes from the front moves the rest, so it is done rarely.
         if consumed == sent.count || consumed > 1 << 20 {
             sent.removeFirst(consumed)
             consumed = 0

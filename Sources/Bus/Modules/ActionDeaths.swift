@@ -45,6 +45,7 @@ struct ActionDeaths: Equatable, StatePart {
     mutating func died(alone action: String, at now: UInt64, within reset: UInt64) -> Bool {
         var entry = Entry(action: action, deaths: [])
         if let index = entries.firstIndex(where: { $0.action == action }) { entry = entries.remove(at: index) }
+        // After a quarantine, counting begins again.
         if let until = entry.quarantinedUntil, until <= now { entry = Entry(action: action, deaths: []) }
         entry.deaths.removeAll { $0 + reset <= now }
         entry.deaths.append(now)

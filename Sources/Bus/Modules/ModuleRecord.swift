@@ -157,6 +157,7 @@ final class ModuleRecord {
 
     /// Whether one more task may wait; tasks whose request has ended don't count.
     func canTakeWaiter(_ most: Int) -> Bool {
+        // Only a full list is cleaned up, so adding stays cheap.
         if readyWaiters.count >= most { readyWaiters.removeAll { !$0.call.isOpen } }
         return readyWaiters.count < most
     }

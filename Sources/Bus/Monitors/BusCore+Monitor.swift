@@ -119,6 +119,7 @@ extension BusCore {
         let room = Int(frameLimits.frame) - HeaderWriter.overhead
         monitors.forEach { monitor in
             guard note.monitors & monitor.bit != 0 else { return }
+            // The reply spends the credit, or frees it if it has no room.
             monitor.promised -= 1
             monitor.peer._withUnsafeGuaranteedRef { send(formatter, room, to: monitor, of: $0) }
         }

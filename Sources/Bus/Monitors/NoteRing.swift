@@ -118,6 +118,7 @@ final class NoteRing {
     private func offset(of size: Int) -> Int? {
         if next >= oldest {
             if size < byteCapacity - next { return next }
+            // A note's bytes must be contiguous, so the end of the memory stays unused.
             return size < oldest ? 0 : nil
         }
         return size < oldest - next ? next : nil
@@ -139,6 +140,7 @@ final class NoteRing {
         first += 1
         if first == capacity { first = 0 }
         count -= 1
+        // An empty ring starts at the beginning, where the contiguous room is largest.
         if count == 0 {
             oldest = 0
             next = 0

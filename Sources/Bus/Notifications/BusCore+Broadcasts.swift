@@ -19,6 +19,7 @@ extension BusCore {
             }
             rank = level
         }
+        // Otherwise these checks can't fail.
         if peer.role == .launcher || table.calls == .declared, let refusal = broadcastRefusal(header.name, of: peer) {
             return refuse(peer, header.id, refusal)
         }
@@ -94,6 +95,7 @@ extension BusCore {
         // nothing otherwise.
         for observation in some {
             observation._withUnsafeGuaranteedRef { observation in
+                // Ending a slow consumer may have removed it meanwhile.
                 guard !observation.isEnded else { return }
                 observation.unretainedPeer._withUnsafeGuaranteedRef { peer in
                     guard LevelRule.broadcastReaches(from: rank, to: observation.terms.rank),

@@ -12,6 +12,7 @@ extension BusCore {
     ) {
         let sharesBody = body.count >= Outbox.largeBody
         let payload = sharesBody ? Payload(borrowing: body, reclaimer) : Payload(copying: body, reclaimer)
+        // The bytes stay until the fan-out ends, even while no queue refers to them.
         payload.hold()
         if sharesBody { queued(payload) }
         let walks = names.compactMap { name in

@@ -11,6 +11,7 @@ extension BusCore {
         facts.owner = target
         try facts.check(.level ... .declaration)
         statistics.reports += 1
+        // `bus/levels` shows the reports within a level.
         if target.rank == peer.rank, let sender = peer.module, sender !== target {
             sender.history.note(reportTo: target)
         }

@@ -143,12 +143,14 @@ extension BusCore {
             try refuseDescendant(peer, "a module started by hand")
             return true
         }
+        // A vouch ends with its process.
         if let vouch = row.said.vouch, host.isAlive(vouch.process) {
             let isVouched = isOf(peer, vouch.process)
             if isVouched && token == vouch.token {
                 peer.noteVouch(vouch.process)
                 return true
             }
+            // The next process may say hello before its own vouch comes.
             guard isVouched || row.row?.replace != .overlap else { return try waitForVouch(row, id, of: peer) }
             guard isVouched else { throw isNotVouched(peer, row, vouch.process) }
             throw BusError(
@@ -196,6 +198,7 @@ extension BusCore {
             "\(Self.mostAwaitingVouch) hellos of \(row.name) from user \(uid) wait for the launcher already: start it "
                 + "with strata start \(row.name)")
         move(peer, .vouchAwaited)
+        // After the move, which would clear the row again.
         peer.waits(for: row, helloID: id)
         // This hello is handled again later, and counted then.
         statistics.calls -= 1

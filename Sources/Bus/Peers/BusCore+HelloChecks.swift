@@ -117,6 +117,7 @@ extension BusCore {
     private func checkShapes(_ offer: Hello.Offer, beside coming: [ModuleRecord]) throws(BusError) {
         guard !offer.urls.isEmpty else { return }
         let hosts = Set(offer.urls.map(\.host))
+        // The URLs of successors count, because they take effect later.
         let others = coming.flatMap { $0.successor?.offer.urls ?? [] }.filter { hosts.contains($0.host) }
         if let (host, pattern) = routes.urls.firstBeyondLimit(
             of: (offer.urls + others).lazy.map { ($0.host, $0.pattern) })

@@ -20,6 +20,7 @@ extension BusCore {
         peer.setWantsRetiring(hello.retiring)
         beginOffering(peer, hello)
         answerHello(peer, id, module: module, subscriptions: observe(hello, module, peer))
+        // With `more`, even a resumed session isn't ready before its last part.
         joined(module, resumed: hello.resumed && !hello.more)
     }
 

@@ -127,6 +127,7 @@ extension BusCore {
         let error = endingError(of: peer, reason)
         while let call = peer.firstServed {
             if call.pointee.kind == .notice, let report = call.pointee.parent {
+                // This ends all notices of the report at once.
                 reportTargetEnded(report, peer, error)
                 continue
             }
@@ -147,6 +148,7 @@ extension BusCore {
     }
 
     private func sessionEnded(_ module: ModuleRecord, _ peer: Peer, reason: String) {
+        // A successor or a replaced session has ended: another one serves the module.
         guard module.peer === peer else {
             if module.successor?.peer === peer { module.setSuccessor(nil) }
             if stage == .running { emitModuleLost(module, reason: reason) }
@@ -164,6 +166,7 @@ extension BusCore {
         } else if let successor = module.successor, successor.peer.isOpen, stage == .running, !module.isRemoved {
             start.begins(again: module.number)
             module.setSuccessor(nil)
+            // The successor serves at once, even if its start isn't done.
             goOn(successor, as: module)
         } else {
             // The launcher may have reported the end of the process before the connection closed.

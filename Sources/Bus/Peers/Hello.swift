@@ -73,6 +73,7 @@ struct Hello {
         }
         token = try reader.string("token")
         level = try reader.string("level")
+        // Only its type is checked, because it is for people.
         _ = try reader.string("runtime")
         try readPart(reader)
         if let adding = offer.interfaces.first(where: \.adds) {
@@ -98,6 +99,7 @@ struct Hello {
         for name in requires where !Name.isInterface(name) {
             throw BusError(.badParams, "\"\(name)\" in requires is no interface's name")
         }
+        // These are checked but not kept, because the manifest decides.
         for name in try reader.strings("broadcasts") { _ = try Self.checkedName(name) }
         try Self.checkReports(reader)
         more = try reader.bool("more") ?? false

@@ -77,6 +77,7 @@ package class Peer {
         self.module = module
         self.rank = rank
         let name = role == .none ? "" : displayName
+        // Kept as bytes, because the headers of forwarded frames contain it.
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: name.utf8.count, alignment: 8)
         memory.copyBytes(from: name.utf8)
         from = UnsafeRawBufferPointer(memory)

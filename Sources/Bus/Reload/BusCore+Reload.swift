@@ -17,6 +17,7 @@ extension BusCore {
     /// come meanwhile wait for the next one. It has no deadline: what the launcher has put in
     /// force, the bus must too, whether any caller still waits or not.
     private func askForTable(_ launcher: Peer) {
+        // The launcher may put the table in force even if a caller's request ends early.
         for asking in launcherSlot.reloads { asking.call.pointee.stream.wasPassedOn = true }
         launcherSlot.askForReloads()
         callOwn(launcher, to: "launcher/reload", deadline: 0, .table)
@@ -57,8 +58,10 @@ extension BusCore {
 
     private func take(_ new: AppTable) throws(BusError) {
         try new.mayFollow(table)
+        // Before the rows change: no guest may have the name of a row.
         endNamesakes(of: new)
         let old = table
+        // Before the rows change, because it needs their old mappings.
         withdrawURLs()
         take(policyOf: new)
         let removed = modules.take(new.modules)

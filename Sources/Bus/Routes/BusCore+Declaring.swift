@@ -104,6 +104,7 @@ extension BusCore {
     /// belongs to the module.
     func add(_ offer: Hello.Offer, to module: ModuleRecord) {
         for interface in offer.interfaces {
+            // A record is reused, because calls and instances may refer to it.
             let known = routes.interface(interface.name)
             let record =
                 known?.owner === module
@@ -137,6 +138,7 @@ extension BusCore {
     func remove(_ interface: InterfaceRecord) {
         interface.isLive = false
         if interface.isDeclared {
+            // The row still provides it; only what the session said is gone.
             interface.actions = nil
             routes.forgetRoutes()
         } else {

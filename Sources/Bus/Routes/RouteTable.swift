@@ -149,6 +149,7 @@ struct RouteTable: ~Copyable {
 
     mutating func add(_ interface: InterfaceRecord) {
         let place = place(of: interface.name)
+        // Code in this round may still use the old record unretained.
         if let replaced = interfaces.find(interface.name) {
             spent.append(replaced)
             allInterfaces[place] = interface
@@ -169,6 +170,7 @@ struct RouteTable: ~Copyable {
     /// Forgets the cached routes, after something about an interface has changed.
     mutating func forgetRoutes() {
         guard routes.count > 0 else { return }
+        // Code in this round may still use them unretained.
         routes.forEach { spent.append($0) }
         routes.removeAll()
     }
