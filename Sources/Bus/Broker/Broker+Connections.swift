@@ -27,6 +27,7 @@ extension Broker {
             flushShare(connection)
             if connection.life == .closed { return }
             watch(connection)
+            // Its queue may be short enough for what waited for room.
             bus.hasRoom(connection)
             settle()
             if connection.life == .closed { return }

@@ -75,6 +75,7 @@ extension Broker {
     package func handOver(to next: any NextBroker) -> String? {
         // More may be waiting than at the trial.
         if let problem = handOverLoad.problem({ MemoryRoom.now() }) { return problem }
+        // Idle work isn't part of the state.
         bus.finishIdleWork()
         settle()
         do throws(StateError) {

@@ -100,6 +100,7 @@ public final class Broker {
         } catch {
             throw .unusableState(error.description)
         }
+        // The file is mapped now, and stays readable without its descriptor.
         if state.queues.descriptor >= 0 { Descriptors.close(state.queues.descriptor) }
         do throws(SystemError) {
             timer = try KernelTimer(loop) { [unowned self] in self.timePassed() }

@@ -63,6 +63,7 @@ public enum BrokerDaemon {
 
     /// Runs until a signal, or the launcher's end, has ended the broker in order.
     private static func run(_ broker: Broker, on loop: Loop) throws(SystemError) {
+        // Writing to a closed pipe fails, instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
         // A state that is larger than `ulimit -f` fails to be written, instead of killing the
         // process.

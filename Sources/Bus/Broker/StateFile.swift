@@ -180,6 +180,7 @@ struct StateFile: ~Copyable {
     mutating func part(_ fields: (inout StateFile) throws(StateError) -> Void) throws(StateError) {
         var none: UInt64 = 0
         try word(.part, &none)
+        // A part has tags of its own.
         let outer = tag
         tag = 0
         try fields(&self)
@@ -271,6 +272,7 @@ struct StateFile: ~Copyable {
         case .bytes: try advance(Int(word.number))
         case .part:
             while try peek().kind != .end { try passOver(depth + 1) }
+            // The `end` of the part.
             try advance(8)
         case .list: for _ in 0..<word.number { try passOver(depth + 1) }
         }

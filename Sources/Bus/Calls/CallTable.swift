@@ -97,6 +97,7 @@ struct CallTable: ~Copyable {
         let slot = Int(id & UInt64(Call.mostSlots - 1))
         guard slot < used else { return nil }
         let call = self.slot(slot)
+        // A number from an earlier use of the slot differs in its high bits.
         guard call.pointee.state != .free, call.pointee.id == id else { return nil }
         return call
     }

@@ -41,6 +41,7 @@ struct CurrentTurn {
     /// Lends a payload's bytes until the next frame, if they are part of the current frame.
     /// - Returns: whether they are.
     mutating func lend(_ payload: Payload) -> Bool {
+        // Other borrowed bytes are not in memory of this turn, so the turn cannot keep them.
         guard let start = body.baseAddress, let bytes = payload.bytes.baseAddress, bytes >= start,
             bytes < start + body.count
         else { return false }

@@ -67,6 +67,7 @@ extension BusCore {
         let most = scope.most
         state.modules = scope.some(modules.all).map { capture($0, most) }
         state.next.module = modules.nextNumber
+        // The table in force no longer has the rows that a reload removed.
         var removed = AppTable(app: table.app)
         removed.levels = table.levels
         removed.modules = modules.rows.filter(\.isRemoved).compactMap(\.row)

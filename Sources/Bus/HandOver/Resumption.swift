@@ -108,6 +108,7 @@ struct Resumption {
     private func resume(_ state: ModuleState) throws(StateError) {
         let module = try module(state.number)
         module.resume(state, peer: state.peer == 0 ? nil : try peer(state.peer))
+        // What its row declares is in force already.
         if module.peer != nil { bus.add(state.offer, to: module) }
         if let successor = state.successor {
             module.setSuccessor(Successor(try peer(successor.peer), successor))

@@ -233,6 +233,7 @@ extension BusCore {
     /// Whether a module that isn't ready is expected to become ready.
     func canBeWaitedFor(_ module: ModuleRecord) -> Bool {
         if module.isRemoved { return module.isReady }
+        // Only a launcher starts a retired module again.
         if module.peer != nil { return !module.isRetired || hasLauncher }
         guard hasLauncher, module.row != nil, stage == .running else { return false }
         switch module.said.verdict {

@@ -83,6 +83,7 @@ enum ModuleLife: Equatable {
         case (.live, .wasSucceeded(let step)): return .live(step)
         case (.live(let step), .wasRetired(let isIdle)), (.ending(let step), .wasRetired(let isIdle)):
             return .retired(Retirement(wasReady: step >= .initialized, isIdle: isIdle))
+        // A session that was never asked to set up has nothing to tear down.
         case (.live(let step), .appEnded): return step > .joined ? .ending(step) : nil
         case (.live, .sessionEnded(let process, let isForGood)), (.ending, .sessionEnded(let process, let isForGood)):
             return .away(Absence(process: process, diedForGood: isForGood))

@@ -37,6 +37,7 @@ struct StartBarrier {
         for (index, group) in groups.enumerated() where group.contains(where: { progress[$0] == .starting }) {
             return .setUp(group: index)
         }
+        // The first group initializes when all groups have done setUp.
         for (index, group) in groups.enumerated() where group.contains(where: { progress[$0] == .setUp }) {
             return .initialize(group: index)
         }
@@ -51,11 +52,13 @@ struct StartBarrier {
     }
 
     mutating func didInitialize(_ member: Int) {
+        // A module that resumed goes straight from `starting` to `initialized`.
         if progress[member] == .setUp || progress[member] == .starting { progress[member] = .initialized }
     }
 
     /// Notes that the member's process died before it was ready, and will be started again.
     mutating func begins(again member: Int) {
+        // After the app's start, a module that restarts holds up no turn.
         if progress[member] == .setUp, turn != .over { progress[member] = .starting }
     }
 
@@ -78,6 +81,7 @@ struct StartBarrier {
 
     func maySetUp(_ member: Int) -> Bool {
         switch (progress[member], turn) {
+        // A module that isn't eager, or that has left, waits for no turn.
         case (nil, _), (.left, _), (_, .over), (_, .initialize): true
         case (_, .notBegun): false
         case (_, .setUp(let group)): groups[...group].joined().contains(member)

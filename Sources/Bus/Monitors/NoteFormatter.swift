@@ -43,6 +43,7 @@ final class NoteFormatter {
         let count =
             from.count + to.count + (callee?.count ?? 0) + (name?.count ?? 0) + (code?.count ?? 0)
             + (url?.count ?? 0) + (unknownKind?.count ?? 0)
+        // Escaping turns one byte into up to 6.
         reserve(count * 6 + body.count + Self.overhead)
 
         head = HeaderWriter(memory, opening: "")
@@ -69,6 +70,7 @@ final class NoteFormatter {
     ///   - missed: the number of frames that the monitor didn't get before this one.
     ///   - room: the most bytes that it may take. A body that doesn't fit is left out.
     func reply(missed: UInt64, withBody: Bool, room: Int) -> UnsafeRawBufferPointer {
+        // Each monitor's reply continues a copy of the same head.
         var writer = head
         if missed > 0 { writer.integer("missed", missed) }
         if withBody {

@@ -33,6 +33,7 @@ struct NoticeFrame: ~Copyable {
         copiedCount = copiesBody ? notice.body.count : 0
         restCount = notice.body.count - copiedCount
         let needed = HeaderWriter.overhead + notice.room + copiedCount
+        // Memory that an unusually long notice needed isn't kept.
         if needed > capacity || capacity > Self.mostKept { makeRoom(needed) }
         var writer = HeaderWriter(memory, .notice)
         notice.writeHead(to: &writer)

@@ -119,6 +119,7 @@ extension BusCore {
             connections.pools.modules < places, .overloaded,
             "the last \(Self.keptConnections) of \(mostConnections) connections (\(limitName)) are kept for "
                 + "operators and the launcher")
+        // With this many places free, every row still finds one.
         guard row == nil, connections.pools.modules + modules.rows.count >= places else { return }
         let absent = min(modules.rows.count { $0.peer == nil }, places / 2)
         try require(

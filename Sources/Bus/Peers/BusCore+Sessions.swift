@@ -23,6 +23,7 @@ extension BusCore {
     func end(_ peer: Peer, _ error: BusError, id: UInt64 = 0, dropsQueued: Bool = true) {
         guard !peer.life.isOver else { return }
         let wasOpen = peer.isOpen
+        // The peer counts as ended first, so that its own requests get no answers.
         move(peer, .ended)
         if wasOpen { endSession(peer, reason: error.code.rawValue) }
         if dropsQueued { peer.outbox.removeNotBegun() }

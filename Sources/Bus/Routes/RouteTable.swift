@@ -112,6 +112,7 @@ struct RouteTable: ~Copyable {
         var instance: UInt64?
         if let digits = destination.instance {
             canonical += [UInt8(ascii: "#")] + to[digits]
+            // 0 is no instance's number, so the call is refused later.
             instance = Name.instanceNumber(UnsafeRawBufferPointer(rebasing: to[digits])) ?? 0
         }
         canonical += [UInt8(ascii: "/")] + action
