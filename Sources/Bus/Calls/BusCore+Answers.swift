@@ -22,7 +22,7 @@ extension BusCore {
             answerInside(call, header, body, from: peer)
             return
         }
-        // A call has a caller, and the caller lives until the end of this round.
+        // Unwrapped, because a call has a caller, which lives until the end of this round.
         call.pointee.caller!._withUnsafeGuaranteedRef { caller in
             if let adaptation = call.pointee.adaptation {
                 forwardAdapted(call, adaptation.takeUnretainedValue(), header, body, from: peer, to: caller)

@@ -64,7 +64,6 @@ final class BusCore {
     typealias OwnAnswer = Result<[UInt8], BusError>
 
     /// - Parameters:
-    /// - Parameters:
     ///   - table: the app's table.
     ///   - user: the user that the broker runs as, whose tools are operators.
     ///   - time: the clock's time, in nanoseconds.

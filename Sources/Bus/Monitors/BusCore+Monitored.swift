@@ -26,7 +26,7 @@ extension BusCore {
     /// Notes a call that goes to its owner.
     @inline(never)
     func monitorDelivered(_ call: CallPointer, _ request: Request, to callee: Peer) {
-        // A delivered call has a caller.
+        // Unwrapped, because a delivered call has a caller.
         let caller = call.pointee.caller!._withUnsafeGuaranteedRef { $0.from }
         pass(
             MonitoredFrame(

@@ -55,8 +55,8 @@ struct FrameInHand {
     var name: Header.Text? { header.pointee.members.contains(.name) ? header.pointee.name : nil }
 }
 
-/// The part of a frame that is kept until it is sent to monitors: a record of fixed size, whose
-/// texts and body follow one another in the bytes of a `NoteRing`.
+/// The part of a frame that is kept until it is sent to monitors. Its size is fixed; its texts and
+/// body follow one another in the bytes of a `NoteRing`.
 struct FrameNote {
     /// Larger bodies are never kept, in bytes.
     static let largestBody = 64 << 10

@@ -129,7 +129,7 @@ extension BusCore {
     }
 
     /// Queues a notice to an observation with `keep: latest`, of which at most one notice waits.
-    /// The new one goes to the queue's end, even if the queue has no room for it: so it comes
+    /// The new one goes to the queue's end, even if the queue has no room for it. So it comes
     /// before everything that its sender sends later.
     /// - Returns: false if the peer had to be ended instead.
     private func notifyLatest(
