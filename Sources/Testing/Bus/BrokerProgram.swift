@@ -2,7 +2,7 @@ internal import Glibc
 internal import StrataCore
 internal import StrataLoop
 
-/// A broker as a process of its own: `strata-broker --table 3 --socket PATH`.
+/// A broker in a process of its own: `strata-broker --table 3 --socket PATH`.
 final class BrokerProgram {
     let child: ChildProgram
 
@@ -24,8 +24,10 @@ final class BrokerProgram {
         try awaitSocket(path)
     }
 
-    /// A socket's file is there before somebody listens on it, and nothing
-    /// tells when: so connecting is tried again, each millisecond.
+    /// Waits until the broker listens.
+    ///
+    /// The socket's file exists before the broker listens on it, and no event reports that. So
+    /// this tries to connect again every millisecond.
     private func awaitSocket(_ path: String) throws {
         let deadline = Deadline()
         while SocketAddress.occupant(path) != .live {

@@ -3,12 +3,12 @@ internal import StrataBus
 internal import StrataCore
 internal import StrataLoop
 
-/// A broker in this process, on a thread and a loop of its own.
+/// A broker in this process, on its own thread and its own loop.
 final class BrokerThread {
-    /// What the broker's thread and the test's share.
+    /// The state that the broker's thread and the test's thread share.
     ///
-    /// `@unchecked Sendable` because `failure` and `wake` are written before
-    /// the byte that says so is sent, and read after it was received.
+    /// `@unchecked Sendable` because `failure` and `wake` are written before the byte that
+    /// reports them is sent, and read after that byte was received.
     private final class Shared: @unchecked Sendable {
         let table: AppTable
         let path: String
@@ -27,11 +27,12 @@ final class BrokerThread {
 
     private let shared: Shared
     private var thread = pthread_t()
-    /// The broker's thread writes one byte when it listens, and closes its end
-    /// when it has ended.
+    /// The reading end of a socket pair. The broker's thread writes one byte when it listens, and
+    /// closes its end when the broker has ended.
     private let reports: Int32
 
-    /// - Parameter isLaunched: whether it waits for this process as its launcher.
+    /// - Parameter isLaunched: whether the broker waits for this process to connect as its
+    ///   launcher.
     init(_ table: AppTable, path: String, isLaunched: Bool) throws {
         let ends = try SocketPair.make()
         reports = ends.reading
@@ -57,7 +58,7 @@ final class BrokerThread {
         do {
             let loop = try Loop()
             let relay = BrokerRelay(loop)
-            // The hook that was made last runs first: the broker's own.
+            // Made before the broker's own hook, because the hook made last runs first.
             if TestBus.isHandedOverEachRound { relay.handOverEachRound() }
             let broker = try Broker(loop, table: shared.table, path: shared.path)
             if shared.isLaunched { broker.awaitLauncher(getpid()) }
@@ -73,10 +74,11 @@ final class BrokerThread {
         }
     }
 
-    /// Begins the orderly end.
+    /// Begins the broker's orderly end.
     func beginShutDown() { shared.wake?.send() }
 
-    /// Waits for the end of the thread; false where it does not come.
+    /// Waits for the end of the thread.
+    /// - Returns: false if the thread hasn't ended in time.
     func join(within time: Duration) -> Bool {
         guard awaitReport(time) else { return false }
         pthread_join(thread, nil)
@@ -94,10 +96,11 @@ final class BrokerThread {
     }
 }
 
-/// The broker of a test's thread, and, where the environment has
-/// `STRATA_TEST_HANDOVER`, the one that it is replaced with after each round of
-/// the loop: whatever a test does, it is done to a broker that was just made of
-/// what another one wrote down.
+/// The broker of a test's thread.
+///
+/// If the environment has `STRATA_TEST_HANDOVER`, this replaces the broker after each round of
+/// the loop. Every test step then meets a broker that was just made from what another one wrote
+/// down.
 final class BrokerRelay: NextBroker {
     var broker: Broker?
     private let loop: Loop

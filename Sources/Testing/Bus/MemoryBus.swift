@@ -2,45 +2,44 @@ internal import Glibc
 internal import StrataBus
 internal import StrataCore
 
-/// A bus without sockets, threads and the machine's clock: for tests that ask what it decides.
+/// A bus without sockets, threads or the machine's clock, for tests of what a bus decides.
 ///
-/// It drives a `MemoryBroker`: peers have a turn each in the order in which they connected, and
-/// time passes at once where nothing else is left to happen. All of it happens on the test's
-/// thread, while that waits. `SimulatedBus` is one in which a seed says what happens next.
+/// It drives a `MemoryBroker`. The peers take turns in the order in which they connected. When
+/// nothing else is left to do, time jumps to the next timer. Everything happens on the test's
+/// thread, while the test waits. In a `SimulatedBus`, a seed chooses what happens next.
 package class MemoryBus {
     final private(set) var broker: MemoryBroker
     private let start = ContinuousClock.now
 
-    /// - Parameter own: the process that all peers are.
+    /// - Parameter own: the process that all peers belong to.
     init(_ table: AppTable, isLaunched: Bool, own: ProcessIdentity = .own) {
         broker = MemoryBroker(
             table, MemoryProcesses(broker: own), user: geteuid(), awaiting: isLaunched ? own : nil)
     }
 
-    /// Its clock: it goes on where nothing else is left to happen.
+    /// The time by the bus's own clock, which advances when nothing else is left to do.
     final var now: ContinuousClock.Instant { start + .nanoseconds(broker.time) }
 
     func connect(_ label: String) throws -> any PeerLink { MemoryLink(self, try pipe(of: ownPID)) }
 
-    /// Has another broker, after one that has ended.
+    /// Starts another broker, after the first one has ended.
     final func begin(_ table: AppTable) {
         let time = broker.time
         broker = MemoryBroker(table, broker.processes, user: geteuid())
         broker.pass(to: time)
     }
 
-    /// The process of the peers.
+    /// The process that the peers belong to.
     final var ownPID: Int32 { broker.processes.broker.pid }
 
-    /// A new connection of a process.
+    /// Opens a new connection from a process.
     final func pipe(of pid: Int32) throws(SystemError) -> MemoryPipe {
         guard broker.isListening else { throw SystemError(ECONNREFUSED, "connect to a bus that has ended") }
         return broker.connect(PeerCredentials(pid: pid, uid: geteuid(), gid: getegid(), seenAt: 0)).pipe
     }
 
-    /// Lets the bus go on until something has come over one of these connections, or it is
-    /// that late.
-    /// - Returns: which of them have something to be read, by their places.
+    /// Runs the bus until one of these connections has input, or the deadline is reached.
+    /// - Returns: the indices of the connections that can be read.
     func awaitInput(of wanted: [any PeerLink], until deadline: Deadline) throws -> [Int] {
         while true {
             work()
@@ -51,18 +50,19 @@ package class MemoryBus {
 
     final func isReadable(_ link: any PeerLink) -> Bool { (link as? MemoryLink)?.isReadable == true }
 
-    /// A peer has sent something, or has ended its connection.
+    /// Called when a peer has sent something or has ended its connection.
     func peerActed() { work() }
 
     final func beginShutDown() { broker.shutDown() }
 
-    /// Lets the bus go on to its end; false where that does not come in time.
+    /// Runs the bus to its end.
+    /// - Returns: false if it hasn't ended in time.
     final func join(within time: Duration) throws -> Bool {
         _ = try awaitInput(of: [], until: Deadline(time, from: now))
         return broker.hasEnded
     }
 
-    /// Does all that is left to do at this time.
+    /// Does everything that is left to do at this time.
     final func work() {
         guard !broker.hasEnded else { return }
         while doRound() {}
@@ -80,7 +80,8 @@ package class MemoryBus {
     }
 
     /// Lets time pass until the bus has something due.
-    /// - Returns: false where it has nothing before the deadline; then it is that late now.
+    /// - Returns: false if nothing is due before the deadline; the clock then stands at the
+    ///   deadline.
     private func passTime(until deadline: Deadline) -> Bool {
         let end = time(of: deadline)
         guard let due = broker.due, due <= end else {
@@ -91,7 +92,7 @@ package class MemoryBus {
         return true
     }
 
-    /// A deadline, on the bus's own clock.
+    /// A deadline as nanoseconds of the bus's own clock.
     final func time(of deadline: Deadline) -> UInt64 {
         let (seconds, attoseconds) = (deadline.end - start).components
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds + 999_999_999) / 1_000_000_000
@@ -115,7 +116,7 @@ final class MemoryLink: PeerLink {
     var isClosed: Bool { pipe.isClosed }
     var unfinished: Int { input.unfinished }
 
-    /// Whether a `read` brings anything.
+    /// Whether a `read` would bring anything.
     var isReadable: Bool { !isAtEnd && (!pipe.arrived.isEmpty || pipe.isClosedByBroker) }
 
     func send(_ bytes: [UInt8], until deadline: Deadline) -> Int {

@@ -3,21 +3,22 @@ internal import StrataCore
 
 /// Real module processes on a test's bus.
 extension TestBus {
-    /// Starts a module's executable as the launcher would: with
-    /// `STRATA_SOCKET`, `STRATA_MODULE`, `STRATA_TOKEN` and `STRATA_ENV`, and
-    /// vouched for. It is killed at the bus's end.
+    /// Starts a module's executable as the launcher would.
+    ///
+    /// The process gets `STRATA_SOCKET`, `STRATA_MODULE`, `STRATA_TOKEN` and `STRATA_ENV`, and
+    /// the test's launcher vouches for it. The end of the bus kills it.
     /// - Parameters:
-    ///   - executable: its path.
-    ///   - module: the row's name.
-    ///   - arguments: its arguments.
-    ///   - environment: further variables.
-    ///   - folder: where it works; nil is a temporary folder of its own, `folder(of:)`.
-    ///   - waits: false returns before the module is ready.
-    ///   - time: how long it may take to be ready.
-    ///   - file: where the test says so.
-    ///   - line: where the test says so.
-    /// - Throws: `TestFailure` with what it wrote where it doesn't get ready: at once
-    ///   where it has ended.
+    ///   - executable: the path of the executable.
+    ///   - module: the name of the module's row.
+    ///   - arguments: the program's arguments.
+    ///   - environment: further environment variables.
+    ///   - folder: the working folder; nil for a temporary folder of its own, `folder(of:)`.
+    ///   - waits: false to return before the module is ready.
+    ///   - time: how long the module may take to become ready.
+    ///   - file: the file that a failure names.
+    ///   - line: the line that a failure names.
+    /// - Throws: `TestFailure` with the module's output if it isn't ready in time, or as soon as
+    ///   it ends.
     @discardableResult
     public func start(
         _ executable: String, as module: String, _ arguments: [String] = [], environment: [String: String] = [:],
@@ -47,24 +48,23 @@ extension TestBus {
         return program
     }
 
-    /// Tells the bus, as its launcher, that a module is being started.
-    /// - Returns: a token for its hello.
+    /// Tells the bus, as its launcher, that a module is starting.
+    /// - Returns: a token for the module's hello.
     func announceStart(of module: String) throws -> String {
         try launcher().asked(
             "bus/moduleState", ["module": .string(module), "state": "starting", "reason": "a test starts it"])
         return makeToken()
     }
 
-    /// The folder in which `start` lets a module work where the test names no other: made
-    /// where it isn't there yet, and removed with the bus. A test may put files into it.
+    /// Returns the working folder that `start` gives a module by default, and makes it if needed.
+    /// It is removed with the bus. A test may put files into it.
     public func folder(of module: String) throws -> String {
         let path = "\(folder)/of \(module)"
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw TestFailure.system("make \(path)", errno) }
         return path
     }
 
-    /// Waits until a module is in a state of `bus/modules`, by the bus's own
-    /// `watch`.
+    /// Waits until `bus/modules` would report this state of a module. Uses the bus's own `watch`.
     public func waitUntil(
         _ module: String, is state: String, within time: Duration = TestBus.patience, file: StaticString = #fileID,
         line: UInt = #line
@@ -72,7 +72,8 @@ extension TestBus {
         try wait(for: module, state, time, file, line) { nil }
     }
 
-    /// - Parameter ended: says how the module has ended; then nothing is waited for.
+    /// Waits until a module is in a state.
+    /// - Parameter ended: returns how the module has ended, or nil. An end stops the wait.
     func wait(
         for module: String, _ state: String, _ time: Duration, _ file: StaticString, _ line: UInt,
         unless ended: () -> String?
@@ -92,7 +93,7 @@ extension TestBus {
                 return true
             }
             guard let end = ended() else { return nil }
-            // What the bus has to say of it comes first.
+            // First take in what the bus still has to say about the module.
             try peer.settle(file: file, line: line)
             throw peer.failure("\(module) ended with \(end) and was not \(state); \(peer.whatCame)", file, line)
         }

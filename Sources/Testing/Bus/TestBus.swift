@@ -1,18 +1,18 @@
 internal import Glibc
 public import StrataCore
 
-/// A real broker on a socket of its own, for one test: on a thread of this
-/// process, or as a given executable.
+/// A real broker on a socket of its own, for one test.
 ///
-/// The process of the test is all its peers: modules are connected by hand
-/// (`module`, `play`), as real executables (`start`), or with no manners at all
-/// (`connect`). `run` ends everything, also where the test throws.
+/// The broker runs on a thread of this process, or as a given executable. The test's process
+/// plays all of its peers. A test connects modules by hand (`module`, `play`), starts real
+/// executables (`start`), or opens bare connections that follow no rules (`connect`). `run` ends
+/// everything, even if the test throws.
 public class TestBus {
-    /// The app that it is the bus of.
+    /// The table of the bus's app.
     public let table: AppTable
-    /// The broker's socket.
+    /// The path of the broker's socket.
     public let path: String
-    /// A folder of this bus's own, for whatever a test needs.
+    /// A folder for whatever the test needs, removed with the bus.
     public var folder: String { temporary.path }
 
     let group: PeerGroup
@@ -27,10 +27,10 @@ public class TestBus {
 
     /// Starts a broker.
     /// - Parameters:
-    ///   - table: the app's.
-    ///   - executable: `strata-broker`; nil runs it in this process.
-    ///   - isLaunched: whether a broker in this process waits for it as its launcher,
-    ///     as one does that a launcher has started.
+    ///   - table: the app's table.
+    ///   - executable: the path of `strata-broker`; nil runs the broker in this process.
+    ///   - isLaunched: whether a broker in this process waits for this process as its launcher. A
+    ///     broker that a launcher has started does so.
     public init(_ table: AppTable, executable: String? = nil, isLaunched: Bool = false) throws {
         self.table = table
         group = PeerGroup()
@@ -49,7 +49,7 @@ public class TestBus {
         }
     }
 
-    /// A bus that nobody can reach but by `connect`: nothing listens at its path.
+    /// Makes a bus in memory. Only `connect` reaches it: nothing listens at its path.
     init(_ table: AppTable, _ memory: MemoryBus) throws {
         self.table = table
         self.memory = memory
@@ -60,20 +60,19 @@ public class TestBus {
 
     deinit { try? stop() }
 
-    /// Where the environment has `STRATA_TEST_HANDOVER`, brokers that run on a
-    /// thread are replaced after each round of their loop by one made of what they
-    /// wrote down.
+    /// Whether the environment has `STRATA_TEST_HANDOVER`. Then a broker on a thread is replaced
+    /// after each round of its loop, by one made from what it wrote down.
     public static let isHandedOverEachRound = getenv("STRATA_TEST_HANDOVER") != nil
 
-    /// How long an expectation waits before it fails: two minutes, or as many seconds as
-    /// the environment's `STRATA_TEST_PATIENCE` says.
+    /// How long an expectation waits before it fails: the seconds in the environment's
+    /// `STRATA_TEST_PATIENCE`, or 120 s.
     ///
-    /// It only ends a test that would hang: how fast a machine is, it doesn't judge.
+    /// It only ends a test that would hang. It doesn't judge how fast the machine is.
     public static let patience: Duration =
         getenv("STRATA_TEST_PATIENCE").flatMap { Int(String(cString: $0)) }.map { .seconds($0) } ?? .seconds(120)
 
-    /// Runs a test on a bus, and ends the bus: also where the test throws.
-    /// Fails where a played module's script has not come to its end.
+    /// Runs a test on a bus, and ends the bus, even if the test throws. Fails if the script of a
+    /// played module isn't finished.
     @discardableResult
     public static func run<Result>(
         _ table: AppTable, executable: String? = nil, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
@@ -95,7 +94,7 @@ public class TestBus {
         return result
     }
 
-    /// Waits until every played module's script is at its end.
+    /// Waits until the script of every played module is finished.
     public func finishScripts(within time: Duration = TestBus.patience) throws {
         let deadline = group.deadline(time)
         while true {
@@ -110,34 +109,34 @@ public class TestBus {
         }
     }
 
-    /// The time by the clock that this bus goes by.
+    /// The current time by the bus's clock.
     package var now: ContinuousClock.Instant { group.now }
 
     // MARK: peers
 
-    /// A connection that has said nothing yet.
+    /// Opens a connection that has said nothing yet.
     public func connect(_ label: String = "a connection", answersLifecycle: Bool = false) throws -> RawPeer {
         let link: any PeerLink = if let memory { try memory.connect(label) } else { try PeerSocket(path: path) }
         return RawPeer(link, label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
-    /// A connection that is made already: by another process, say.
+    /// Takes over a connection that already exists, for example one that another process made.
     /// - Parameters:
-    ///   - descriptor: connected to the broker, and without blocking; the peer
-    ///     closes it.
-    ///   - label: what failures call it.
-    ///   - answersLifecycle: whether it answers calls of `module/…` by itself.
+    ///   - descriptor: a non-blocking descriptor, connected to the broker. The peer closes it.
+    ///   - label: the name that failures use.
+    ///   - answersLifecycle: whether the peer answers calls of `module/…` by itself.
     public func connect(descriptor: Int32, _ label: String, answersLifecycle: Bool = false) -> RawPeer {
         RawPeer(PeerSocket(descriptor: descriptor), label: label, answersLifecycle: answersLifecycle, group: group)
     }
 
-    /// A module that has said hello and is ready; it answers its life cycle.
+    /// Connects a module that says hello, becomes ready, and answers its life cycle calls.
     /// - Parameters:
-    ///   - name: its name.
-    ///   - hello: members of hello's body beside `protocol` and `module`.
-    ///   - waits: false where its start waits for others.
-    ///   - file: where the test says so.
-    ///   - line: where the test says so.
+    ///   - name: the module's name.
+    ///   - hello: members of hello's body besides `protocol` and `module`.
+    ///   - waits: false if the module's start waits for other modules, to return before it is
+    ///     ready.
+    ///   - file: the file that a failure names.
+    ///   - line: the line that a failure names.
     public func module(
         _ name: String, _ hello: JSON = [:], waits: Bool = true, file: StaticString = #fileID, line: UInt = #line
     ) throws -> RawPeer {
@@ -147,7 +146,7 @@ public class TestBus {
         return peer
     }
 
-    /// A module that provides these interfaces and does what a script says.
+    /// Connects a module that provides these interfaces and follows a script.
     @discardableResult
     public func play(
         _ name: String, provides interfaces: [String] = [], _ hello: JSON = [:], file: StaticString = #fileID,
@@ -163,7 +162,7 @@ public class TestBus {
         return peer
     }
 
-    /// An operator's tool; the same one each time.
+    /// Returns an operator's tool, the same one each time.
     public func `operator`() throws -> RawPeer {
         if let knownOperator, !knownOperator.link.isAtEnd { return knownOperator }
         let peer = try connect("operator")
@@ -172,8 +171,8 @@ public class TestBus {
         return peer
     }
 
-    /// The launcher, played by this process; the same one each time. While it
-    /// is connected, rows that are not `manual` count as startable.
+    /// Returns the launcher, which this process plays: the same one each time. While it is
+    /// connected, rows that are not `manual` count as startable.
     public func launcher() throws -> RawPeer {
         if let knownLauncher, !knownLauncher.link.isAtEnd { return knownLauncher }
         let peer = try connect("launcher")
@@ -182,11 +181,11 @@ public class TestBus {
         return peer
     }
 
-    /// Lets the launcher vouch for a process as a module.
+    /// Vouches for a process as a module, as the launcher.
     /// - Parameters:
     ///   - module: the module's name.
-    ///   - pid: nil is this process, whose connections are the module's then.
-    ///   - token: nil makes one.
+    ///   - pid: the process; nil for this process, whose connections then belong to the module.
+    ///   - token: the token; nil makes one.
     /// - Returns: the token, for hello.
     @discardableResult
     public func vouch(for module: String, pid: Int32? = nil, token: String? = nil) throws -> String {
@@ -205,16 +204,16 @@ public class TestBus {
         return "token-\(nextToken)"
     }
 
-    /// What `bus/modules` says of a module's state.
+    /// Returns a module's state, as `bus/modules` reports it.
     public func state(of module: String) throws -> String {
         let answer = try `operator`().asked("bus/modules")
         let row = answer["modules"]?.array?.first { $0["name"]?.string == module }
         return row?["state"]?.string ?? "unknown"
     }
 
-    /// Lets the broker ask the launcher for the table again, which the launcher
-    /// answers with this one.
-    /// - Returns: what `bus/reload` was answered.
+    /// Makes the broker ask the launcher for the table again. The launcher answers with this
+    /// table.
+    /// - Returns: the answer to `bus/reload`.
     public func reload(_ table: AppTable, file: StaticString = #fileID, line: UInt = #line) throws -> ReceivedFrame {
         let (launcher, tool) = (try launcher(), try `operator`())
         let id = try tool.call("bus/reload")
@@ -233,7 +232,7 @@ public class TestBus {
         program?.child.send(signal: SIGTERM)
     }
 
-    /// Waits until the broker has ended by itself.
+    /// Waits until the broker has ended by itself. Throws if it doesn't end in time, or fails.
     public func waitUntilEnded(within time: Duration = TestBus.patience) throws {
         if let running = program {
             let end = try running.child.wait(within: time)
@@ -252,26 +251,25 @@ public class TestBus {
         }
     }
 
-    /// Runs a block while the broker, a process of its own, stands still: what
-    /// peers send in it is there for the broker at once when it goes on.
+    /// Runs a block while the broker's process is stopped. Whatever peers send in the block is
+    /// there for the broker at once when it continues.
     public func whileBrokerIsHalted(_ block: () throws -> Void) rethrows {
         program?.child.halt()
         defer { program?.child.send(signal: SIGCONT) }
         try block()
     }
 
-    /// The broker's process, where it has one of its own.
+    /// The broker's process; nil if it has none of its own.
     public var brokerPID: Int32? { program?.child.pid }
 
-    /// Kills the broker, where it is a process of its own.
+    /// Kills the broker if it is a process of its own.
     public func killBroker() {
         program?.child.kill()
         program = nil
     }
 
-    /// Closes every peer, ends the processes and the broker, and removes what
-    /// they leave. Throws where the broker does not end, or leaves its socket.
-    /// Twice is once.
+    /// Closes every peer, ends the processes and the broker, and removes their files. Throws if
+    /// the broker doesn't end or leaves its socket. Does nothing the second time.
     public func stop() throws {
         group.closeAll()
         for program in programs { program.kill() }

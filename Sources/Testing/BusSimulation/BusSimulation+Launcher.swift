@@ -1,13 +1,13 @@
 import StrataCore
 
-/// What the launcher does, and what becomes of its processes.
+/// What the launcher does, and what happens to its processes.
 extension BusSimulation {
-    /// The launcher's session; nil where there is none.
+    /// The launcher's session; nil if there is none.
     private var launcher: SimulatedSession? {
         current.last { $0?.role == .launcher && $0?.isUsable == true } ?? nil
     }
 
-    /// Starts a process for a row, says so, and lets it connect.
+    /// Starts a process for a row, vouches for it, and connects it.
     func spawn(_ place: Int) {
         guard let launcher, app.modules[place].row.start != .manual else { return }
         let pid = Int32(1_000 + referee.sessions.count)
@@ -19,7 +19,7 @@ extension BusSimulation {
         connect(place, pid, token: token, Int(pid))
     }
 
-    /// Ends a row's process, and says so.
+    /// Ends a row's process, and reports its new state to the bus.
     func kill(_ place: Int, _ choice: Int) {
         guard let session = current[place] ?? nil, session.token != nil else { return }
         tell("# \(session.label)'s process ends")
@@ -35,14 +35,14 @@ extension BusSimulation {
         order(launcher, "retire", #"{"module":"\#(SimulatedApp.name(place))"}"#)
     }
 
-    /// Asks the bus for something, as the launcher.
+    /// Sends the bus a request, as the launcher.
     private func order(_ launcher: SimulatedSession, _ action: String, _ body: String) {
         request(
             launcher, "call", .bus, #","to":"bus/\#(action)""#, body: { _ in body },
             step: SimulationStep(kind: .ask, peer: 0, a: 0, b: 5 << 4), isEndless: true)
     }
 
-    /// The launcher is asked for something.
+    /// Answers a request to the launcher.
     func obey(_ frame: SimulatedFrame, _ launcher: SimulatedSession) {
         let answer = SimulatedAnswer(kind: .reply, number: 0)
         let action = frame.to.dropFirst("launcher/".count)

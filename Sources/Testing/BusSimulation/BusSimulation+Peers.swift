@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What peers do and say.
+/// What peers do and send.
 extension BusSimulation {
     func act(_ step: SimulationStep, _ session: SimulatedSession) {
         switch step.kind {
@@ -29,7 +29,7 @@ extension BusSimulation {
 
     // MARK: Reading
 
-    /// Takes what has come, and answers some of it at once.
+    /// Reads the frames that have arrived, and answers some of them at once.
     func read(_ session: SimulatedSession) {
         session.pipe.take { _ in }
         let frames = session.inbox
@@ -59,7 +59,7 @@ extension BusSimulation {
         }
     }
 
-    /// The authorizer's answer.
+    /// Answers for the authorizer.
     private func judge(_ frame: SimulatedFrame, _ session: SimulatedSession) {
         let number = frame.number()
         let isAllowed = number % 3 != 0
@@ -91,7 +91,7 @@ extension BusSimulation {
             .answer(serving: served.id, request: served.request, .init(kind: .reply, number: number)))
     }
 
-    /// What a callee says and what its caller is to hear (section 6, Ends).
+    /// The errors that a callee may send, and what its caller should get (section 6, Ends).
     private static let errors: [(said: String, code: String, ran: BusError.Ran)] = [
         (#""code":"Own.error""#, "Own.error", .yes), (#""code":"failed","ran":"maybe""#, "failed", .maybe),
         (#""code":"overloaded""#, "overloaded", .no), (#""code":"unknown-action""#, "unknown-action", .no),
@@ -110,7 +110,7 @@ extension BusSimulation {
 
     // MARK: Requests
 
-    /// Makes a request of a session's, and sends it.
+    /// Makes a session's request, and sends it.
     func request(
         _ session: SimulatedSession, _ kind: String, _ target: SimulatedRequest.Target, _ members: String,
         body: (Int) -> String, step: SimulationStep, hasID: Bool = true, name: Int = 0, object: Int? = nil,
@@ -170,7 +170,8 @@ extension BusSimulation {
         #","p":"\#(String(repeating: "x", count: 1_500))""#, #","p":"\#(String(repeating: "x", count: 17_000))""#
     )
 
-    /// A body with a request's number, some of them longer, and some too long to be copied.
+    /// Returns a body with the request's number. Some bodies are longer, and some are too long to
+    /// be copied.
     private func body(_ step: SimulationStep) -> (Int) -> String {
         let rest = step.b & 31 == 1 ? Self.larger : step.b & 31 == 2 ? Self.long : ""
         return { #"{"n":\#($0)\#(rest)}"# }
@@ -240,7 +241,8 @@ extension BusSimulation {
             session, #"{"kind":"credit","id":\#(id),"credit":\#(credit)}"#, "", .credit(session.open[id] ?? 0, credit))
     }
 
-    /// One of the open requests; not by the order of a hashed collection.
+    /// Picks one of the open requests. Sorts them first, because a dictionary's order differs on
+    /// each run.
     private static func pick(_ open: [UInt64: Int], _ step: SimulationStep) -> UInt64? {
         open.isEmpty ? nil : open.keys.sorted()[step.a % open.count]
     }
@@ -298,7 +300,7 @@ extension BusSimulation {
 
     // MARK: Lies
 
-    /// What no honest peer sends. Some of it ends the connection.
+    /// Sends what no honest peer would send. Some of it ends the connection.
     private func lie(_ step: SimulationStep, _ session: SimulatedSession) {
         func raw(_ header: String) { send(session, header, "", .other) }
         switch step.a % 9 {

@@ -1,15 +1,17 @@
 import StrataBus
 import StrataCore
 
-/// A bus, its peers, the bytes between them and the time, all of it made up from a seed.
+/// A simulation of a bus, its peers, the bytes between them and the time. A seed chooses all of
+/// it.
 ///
-/// The bus is the broker's own, without its sockets. Peers call, answer, broadcast, report, stall,
-/// lie and crash; bytes come in any pieces; time jumps; and the broker is replaced between any two
-/// events. After each event a referee judges by docs/protocol.md what has come.
+/// The bus is the broker's own, without its sockets. Peers call, answer, broadcast, report,
+/// stall, lie and crash. Bytes arrive in chunks of any size, time jumps, and the broker may be
+/// replaced between any two events. After each event a referee judges by docs/protocol.md what
+/// has arrived.
 ///
-/// After the simulations of FoundationDB and TigerBeetle.
+/// Modelled on the simulations of FoundationDB and TigerBeetle.
 package final class BusSimulation {
-    /// What follows from the seed, and how many steps there are by default.
+    /// The number of steps that a seed gets by default.
     package static let defaultSteps = 400
 
     let app: SimulatedApp
@@ -17,26 +19,26 @@ package final class BusSimulation {
     let referee: Referee
     private let steps: [SimulationStep]
     private let peers: [SimulatedSession.Role]
-    /// Of each peer, the session that it has.
+    /// The current session of each peer.
     private(set) var current: [SimulatedSession?]
     private let capacities: [Int]
-    /// Whether the app ends in order; else all peers close.
+    /// Whether the run ends with an orderly shutdown; else all peers close.
     private let shutsDown: Bool
     private let scanner = HeaderScanner()
     private var nextAnswer = 1
     private var live: [SimulatedSession] = []
     private var byNumber: [UInt64: SimulatedSession] = [:]
-    /// Gets what happens, line by line; nil where nobody wants it.
+    /// Receives the story, line by line; nil if no story is wanted.
     private let teller: ((String) -> Void)?
 
-    /// How many events the bus was told of.
+    /// The number of events that the broker has handled.
     package var events: UInt64 { broker.events }
 
     init(seed: Int, steps: [SimulationStep], telling teller: ((String) -> Void)? = nil) {
         var numbers = SeededGenerator(seed)
         app = SimulatedApp(&numbers)
         peers = Self.peers(app)
-        // A short queue is full only where its pipe takes little.
+        // A short queue fills up only if the pipe behind it is small.
         let most = app.table.limits.queue == 1 << 10 ? 3 : 5
         capacities = peers.map { _ in [64, 700, 8 << 10, 208 << 10, 208 << 10][numbers.below(most)] }
         broker = MemoryBroker(app.table, MemoryProcesses(), user: 1_000)
@@ -56,21 +58,22 @@ package final class BusSimulation {
             + [app.hasLauncher ? .launcher : .operator] + [.module(0)]
     }
 
-    /// The app of a seed, with steps that somebody else has chosen.
-    /// - Parameter choices: six bytes of each step.
+    /// The app of a seed, with steps that the caller has chosen.
+    /// - Parameter choices: six bytes for each step.
     package convenience init(seed: Int, choices: [UInt8]) {
         let steps = stride(from: 0, to: choices.count, by: 6).map { SimulationStep(choices[$0...].prefix(6)) }
         self.init(seed: seed, steps: Self.firstSteps(seed: seed) + steps)
     }
 
-    /// The steps of a seed.
+    /// Returns the steps of a seed.
     static func steps(seed: Int, count: Int) -> [SimulationStep] {
         var numbers = SeededGenerator(seed &+ 1 << 40)
         let mix = SimulationStep.Mix(&numbers)
         return firstSteps(seed: seed) + (0..<count).map { _ in mix.next(&numbers) }
     }
 
-    /// Connects all peers, the launcher and the operators first.
+    /// Returns the steps that connect all peers, the launcher before most modules, and spawn
+    /// every row.
     private static func firstSteps(seed: Int) -> [SimulationStep] {
         var numbers = SeededGenerator(seed)
         let app = SimulatedApp(&numbers)
@@ -79,8 +82,8 @@ package final class BusSimulation {
         return connects + spawns
     }
 
-    /// Does all steps, and lets everything come to its end.
-    /// - Returns: the first rule that did not hold.
+    /// Takes all steps, then lets everything come to its end.
+    /// - Returns: the first rule that was broken; nil if there is none.
     package func run() -> SimulationFinding? {
         for step in steps {
             take(step)
@@ -94,7 +97,7 @@ package final class BusSimulation {
         if let teller { teller(line()) }
     }
 
-    /// A frame as docs/protocol.md shows one, a long body cut short.
+    /// Formats a frame as docs/protocol.md shows one. Cuts a long body short.
     private static func line(_ header: [UInt8], _ body: [UInt8]) -> String {
         let shown = String(decoding: body.prefix(160), as: UTF8.self)
         return String(decoding: header, as: UTF8.self) + shown + (body.count > 160 ? "… (\(body.count) bytes)" : "")
@@ -122,13 +125,13 @@ package final class BusSimulation {
         look()
     }
 
-    /// Lets a peer read that has something to read.
+    /// Lets one peer with unread frames read.
     private func readOne(_ choice: Int) {
         let waiting = live.filter { $0.isUsable && !$0.isStalled && !$0.inbox.isEmpty }
         if !waiting.isEmpty { read(waiting[choice % waiting.count]) }
     }
 
-    /// The session of a peer, or of the next one that has one.
+    /// Returns the session of a peer, or else of the next peer that has one.
     private func usable(_ peer: Int) -> SimulatedSession? {
         for place in 0..<current.count {
             if let session = current[(peer + place) % current.count], session.isUsable { return session }
@@ -141,7 +144,7 @@ package final class BusSimulation {
     }
 
     private func deliver(_ step: SimulationStep) {
-        // One that has something to say, where there is one.
+        // Prefer a connection with unread bytes.
         let waiting = broker.connections.filter { $0.pipe.unread > 0 }
         guard let connection = waiting.isEmpty ? connection(step.a) : waiting[step.a % waiting.count] else { return }
         let most = step.b & 3 > 0 ? .max : 1 + (step.b >> 2) % 200
@@ -200,7 +203,7 @@ package final class BusSimulation {
         if session.life.joinedAt == .max, connection.hasSession { referee.joined(session) }
     }
 
-    /// Looks at what has come, and who is gone.
+    /// Takes in what has arrived, and notices which sessions have ended.
     private func look() {
         referee.time = broker.time
         var answers: [(SimulatedFrame, SimulatedSession)] = []
@@ -236,7 +239,7 @@ package final class BusSimulation {
         }
     }
 
-    /// What an ended session had open needs no answer.
+    /// Ends a session. Its open requests need no answer any more.
     private func end(_ session: SimulatedSession) {
         referee.ended(session)
         let open = Set(session.open.values)
@@ -244,7 +247,7 @@ package final class BusSimulation {
         referee.open.removeAll { open.contains($0) }
     }
 
-    /// Forgets closed connections, which live as long as somebody has them.
+    /// Releases closed connections, which stay alive as long as something refers to them.
     private func drop() {
         for session in live where session.pipe.isClosedByBroker { session.connection = nil }
         live.removeAll { $0.connection == nil }
@@ -260,7 +263,7 @@ package final class BusSimulation {
         connect(place, pid, token: nil, choice)
     }
 
-    /// Connects a peer's process.
+    /// Connects a peer from a process.
     func connect(_ place: Int, _ pid: Int32, token: String?, _ choice: Int) {
         guard broker.isListening else { return }
         let connection = broker.connect(PeerCredentials(pid: pid, uid: 1_000, gid: 1_000, seenAt: 0))
@@ -302,7 +305,7 @@ package final class BusSimulation {
         }
     }
 
-    /// Sends a frame, and remembers what it means.
+    /// Sends a frame, and records what it means.
     func send(_ session: SimulatedSession, _ header: String, _ body: String, _ meaning: SimulatedSession.Meaning) {
         tell("\(session.label) > " + Self.line(Array(header.utf8), Array(body.utf8)))
         send(session, bytes: FrameBytes.frame(Array(header.utf8), body: Array(body.utf8)), meaning)
@@ -346,7 +349,8 @@ package final class BusSimulation {
         referee.expect(!shutsDown || broker.hasEnded, .shutDown, "the app's end has begun, and has no end")
     }
 
-    /// Lets all happen that happens in the time to come: no deadline but none at all is later.
+    /// Lets the next 100 s pass, with everything that happens in them. All finite deadlines are
+    /// earlier.
     private func goOn() {
         let end = broker.time + 100_000_000_000
         while referee.finding == nil {
@@ -377,6 +381,6 @@ package final class BusSimulation {
 }
 
 extension SimulatedSession {
-    /// How the story names it.
+    /// The session's name in the story.
     var label: String { "\(name)\(number)" }
 }

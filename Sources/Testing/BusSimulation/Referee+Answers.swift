@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Answers: each ends one request, and says the truth about it.
+/// Judges answers: each ends one request, and must be true to what happened.
 extension Referee {
     func answered(_ frame: SimulatedFrame, _ session: SimulatedSession) {
         guard frame.id != 0 else { return }
@@ -127,7 +127,8 @@ extension Referee {
 
     private func failed(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
         let wasAnswered: Bool
-        // What finds no room in its caller's queue becomes another error (section 13).
+        // An answer that finds no room in its caller's queue is replaced with another error
+        // (section 13).
         let isTooMuch = frame.code == "overloaded" && frame.text.contains("limits.")
         if case .error(let code, let ran) = request.answer?.kind, code == frame.code, !isTooMuch {
             wasAnswered = true
@@ -146,7 +147,8 @@ extension Referee {
                 "\(name(request)) ended with \(frame.code) and ran no, and was delivered to \(sessions[request.delivery.sessions.first ?? 0].name)"
             )
         case .maybe:
-            // Begun, it will be delivered, though it wasn't when it ended.
+            // The bus finishes a frame that it has begun to write. So the request may be
+            // delivered after its end.
             let mayHaveBegun = sessions.contains { $0.input.isWithinFrame }
             expect(
                 !request.delivery.sessions.isEmpty || mayHaveBegun || request.isBusCall, .ran,
@@ -161,7 +163,7 @@ extension Referee {
         judge(frame, request, session)
     }
 
-    /// Whether a table's rules are against it.
+    /// Whether a table's rules forbid the request.
     private func isRefused(_ request: SimulatedRequest, _ session: SimulatedSession, by table: AppTable) -> Bool {
         switch request.target {
         case .action(let owner, _): !app.mayCall(session.place, owner, rank: session.rank, by: table)
@@ -174,7 +176,7 @@ extension Referee {
         }
     }
 
-    /// Whether the bus may say this code.
+    /// Checks that the bus may answer with this error code.
     private func judge(_ frame: SimulatedFrame, _ request: SimulatedRequest, _ session: SimulatedSession) {
         switch frame.code {
         case "deadline-exceeded":
@@ -213,7 +215,7 @@ extension Referee {
 }
 
 extension SimulatedRequest {
-    /// It is the bus's own to answer.
+    /// Whether the bus itself answers the request.
     var isBusCall: Bool {
         switch target {
         case .bus, .observe, .unobserve, .create, .release: true
@@ -221,13 +223,14 @@ extension SimulatedRequest {
         }
     }
 
-    /// Its callee has answered; of a report one with an error, or all.
+    /// Whether its callee has answered. For a report: whether one observer failed, or all have
+    /// answered.
     var hasAnswer: Bool {
         guard case .report = target, answer?.kind == .reply else { return answer != nil }
         return delivery.open == 0
     }
 
-    /// It goes to a module.
+    /// Whether the request goes to a module.
     var isForwarded: Bool {
         switch target {
         case .action, .instance, .url, .report: true
@@ -235,7 +238,7 @@ extension SimulatedRequest {
         }
     }
 
-    /// Whether it may have waited in the bus when the bus had handled so many frames.
+    /// Whether the request may have waited in the bus when the bus had handled `order` frames.
     func waited(at order: Int) -> Bool {
         isForwarded && mayWait && handling.order < order && delivery.order >= order && end.order >= order
     }

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// Calls and notices: each was sent, may be there, and comes once and in order.
+/// Judges calls and notices: each was sent, is allowed, and arrives once and in order.
 extension Referee {
     func called(_ frame: SimulatedFrame, _ session: SimulatedSession) {
         session.arrivals.creditOf[frame.id] = frame.credit
@@ -64,12 +64,12 @@ extension Referee {
         inOrder(request, at: session)
     }
 
-    /// Whether its sender may skip the authorizer.
+    /// Whether the sender may skip the authorizer.
     private func isTrusted(_ sender: SimulatedSession, _ request: SimulatedRequest) -> Bool {
         sender.place >= 0 && tables(of: request).contains { $0.modules[sender.place].trusted }
     }
 
-    /// The authorizer is asked.
+    /// Checks a call that asks the authorizer.
     private func asked(_ frame: SimulatedFrame, _ number: Int, _ session: SimulatedSession) {
         session.served.append(.init(id: frame.id, request: -1, to: "\(number)"))
         let request = requests[number]
@@ -101,7 +101,7 @@ extension Referee {
         }
     }
 
-    /// Frames of one sender come in their order.
+    /// Checks that frames of one sender arrive in the order in which they were sent.
     private func inOrder(_ request: SimulatedRequest, at session: SimulatedSession) {
         guard request.handling.order != .max, !request.wantsAuthorization else { return }
         // Requests that wait for a module keep their order among themselves.
@@ -161,7 +161,8 @@ extension Referee {
         inOrder(request, at: session)
     }
 
-    /// Observations of hello have no number before its answer, which comes first.
+    /// Returns the place of a notice's observation. Observations of hello get their numbers from
+    /// its answer, which arrives before any notice.
     private func observation(_ frame: SimulatedFrame, _ session: SimulatedSession) -> Int? {
         session.observations.firstIndex { $0.number == frame.subscription }
     }
@@ -180,7 +181,8 @@ extension Referee {
         requests[request.number].delivery.open += 1
     }
 
-    /// Whether an observer that has read all got each broadcast once, or was told how many it missed.
+    /// Checks that an observer that has read everything got each broadcast once, or heard how
+    /// many it missed.
     func check(_ observation: SimulatedObservation, of session: SimulatedSession) {
         let matching = broadcasts[observation.what.name].count { number in
             let request = requests[number]
@@ -189,7 +191,8 @@ extension Referee {
                 && (observation.what.object == nil || observation.what.object == request.object)
                 && request.end.code != "overloaded"
         }
-        // What another process of a row takes over is in force when that is ready.
+        // With `replace: overlap`, a new process takes over the observations when it is ready, so
+        // their count isn't exact.
         let isShared = session.place >= 0 && app.modules[session.place].row.replace == .overlap
         let isExact = observation.until == .max && !app.isTight && !isShared
         expect(

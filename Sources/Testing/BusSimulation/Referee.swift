@@ -1,23 +1,25 @@
 import StrataBus
 import StrataCore
 
-/// Judges what a simulated bus does by the protocol's page: it knows what peers have sent, in
-/// which order the bus has handled it, and what has come. It knows nothing of how the bus decides.
+/// The judge of a simulated bus, by the protocol's page.
+///
+/// It knows what peers have sent, in which order the bus has handled it, and what has arrived. It
+/// knows nothing about how the bus decides.
 final class Referee {
     let app: SimulatedApp
     var sessions: [SimulatedSession] = []
     var requests: [SimulatedRequest] = []
-    /// Those that were sent and have not ended.
+    /// The requests that were sent and have not ended, by their numbers.
     var open: [Int] = []
-    /// Broadcasts that were handled, by the notification's number.
+    /// The broadcasts that the bus has handled, by the notification's number.
     var broadcasts = [[Int]](repeating: [], count: SimulatedApp.notifications)
-    /// The instances that there were: who has created them, and the session where they were made.
+    /// All instances so far, each with the session that created it and the session that owns it.
     var created: [(name: String, creator: Int, owner: Int)] = []
-    /// The tables that there were; the last one is in force.
+    /// All tables so far. The last one is in force.
     private(set) var tables: [AppTable]
-    /// How many frames the bus has handled.
+    /// The number of frames that the bus has handled.
     var handledFrames = 0
-    /// Nanoseconds.
+    /// The bus's clock, in nanoseconds.
     var time: UInt64 = 0
     private(set) var finding: SimulationFinding?
 
@@ -28,12 +30,12 @@ final class Referee {
 
     var table: AppTable { tables[tables.count - 1] }
 
-    /// Those that were in force while the bus had a request.
+    /// The tables that were in force while the bus had a request.
     func tables(of request: SimulatedRequest) -> ArraySlice<AppTable> { tables[request.handling.table...] }
 
     var now: UInt64 { time / 1_000_000 }
 
-    /// Notes the first rule that doesn't hold.
+    /// Records the first rule that is broken.
     func expect(_ holds: Bool, _ rule: SimulationRule, _ message: @autoclosure () -> String) {
         guard !holds, finding == nil else { return }
         finding = SimulationFinding(rule: rule, message: message())
@@ -43,7 +45,7 @@ final class Referee {
         "\(sessions[request.session].name)'s request \(request.id) (number \(request.number), \(request.target))"
     }
 
-    /// The live session of a row.
+    /// Returns the live session of a row.
     func session(ofRow place: Int) -> SimulatedSession? {
         sessions.last { $0.place == place && $0.connection?.hasSession == true }
     }
@@ -62,7 +64,7 @@ final class Referee {
             if isOpen(number) { requests[number].isCancelled = true }
         case .credit(let number, let credit):
             guard isOpen(number), requests[number].isForwarded else { return }
-            // A report is no stream.
+            // A report is not a stream.
             if case .report = requests[number].target { return }
             requests[number].stream.credit += credit
             restart(number)
@@ -96,27 +98,27 @@ final class Referee {
         restart(number)
     }
 
-    /// Whether a row's module may not be ready. Where there is a launcher, which
-    /// retires modules, nobody outside the bus knows exactly.
+    /// Whether a row's module may not be ready. A launcher retires modules, so if there is one,
+    /// only the bus knows exactly.
     private func mayWait(for place: Int) -> Bool {
         app.hasLauncher || session(ofRow: place)?.life.isReady != true
     }
 
-    /// Whether a callee has it for sure and has not answered.
+    /// Whether a callee certainly has the request and has not answered.
     private func isServed(_ number: Int) -> Bool {
-        // A partial reply may have found no room, and ended it.
+        // A partial reply may have found no room, which ends the request.
         requests[number].isForwarded && requests[number].stream.handled.isEmpty
             && !requests[number].delivery.sessions.isEmpty && !isOver(number)
             && requests[number].delivery.sessions.allSatisfy { sessions[$0].connection?.isServed == true }
     }
 
-    /// Whether the bus has it open: its end may not have come to its sender yet.
+    /// Whether the bus has the request open. Its sender may not know of its end yet.
     func isOpen(_ number: Int) -> Bool {
         let request = requests[number]
         return request.state == .handled && !request.isCancelled && !request.stream.isOverdrawn && request.expiry > now
     }
 
-    /// Whether it has ended, or ends now because its parent has.
+    /// Whether the request has ended, or ends now because its parent has ended.
     func isOver(_ number: Int) -> Bool {
         let request = requests[number]
         return !isOpen(number) || request.isTakenBack || request.hasAnswer
@@ -124,17 +126,18 @@ final class Referee {
             || isParentOver(request)
     }
 
-    /// Whether what a request was made for has ended.
+    /// Whether the parent of a request has ended.
     func isParentOver(_ request: SimulatedRequest) -> Bool {
         guard request.parent >= 0 else { return false }
-        // A report ends when all notices are answered, and each of them by itself.
+        // A report ends when all notices are answered, but each notice ends by itself.
         if case .report = requests[request.parent].target {
             return isOver(request.parent) || !sessions[request.session].served.contains { $0.id == request.parentID }
         }
         return isOver(request.parent)
     }
 
-    /// A request's deadline begins: with it, and in a stream with each step.
+    /// Starts a request's deadline: when the request is handled, and again at each step of a
+    /// stream.
     private func restart(_ number: Int) {
         let request = requests[number]
         guard !request.isEndless else { return }
@@ -150,7 +153,7 @@ final class Referee {
         guard number >= 0, isOpen(number) else { return }
         switch answer.kind {
         case .partial:
-            // A partial reply to a notice is dropped (section 7).
+            // The bus drops a partial reply to a notice (section 7).
             if case .report = requests[number].target { return }
             guard requests[number].stream.handled.count < requests[number].stream.credit else {
                 requests[number].stream.isOverdrawn = true
@@ -160,12 +163,12 @@ final class Referee {
             restart(number)
         case .reply, .error:
             if case .report = requests[number].target { requests[number].delivery.open -= 1 }
-            // The first error of several observers counts.
+            // If several observers answer, the first error counts.
             if requests[number].answer.map({ $0.kind == .reply }) ?? true { requests[number].answer = answer }
         }
     }
 
-    // MARK: What became of a session
+    // MARK: What happened to a session
 
     func joined(_ session: SimulatedSession) {
         session.life.joinedAt = handledFrames
@@ -198,7 +201,8 @@ final class Referee {
 
     // MARK: The end
 
-    /// Nothing more happens, though all peers read what comes, and time has passed.
+    /// Checks what must hold when nothing more happens: all peers have read everything, and time
+    /// has passed.
     func settled() {
         for number in open {
             let request = requests[number]
@@ -218,7 +222,8 @@ final class Referee {
         for session in sessions where session.isLive && session.life.isWelcome {
             for observation in session.observations { check(observation, of: session) }
             for served in session.served where served.request >= 0 && !served.isCancelled {
-                // An observer goes on where another one has failed the report.
+                // After one observer fails a report, the other observers continue, without a
+                // cancel.
                 if case .report = requests[served.request].target, requests[served.request].answer != nil { continue }
                 expect(
                     requests[served.request].state != .ended, .cancelled,
@@ -227,12 +232,12 @@ final class Referee {
         }
     }
 
-    /// When the next deadline passes, in milliseconds; nil where none will.
+    /// When the next deadline passes, in milliseconds; nil if no request has one.
     var nextExpiry: UInt64? {
         open.lazy.map { self.requests[$0] }.filter { $0.state == .handled && $0.expiry != .max }.map(\.expiry).min()
     }
 
-    /// Whether a callee has the credit that was given for a call.
+    /// Checks that a callee has got exactly the credit that was given for a call.
     private func checkCredit(of served: SimulatedSession.Served, at session: SimulatedSession) {
         let request = requests[served.request]
         if case .report = request.target { return }
@@ -243,7 +248,7 @@ final class Referee {
             "\(name(request)) has given credit for \(request.stream.credit), and \(session.name) got \(credit)")
     }
 
-    /// The bus says that it has done all that is due.
+    /// Checks deadlines and quotas, after the bus has done everything that is due.
     func checkDeadlines(_ hasRoom: (SimulatedSession) -> Bool) {
         for session in sessions where session.isLive && hasRoom(session) {
             for served in session.served where served.request >= 0 { checkCredit(of: served, at: session) }

@@ -1,14 +1,14 @@
 import StrataCore
 
-/// The app of a simulation: a table, and what its modules say of themselves. All of it follows
-/// from a seed.
+/// The app of a simulation: its table, and what its modules declare. All of it follows from a
+/// seed.
 struct SimulatedApp {
-    /// What a row's module brings with its hello.
+    /// A row's module, and what it declares in its hello.
     struct Module {
         let row: AppTable.Row
-        /// A `single` interface; its action `b` wants authorization.
+        /// A `single` interface, whose action `b` needs authorization.
         let interface: String
-        /// One that is created for each user; nil where it has none.
+        /// An interface that has an instance for each user; nil if the module has none.
         let instances: String?
         let observed: [Observed]
     }
@@ -31,11 +31,11 @@ struct SimulatedApp {
 
     let table: AppTable
     let modules: [Module]
-    /// The place of the authorizer's module; nil where there is none.
+    /// The index of the authorizer's module; nil if there is none.
     let authorizer: Int?
     /// Whether a launcher starts modules; else all of them are started by hand.
     let hasLauncher: Bool
-    /// Whether anything is refused for want of room in `limits.total`.
+    /// Whether `limits.total` is so small that frames may be refused for it.
     let isTight: Bool
 
     init(_ numbers: inout SeededGenerator) {
@@ -89,14 +89,15 @@ struct SimulatedApp {
         observed(numbers.below(1 << 10))
     }
 
-    /// One of all that can be observed.
+    /// Returns one of all possible observations.
     static func observed(_ choice: Int) -> Observed {
         Observed(
             name: choice % notifications, object: choice >> 2 & 7 < objects ? choice >> 2 & 7 : nil,
             isLatest: choice >> 4 & 1 == 1)
     }
 
-    /// Another table of the app, as a reload brings one: what modules may do changes, and how they run.
+    /// Returns another table of the app, as a reload brings one. It changes what modules may do,
+    /// and how they run.
     func otherTable(_ choice: Int) -> AppTable {
         var numbers = SeededGenerator(choice)
         var table = table
@@ -114,8 +115,8 @@ struct SimulatedApp {
         return table
     }
 
-    /// Whether a module of that rank may create an instance at another module: no row requires an
-    /// interface that is created.
+    /// Whether a module of that rank may create an instance at another module. No row requires an
+    /// interface that has instances.
     func mayCreate(_ creator: Int, _ owner: Int, rank: Int, by table: AppTable) -> Bool {
         creator == owner || table.calls == .any
             || table.calls == .layered && modules[owner].row.rank <= rank

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// A frame that a simulated peer got.
+/// A frame that a simulated peer received.
 struct SimulatedFrame {
     var kind: Header.Kind
     var id: UInt64
@@ -19,7 +19,7 @@ struct SimulatedFrame {
     var subscription: Int
     var deadline: Int
     var credit: Int
-    /// As it came.
+    /// The header's bytes, as they arrived.
     var header: [UInt8]
     var body: [UInt8]
 
@@ -44,7 +44,8 @@ struct SimulatedFrame {
         self.body = Array(body)
     }
 
-    /// The number behind a name in the body, which peers write as `{"n":7}`; -1 where there is none.
+    /// Returns the number under a key of the body, which peers write as `{"n":7}`; -1 if there is
+    /// none.
     func number(_ name: StaticString = "n") -> Int {
         let key = [UInt8(ascii: "\""), name.utf8Start.pointee, UInt8(ascii: "\""), UInt8(ascii: ":")]
         guard body.count > 5, body.dropFirst().starts(with: key) else { return -1 }
@@ -59,11 +60,11 @@ struct SimulatedFrame {
     }
 }
 
-/// Makes frames of what a connection brings, and remembers an unfinished one.
+/// Splits the bytes of a connection into frames, and keeps an unfinished one.
 struct SimulatedInput {
     private var bytes: [UInt8] = []
 
-    /// - Returns: the frames that are whole now.
+    /// - Returns: the frames that are complete now.
     mutating func append(_ further: ArraySlice<UInt8>, _ scanner: HeaderScanner) throws -> [SimulatedFrame] {
         bytes += further
         var (frames, position): ([SimulatedFrame], Int) = ([], 0)
@@ -89,6 +90,6 @@ struct SimulatedInput {
         return frames
     }
 
-    /// Whether a frame has begun and isn't whole.
+    /// Whether a frame has begun and isn't complete.
     var isWithinFrame: Bool { !bytes.isEmpty }
 }

@@ -1,10 +1,10 @@
 import StrataCore
 
-/// A call, an open, a report or a broadcast of a simulated peer, or something that it asks of the
-/// bus, and what has become of it.
+/// A simulated peer's request, and what happened to it: a call, an open, a report, a broadcast,
+/// or a call to the bus.
 struct SimulatedRequest {
     enum Target: Equatable {
-        /// An action of the interface of the module at a place.
+        /// An action of the interface of the module at this index.
         case action(Int, String)
         case instance(String)
         case url(Int)
@@ -17,85 +17,85 @@ struct SimulatedRequest {
         case bus
     }
 
-    /// When the bus handled it.
+    /// The moment at which the bus handled the request.
     struct Handling {
-        /// By the count of frames that the bus has handled.
+        /// The number of frames that the bus had handled.
         var order = Int.max
-        /// Nanoseconds.
+        /// The time, in nanoseconds.
         var time: UInt64 = 0
-        /// The table that was in force, by its place.
+        /// The index of the table that was in force.
         var table = 0
     }
 
-    /// Who has got it.
+    /// The receivers of the request.
     struct Delivery {
-        /// The sessions.
+        /// The sessions that got it, by their numbers.
         var sessions: [Int] = []
-        /// How many frames the bus had handled then.
+        /// The number of frames that the bus had handled at its delivery.
         var order = Int.max
-        /// How many observers have not answered a report.
+        /// The number of observers that have not answered a report.
         var open = 0
     }
 
-    /// Its partial replies.
+    /// The request's partial replies.
     struct Stream {
         var credit: Int
-        /// Those that the bus has handled, by their numbers.
+        /// The numbers of the partial replies that the bus has handled.
         var handled: [Int] = []
-        /// How many have come to its sender.
+        /// The number of partial replies that have reached the sender.
         var seen = 0
-        /// Its callee has sent one for which there was no credit.
+        /// Whether the callee has sent a partial reply without credit for it.
         var isOverdrawn = false
     }
 
-    /// Its final answer.
+    /// The request's final answer.
     struct End {
         var code = ""
-        /// How many frames the bus had handled when it came to its sender.
+        /// The number of frames that the bus had handled when the answer reached the sender.
         var order = Int.max
-        /// It said that the request never ran.
+        /// Whether the answer said that the request never ran.
         var neverRan = false
     }
 
-    /// Where it stands, as its sender sees it.
+    /// The request's state, as its sender sees it.
     enum State: Equatable { case sent, handled, ended }
 
     let number: Int
     let session: Int
-    /// 0 where it has none.
+    /// The request's id in its frames; 0 if it has none.
     let id: UInt64
     let target: Target
-    /// The notification's, where it is one.
+    /// The number of the notification, if it is one.
     let name: Int
     let object: Int?
-    /// The rank that it is sent with.
+    /// The rank of its sender.
     let rank: Int
-    /// Milliseconds; nil for none.
+    /// The deadline in milliseconds; nil for none.
     let deadline: Int?
     let parent: Int
-    /// The number under which its sender serves the parent.
+    /// The id under which the sender serves the parent.
     let parentID: UInt64
     let skipsAuthorization: Bool
-    /// It has no deadline, whatever it says.
+    /// Whether it has no deadline, whatever its header says.
     let isEndless: Bool
 
     var state = State.sent
-    /// The session that owns the created instance; -1 when unknown.
+    /// The session that owns the created instance; -1 if unknown.
     var owner = -1
     var handling = Handling()
-    /// Milliseconds of the clock; `max` for never.
+    /// When it expires, in milliseconds of the bus's clock; `max` for never.
     var expiry = UInt64.max
     var delivery = Delivery()
     var isCancelled = false
-    /// Its callee has got a cancel.
+    /// Whether its callee has got a cancel.
     var isTakenBack = false
-    /// Its sender had as many open requests as it may have.
+    /// Whether its sender already had as many open requests as `limits.calls` allows.
     var isOneTooMany = false
     var isAllowed = false
-    /// What its callee answered at last, as the bus has handled it.
+    /// The callee's last answer that the bus has handled.
     var answer: SimulatedAnswer?
     var stream: Stream
     var end = End()
-    /// The bus may keep it until a module or the authorizer is there.
+    /// Whether the bus may keep it until a module or the authorizer is ready.
     var mayWait = false
 }

@@ -1,9 +1,9 @@
 import StrataBus
 import StrataCore
 
-/// A connection of a simulated peer, from its connecting to its end, and what passed over it.
+/// A connection of a simulated peer, from its start to its end, and what passed over it.
 final class SimulatedSession {
-    /// Who it says it is.
+    /// The role that its hello claims.
     enum Role: Equatable {
         case module(Int)
         case guest(String)
@@ -11,19 +11,19 @@ final class SimulatedSession {
         case launcher
     }
 
-    /// A frame that was sent and that the bus has not handled yet.
+    /// A frame that was sent, and that the bus has not handled yet.
     struct Sent {
-        /// Where it ends in the stream of all that the session sends.
+        /// The offset of its end in the stream of all bytes that the session sends.
         let end: UInt64
         let meaning: Meaning
     }
 
-    /// What the referee must know of a frame when the bus has handled it.
+    /// What a frame means to the referee, once the bus has handled it.
     enum Meaning {
         case hello
         case request(Int)
         case answer(serving: UInt64, request: Int, SimulatedAnswer)
-        /// The authorizer's.
+        /// The authorizer's answer.
         case verdict(request: Int, isAllowed: Bool)
         case cancel(Int)
         case credit(Int, Int)
@@ -32,42 +32,43 @@ final class SimulatedSession {
         case other
     }
 
-    /// A call or a reported notice that came to it.
+    /// A call or a reported notice that came to the session.
     struct Served {
         let id: UInt64
-        /// -1 where the bus asks.
+        /// The number of the request; -1 if the bus itself asks.
         let request: Int
         let to: String
         var isCancelled = false
     }
 
-    /// The instances that it has created, and that others have created at it.
+    /// The instances that the session has created, and those that other peers have created at it.
     struct Instances {
-        /// Those that it has created, each with the request that has released it, by its order.
+        /// The instances that it has created, each with the order of the request that released
+        /// it; `max` for none.
         var created: [String: Int] = [:]
-        /// The last one that it has created and not released.
+        /// The last instance that it has created and not released.
         var last: String?
-        /// Those at it that have ended, as it was told.
+        /// The instances at it that have ended, as far as it was notified.
         var released: Set<String> = []
     }
 
-    /// What is known of the order in which frames came.
+    /// The order in which frames arrived.
     struct Arrivals {
-        /// The last broadcast that came.
+        /// The order of the last broadcast that arrived.
         var lastBroadcast = -1
-        /// By sender, the order of the last frame that arrived from it. Requests that may have waited
-        /// have a key of their own.
+        /// The order of the last frame from each sender. Requests that may have waited have a key
+        /// of their own.
         var lastFrom: [Int: Int] = [:]
-        /// By the number of a call that it serves.
+        /// The credit for each call that the session serves, by the call's id.
         var creditOf: [UInt64: Int] = [:]
     }
 
-    /// What the bus has done with it.
+    /// What the bus has done with the session.
     struct Life {
-        /// When its hello was taken, by the count of events.
+        /// When its hello was taken, as a number of handled frames.
         var joinedAt = Int.max
         var isWelcome = false
-        /// It has answered `module/initialize`.
+        /// Whether it has answered `module/initialize`.
         var isReady = false
         var endedAt = Int.max
     }
@@ -77,30 +78,30 @@ final class SimulatedSession {
     let name: String
     let rank: Int
     let pipe: MemoryPipe
-    /// Nil when it has closed: what waits for it goes with it.
+    /// The broker's connection; nil once the broker has closed it, so that its memory is freed.
     var connection: MemoryConnection?
     let pid: Int32
-    /// What the launcher gave its process; nil where it was started by hand.
+    /// The token that the launcher gave its process; nil if the process was started by hand.
     let token: String?
-    /// What is observed from hello on.
+    /// The observations in its hello.
     let observed: [SimulatedApp.Observed]
 
     // What it sends.
     var bytesSent: UInt64 = 0
     var sent: [Sent] = []
     var nextID: UInt64 = 2
-    /// Its requests without a final answer, by their numbers.
+    /// Its requests without a final answer: their numbers by their ids.
     var open: [UInt64: Int] = [:]
-    /// Its requests that have ended.
+    /// The numbers of its requests that have ended.
     var ended: [Int] = []
     var served: [Served] = []
-    /// Calls and notices that it has read and not answered.
+    /// The calls and notices that it has read and not answered.
     var pending: [Served] = []
     var instances = Instances()
-    /// Numbers that it has used for a second request, which may have been free.
+    /// The ids that it has used for a second request. An id may have been free again by then.
     var reused: Set<UInt64> = []
 
-    // What comes.
+    // What it receives.
     var input = SimulatedInput()
     var bytesSeen: UInt64 = 0
     var inbox: [SimulatedFrame] = []
@@ -126,12 +127,12 @@ final class SimulatedSession {
         self.observed = observed
     }
 
-    /// The peer may still send and get something.
+    /// Whether the peer may still send and receive.
     var isUsable: Bool { !pipe.isClosed && !pipe.isClosedByBroker && !pipe.hasEndedWriting }
-    /// Its session is there, as far as was seen.
+    /// Whether its session exists, as far as the referee has seen.
     var isLive: Bool { life.joinedAt != .max && life.endedAt == .max }
 
-    /// How many of its requests have ended since the bus had handled so many frames.
+    /// Returns how many of its requests have ended since the bus had handled `order` frames.
     func endedSince(_ order: Int, _ requests: [SimulatedRequest]) -> Int {
         ended.count { requests[$0].end.order >= order }
     }
@@ -143,13 +144,13 @@ final class SimulatedSession {
         }
     }
 
-    /// The place of its row; -1 where it is no row's.
+    /// The index of its row; -1 if it has no row.
     var place: Int { if case .module(let place) = role { place } else { -1 } }
 }
 
-/// An observation of a session's, and what came for it.
+/// A session's observation, and what arrived for it.
 struct SimulatedObservation {
-    /// 0 until its number is known.
+    /// The number of the observation; 0 until it is known.
     var number: Int
     let what: SimulatedApp.Observed
     let since: Int

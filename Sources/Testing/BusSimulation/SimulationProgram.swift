@@ -1,16 +1,16 @@
 internal import CUV
 internal import Glibc
 
-/// Runs simulations, seed after seed: the program behind `scripts/simulate`.
+/// The program behind `scripts/simulate`, which runs simulations for one seed after another.
 ///
-/// Each processor has a process of its own, so that a bus that crashes or hangs is found as any
-/// other mistake is. What was found is made shorter, and told.
+/// Each processor runs a separate process. So a bus that crashes or hangs is found like any other
+/// mistake. The program shortens and prints what it found.
 package struct SimulationProgram {
     private static let usage = """
         usage: simulate [--seeds N | --seconds N | --minutes N] [--from SEED] [--steps N] [--unshrunk]
                simulate --seed SEED [--steps N] [--unshrunk | --story]
         """
-    /// A seed that takes so long hangs, in seconds: others take some milliseconds.
+    /// The seconds after which a seed counts as hanging. Most seeds take some milliseconds.
     private static let patience: UInt32 = 30
 
     private var seeds = 1_000
@@ -21,7 +21,8 @@ package struct SimulationProgram {
     private var isTold = false
     private var isSingle = false
 
-    /// Does what the process's arguments say, and ends the process: with 1 where a rule didn't hold.
+    /// Does what the arguments say, and ends the process. The exit code is 1 if a rule was
+    /// broken.
     package static func main() -> Never {
         var program = SimulationProgram()
         guard program.read(CommandLine.arguments.dropFirst()) else {
@@ -29,7 +30,7 @@ package struct SimulationProgram {
             _ = write(STDERR_FILENO, text, text.count)
             exit(2)
         }
-        // Whoever ignores it hands that on, and then nobody could wait for the processes here.
+        // An ignored SIGCHLD is inherited, and then waiting for the child processes would fail.
         signal(SIGCHLD, SIG_DFL)
         exit(program.run() ? 0 : 1)
     }
@@ -61,15 +62,17 @@ package struct SimulationProgram {
 
     // MARK: Many seeds
 
-    /// What a process says; it alone writes.
+    /// The progress of one process, which alone writes it.
     private struct Progress {
         var seed = 0
         var seeds = 0
         var events = 0
     }
 
-    /// How many seeds a process simulates. A bus that is replaced leaves references that go in
-    /// circles, since a broker's memory goes with its program: so it goes here with the process.
+    /// The number of seeds that one process simulates.
+    ///
+    /// A replaced bus leaves reference cycles, because a real broker's memory ends with its
+    /// program. Here it ends with the process.
     private static let slice = 500
 
     private func run() -> Bool {
@@ -79,7 +82,7 @@ package struct SimulationProgram {
         guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
             memory != MAP_FAILED
         else {
-            // Because the processes couldn't say which seed they are at.
+            // Because the processes couldn't report which seed they are running.
             fatalError("there is no memory to share")
         }
         let progress = memory.bindMemory(to: Progress.self, capacity: places)
@@ -91,7 +94,7 @@ package struct SimulationProgram {
             while running.count < places, next < first + seeds, failed.isEmpty,
                 end.map({ ContinuousClock.now < $0 }) ?? true
             {
-                // Because fewer run than there are places.
+                // Because fewer processes run than there are places.
                 let place = (0..<places).first { !running.values.contains($0) }!
                 let range = next..<min(next + Self.slice, first + seeds)
                 running[Self.fork { self.simulate(range, until: end, progress + place) }] = place
@@ -125,7 +128,7 @@ package struct SimulationProgram {
         return .clean
     }
 
-    // MARK: One that failed
+    // MARK: A failed seed
 
     private func tell(_ seed: Int) {
         let all = BusSimulation.steps(seed: seed, count: steps)
@@ -133,7 +136,7 @@ package struct SimulationProgram {
         print("seed \(seed): \(ending)")
         print("again: scripts/simulate --seed \(seed)\(steps == BusSimulation.defaultSteps ? "" : " --steps \(steps)")")
         guard shrinks else { return }
-        // Each attempt to shorten a hang would take as long as a hang.
+        // Each attempt to shorten a hang would take as long as the hang.
         guard ending != .signal(SIGALRM) else {
             _ = tellStory(seed, all)
             return
@@ -143,11 +146,11 @@ package struct SimulationProgram {
         _ = tellStory(seed, kept)
     }
 
-    /// - Returns: whether no rule is broken.
+    /// - Returns: whether no rule was broken.
     private func tellStory(_ seed: Int, _ steps: [SimulationStep]) -> Bool {
         let process = Self.fork {
             alarm(Self.patience)
-            // Each line at once: the next step may be the last.
+            // Flush each line at once, because the next step may be the last.
             let simulation = BusSimulation(seed: seed, steps: steps) { line in
                 print(line)
                 fflush(nil)
@@ -159,7 +162,7 @@ package struct SimulationProgram {
         return Self.wait(process) == .clean
     }
 
-    /// How a simulation ends that has these steps, in a process of its own.
+    /// Runs a simulation with these steps in a process of its own, and returns how it ended.
     private func attempt(_ seed: Int, _ steps: [SimulationStep]) -> Ending {
         Self.wait(
             Self.fork {
@@ -200,7 +203,7 @@ package struct SimulationProgram {
 
     private static func wait(_ process: pid_t) -> Ending { waitForAny(process).ending }
 
-    /// - Parameter process: -1 for any.
+    /// - Parameter process: the process to wait for; -1 for any.
     private static func waitForAny(_ process: pid_t = -1) -> (process: pid_t, ending: Ending) {
         var status: Int32 = 0
         var ended: pid_t = -1

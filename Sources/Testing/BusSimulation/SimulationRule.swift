@@ -1,4 +1,4 @@
-/// What must always hold, by the section of docs/protocol.md that says so.
+/// A rule that must always hold, named after the section of docs/protocol.md that states it.
 package enum SimulationRule: String, Sendable, CaseIterable {
     case onceAnswered = "4 Kinds: an answer is for a request that is open"
     case joined = "5 Session: hello is answered before anything else is sent"
@@ -28,7 +28,7 @@ package enum SimulationRule: String, Sendable, CaseIterable {
     case alive = "4 Kinds: the bus goes on, whatever peers send"
 }
 
-/// A rule that did not hold.
+/// A rule that was broken.
 package struct SimulationFinding: Error, Sendable, Equatable, CustomStringConvertible {
     package let rule: SimulationRule
     /// What was seen, and what should have been.

@@ -1,8 +1,8 @@
-/// One step of a simulation: what is done, by which peer, and two numbers whose meaning depends
-/// on what is there then.
+/// One step of a simulation: what is done, by which peer, and two numbers. Their meaning depends
+/// on the state at that time.
 ///
-/// Steps are made without a look at what happens, and mean something wherever they stand: so some
-/// may be left out, and a failure that stays is shorter.
+/// Steps are made without knowing what happens, and mean something at any place in the list. So
+/// some can be left out, which makes a failure shorter.
 struct SimulationStep: Equatable {
     enum Kind: UInt8, CaseIterable {
         // What the machine does.
@@ -11,7 +11,7 @@ struct SimulationStep: Equatable {
         case connect, read, stall, hangUp, close, lie
         // What the launcher does.
         case spawn, kill, retire
-        // What a peer says.
+        // What a peer sends.
         case call, open, report, broadcast, cancel, credit, observe, unobserve, create, release, ask, flood, tell
         // What a peer answers.
         case reply, fail, partial
@@ -34,7 +34,7 @@ struct SimulationStep: Equatable {
             a: Int(all[2]) << 4 | Int(all[4] >> 4), b: Int(all[3]) << 4 | Int(all[5] >> 4))
     }
 
-    /// How often each kind comes: a seed leaves some out, and prefers others.
+    /// The weights of the kinds of steps. Each seed leaves some kinds out and prefers others.
     struct Mix {
         private var table: [Kind] = []
 
@@ -47,7 +47,7 @@ struct SimulationStep: Equatable {
                     case .writeOn, .idle, .wait: 3
                     case .connect, .call, .reply: 8
                     case .spawn, .credit: 3
-                    // It takes as long as a hundred others.
+                    // A replacement takes as long as about a hundred other steps.
                     case .replace: numbers.below(2)
                     default: [0, 1, 1, 2, 4, 8][numbers.below(6)]
                     }
@@ -64,12 +64,12 @@ struct SimulationStep: Equatable {
     }
 }
 
-/// Makes a list shorter that fails, so that only what matters is left.
+/// Makes a failing list shorter, until only what matters is left.
 ///
-/// Delta debugging: parts are left out, ever smaller ones (Zeller and Hildebrandt, 2002).
+/// This is delta debugging: it leaves out ever smaller parts (Zeller and Hildebrandt, 2002).
 enum Shrinking {
     /// - Parameter fails: whether a part of the list still fails in the same way.
-    /// - Returns: a part of which no single element can be left out.
+    /// - Returns: a part from which no single element can be left out.
     static func shortest<Element>(_ all: [Element], _ fails: ([Element]) -> Bool) -> [Element] {
         var kept = all
         var size = max(1, kept.count / 2)
