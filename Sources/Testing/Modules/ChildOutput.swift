@@ -6,7 +6,7 @@ final class ChildOutput {
     private(set) var descriptor: Int32
     private(set) var isAtEnd = false
     private var bytes: [UInt8] = []
-    /// The last so many bytes are kept.
+    /// The number of bytes that are kept at least: the last ones.
     private static let kept = 64 << 10
 
     init(_ descriptor: Int32, label: String) {
@@ -18,7 +18,7 @@ final class ChildOutput {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Reads once; called where `poll` said so.
+    /// Reads once. Call it when `poll` reports input.
     func read() {
         guard !isAtEnd else { return }
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { space in
@@ -32,14 +32,14 @@ final class ChildOutput {
         }
     }
 
-    /// Waits until the child has closed it.
+    /// Waits until the child has closed its output.
     func waitForEnd(_ deadline: Deadline) -> Bool { wait(deadline) { isAtEnd } }
 
-    /// Reads what is there, and waits for nothing.
+    /// Reads what is there, without waiting.
     func readWhatIsThere() { _ = waitForEnd(Deadline(.zero)) }
 
-    /// Waits for a line; what came of it where the child closed before, or the
-    /// deadline passed.
+    /// Waits for the first line, and returns it. Returns the part that arrived if the child
+    /// closes its output first, or the deadline passes.
     func waitForLine(_ deadline: Deadline) -> String {
         _ = wait(deadline) { isAtEnd || bytes.contains(UInt8(ascii: "\n")) }
         return String(text.prefix { $0 != "\n" })

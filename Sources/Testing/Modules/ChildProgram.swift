@@ -1,13 +1,13 @@
 internal import CUV
 internal import Glibc
 
-/// A process that a test started, ended by its number and reaped.
+/// A process that a test started. It is killed by its process id, and reaped.
 public final class ChildProgram {
-    /// How it ended.
+    /// How the process ended.
     public enum End: Sendable, Equatable, CustomStringConvertible {
-        /// By itself, with this code.
+        /// It ended by itself, with this code.
         case exit(Int32)
-        /// By this signal.
+        /// This signal ended it.
         case signal(Int32)
 
         public var description: String {
@@ -18,23 +18,24 @@ public final class ChildProgram {
         }
     }
 
-    /// Its number, also when it has ended.
+    /// The process id, which stays the same after the end.
     public let pid: Int32
-    /// Once it has ended and was waited for.
+    /// How it ended; nil until it has ended and was waited for.
     public private(set) var end: End?
     let output: ChildOutput
 
-    /// What it wrote to its standard output and error, as far as it was read.
+    /// What it wrote to standard output and standard error, as far as it was read.
     public var outputText: String { output.text }
 
-    /// Starts a program. Its output is read by the harness, its input is empty.
+    /// Starts a program. The harness reads its output; its input is empty.
     /// - Parameters:
-    ///   - executable: its path.
-    ///   - arguments: its arguments.
-    ///   - environment: beside this process's own, without its `STRATA_…`.
-    ///   - folder: where it works; nil is this process's own folder.
-    ///   - third: a descriptor that becomes its descriptor 3.
-    ///   - label: what failures call it.
+    ///   - executable: the path of the executable.
+    ///   - arguments: the program's arguments.
+    ///   - environment: variables beside this process's own. Its own `STRATA_…` variables are
+    ///     left out.
+    ///   - folder: the working folder; nil for this process's own.
+    ///   - third: a descriptor that becomes the program's descriptor 3.
+    ///   - label: the name that failures use.
     public init(
         _ executable: String, _ arguments: [String] = [], environment: [String: String] = [:],
         folder: String? = nil, third: Int32? = nil, label: String? = nil
@@ -54,8 +55,8 @@ public final class ChildProgram {
         let variables = Self.strings(Self.environment(environment))
         defer { (words + variables).forEach { free($0) } }
         var pid: pid_t = 0
-        // A test's thread may block signals, which a child would inherit: then
-        // SIGTERM would never reach it.
+        // A test's thread may block signals, and a child would inherit that. Then SIGTERM would
+        // never reach it.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -63,7 +64,7 @@ public final class ChildProgram {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        // It enters its folder first, and would look for a relative path from there.
+        // The child enters its folder first, and would look for a relative path from there.
         let path = realpath(executable, nil)
         defer { free(path) }
         let status = posix_spawn(
@@ -74,26 +75,26 @@ public final class ChildProgram {
 
     deinit { kill() }
 
-    /// Waits for the first line that it writes, and answers it without its end.
-    /// What came of it where the program ended before, or wrote none in time.
+    /// Waits for the first line that the program writes, and returns it without its newline.
+    /// Returns the part that arrived if the program ends first, or no line comes in time.
     public func firstLine(within time: Duration = TestBus.patience) -> String { output.waitForLine(Deadline(time)) }
 
-    /// Sends a signal.
+    /// Sends a signal, unless it has ended.
     public func send(signal: Int32) {
         if end == nil { Glibc.kill(pid, signal) }
     }
 
-    /// Halts it, and returns when it stands still; `SIGCONT` lets it go on.
+    /// Stops the process, and returns when it has stopped. `SIGCONT` continues it.
     func halt() {
         guard end == nil else { return }
         Glibc.kill(pid, SIGSTOP)
         var status: Int32 = 0
         while waitpid(pid, &status, WUNTRACED) < 0, errno == EINTR {}
-        // Where it has ended meanwhile, that is what was waited for.
+        // If the process has ended meanwhile, `waitpid` has reaped it.
         if status & 0xFF != 0x7F { end = Self.end(status) }
     }
 
-    /// Kills it, and reaps it. Twice is once.
+    /// Kills the process and reaps it. Does nothing the second time.
     public func kill() {
         guard end == nil else { return }
         Glibc.kill(pid, SIGKILL)
@@ -102,14 +103,14 @@ public final class ChildProgram {
         end = Self.end(status)
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the process has ended by itself.
     @discardableResult
     public func wait(
         within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> End {
         if let end { return end }
         let deadline = Deadline(time)
-        // Its output's end comes with its own, but where it handed that on.
+        // The output ends with the process, unless the process passed it on to another one.
         _ = output.waitForEnd(deadline)
         while true {
             if let end = endByNow() { return end }
@@ -122,7 +123,7 @@ public final class ChildProgram {
         }
     }
 
-    /// How it has ended; nil while it runs.
+    /// Returns how the process has ended; nil while it runs.
     func endByNow() -> End? {
         var status: Int32 = 0
         if end == nil, waitpid(pid, &status, WNOHANG) == pid { end = Self.end(status) }

@@ -1,23 +1,23 @@
 public import StrataCore
 
-/// What a played module does: an ordered list of what it expects and how it
-/// answers, and answers that hold all the time.
+/// The script of a played module: an ordered list of expected frames and answers, and standing
+/// answers.
 ///
 ///     let storage = try bus.play("Storage", provides: ["Storage"]) { script in
 ///         script.expectCall("Storage/get", ["key": "a"]).reply(["value": 1])
 ///         script.expectCall("Storage/put").fail("Storage.full")
 ///     }
 ///
-/// A frame that is neither next in the list nor answered all the time fails
-/// the test at its next wait.
+/// A frame must be the next one in the list, or have a standing answer. Any other frame fails the
+/// test at its next wait.
 public final class ModuleScript {
-    /// What the script does once an expected frame has come.
+    /// What the script does when an expected frame has arrived.
     public typealias Reaction = (RawPeer, ReceivedFrame) throws -> Void
 
     private var steps: [Step] = []
     private var standing: [(header: JSON, reaction: Reaction)] = []
 
-    /// One expectation, and what follows on it.
+    /// One expected frame, and the reactions to it.
     public final class Step {
         let header: JSON
         let body: JSON?
@@ -55,7 +55,7 @@ public final class ModuleScript {
             }
         }
 
-        /// Closes the module's connection, as its death would.
+        /// Closes the module's connection, as if the module had died.
         @discardableResult
         public func die() -> Step { then { peer, _ in peer.close() } }
 
@@ -69,7 +69,7 @@ public final class ModuleScript {
         var description: String { body.map { "\(header) + \($0)" } ?? "\(header)" }
     }
 
-    /// The next frame to the module is a call of this action.
+    /// Expects a call of this action as the next frame.
     @discardableResult
     public func expectCall(
         _ to: String, _ body: JSON? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -77,8 +77,7 @@ public final class ModuleScript {
         expect(["kind": "call", "to": .string(to)], body, file: file, line: line)
     }
 
-    /// The next frame to the module is a notice of this name; a report's is
-    /// answered with `reply`.
+    /// Expects a notice with this name as the next frame. Answer a report's notice with `reply`.
     @discardableResult
     public func expectNotice(
         _ name: String, _ body: JSON? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -86,7 +85,7 @@ public final class ModuleScript {
         expect(["kind": "notice", "name": .string(name)], body, file: file, line: line)
     }
 
-    /// The next frame to the module has these members.
+    /// Expects a frame with these members as the next frame.
     @discardableResult
     public func expect(
         _ header: JSON, _ body: JSON? = nil, file: StaticString = #fileID, line: UInt = #line
@@ -96,13 +95,13 @@ public final class ModuleScript {
         return step
     }
 
-    /// Answers calls of an action whenever they come, in no order.
+    /// Answers calls of an action whenever they come, in any order.
     public func answers(_ to: String, _ answer: @escaping (ReceivedFrame) throws -> JSON) {
         standing.append(
             (["kind": "call", "to": .string(to)], { peer, frame in try peer.reply(to: frame, try answer(frame)) }))
     }
 
-    /// Lets notices of a name come, in no order; a report's are answered.
+    /// Accepts notices with this name whenever they come, in any order. Answers those of reports.
     public func ignoresNotices(_ name: String) {
         standing.append(
             (
@@ -114,7 +113,8 @@ public final class ModuleScript {
     /// What the script waits for; nil at its end.
     var next: String? { steps.first.map { "\($0.description) (\($0.place.file):\($0.place.line))" } }
 
-    /// Handles a frame to the module. False leaves it to the test.
+    /// Handles a frame to the module.
+    /// - Returns: false to leave the frame to the test.
     func take(_ frame: ReceivedFrame, of peer: RawPeer) throws -> Bool {
         if let step = steps.first, frame.matches(step.header, body: step.body) {
             steps.removeFirst()
@@ -125,7 +125,7 @@ public final class ModuleScript {
             try reaction(peer, frame)
             return true
         }
-        // Answers to what the test sent through this peer are the test's.
+        // Answers to what the test sent through this peer belong to the test.
         guard frame.kind == "call" || frame.kind == "notice" else { return false }
         let waited = steps.first.map { "waits for \($0.description)" } ?? "is at its end"
         let (file, line) = steps.first?.place ?? (#fileID, #line)

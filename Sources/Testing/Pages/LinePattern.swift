@@ -1,9 +1,9 @@
-/// A line of a page that what a program writes is compared with.
+/// A line of a page, as a pattern for a line that a program writes.
 ///
-/// `…` is any text or none. A *placeholder*, such as `‹pid›`, is any text; one
-/// with an apostrophe in its name, `‹Storage's pid›`, is the same text wherever it
-/// stands. White space counts as one space, so that a placeholder may be longer
-/// than what it stands for in a table.
+/// `…` matches any text, also none. A *placeholder*, such as `‹pid›`, matches any text except
+/// none. If its name has an apostrophe, as in `‹Storage's pid›`, it stands for the same text
+/// everywhere. White space of any length counts as one space. So in a table, a placeholder may be
+/// longer than the text that it stands for.
 struct LinePattern {
     private enum Piece {
         case text(Substring)
@@ -32,8 +32,9 @@ struct LinePattern {
         self.pieces = pieces
     }
 
-    /// Whether a line is meant, and what it tells of placeholders that are the
-    /// same everywhere.
+    /// Matches a line.
+    /// - Returns: the known placeholders, with those from this line; nil if the line doesn't
+    ///   match.
     func matches(_ line: String, _ known: [String: String]) -> [String: String]? {
         Self.match(pieces[...], Self.squeezed(line)[...], known)
     }
@@ -57,7 +58,7 @@ struct LinePattern {
         }
     }
 
-    /// Takes as little as lets the other pieces match.
+    /// Takes the shortest text that lets the other pieces match.
     private static func shortest(
         _ name: Substring?, _ others: ArraySlice<Piece>, _ text: Substring, _ from: String.Index,
         _ known: [String: String]
@@ -72,8 +73,8 @@ struct LinePattern {
         }
     }
 
-    /// A command with its placeholders replaced by what they are known to be.
-    /// - Throws: ``TestFailure`` where one isn't known.
+    /// Replaces the placeholders of a command with their known values.
+    /// - Throws: ``TestFailure`` if one isn't known.
     static func filled(_ command: String, _ known: [String: String]) throws -> String {
         var text = ""
         var rest = command[...]

@@ -1,25 +1,24 @@
 internal import Glibc
 
-/// A page of documentation in Markdown, as the samples in it: its fenced blocks.
+/// A Markdown page of documentation, and the samples in it: its fenced blocks.
 ///
-/// A sample that isn't what its language alone says (a whole file, a session of
-/// a terminal) has a comment before it, which readers of the page don't see:
+/// A sample may be more than its language says, for example a whole file or a terminal session.
+/// Then a comment stands before it, which readers of the page don't see:
 ///
 ///     <!-- sample: file Sources/Greeter/Greeter.swift -->
 ///
-/// What follows `sample:` is the sample's marking. `only shown` is a sample that
-/// nobody runs or compiles. A comment of several lines that begins with
-/// `<!-- sample: given` holds lines that the next sample needs, and that the page
-/// doesn't show.
+/// The text after `sample:` is the sample's marking. A sample marked `only shown` is neither run
+/// nor compiled. A comment of several lines that begins with `<!-- sample: given` holds lines
+/// that the next sample needs, and that the page doesn't show.
 public struct Page: Sendable {
-    /// The page's file.
+    /// The path of the page's file.
     public let path: String
-    /// Its fenced blocks, in their order.
+    /// The fenced blocks of the page, in order.
     public let samples: [PageSample]
 
     /// Reads a page.
-    /// - Throws: ``TestFailure`` where it can't be read, a block or a comment has
-    ///   no end, or a marking has no block.
+    /// - Throws: ``TestFailure`` if the page can't be read, a block or a comment has no end, or a
+    ///   marking has no block.
     public init(_ path: String) throws {
         self.path = path
         var reader = PageReader(path)
@@ -53,7 +52,7 @@ private struct PageReader {
     private var given: [String] = []
     private var language = ""
     private var lines: [String] = []
-    /// Where the block or the comment that is open began.
+    /// The line on which the open block or comment began.
     private var begin = 0
 
     init(_ path: String) { self.path = path }
@@ -95,28 +94,28 @@ private struct PageReader {
 
 /// A fenced block of a ``Page``.
 public struct PageSample: Sendable {
-    /// The page's file.
+    /// The path of the page's file.
     public let page: String
     /// The number of its first line in the page.
     public let line: Int
-    /// What stands behind the fence: `swift`, `console`, `yaml`.
+    /// The language behind the fence, such as `swift`, `console` or `yaml`.
     public let language: String
-    /// What the comment before it says; empty where there is none.
+    /// The marking in the comment before it; empty if there is none.
     public let marking: String
-    /// Lines that it needs, and that the page doesn't show; before a `console`
-    /// block a script.
+    /// The lines that the sample needs, and that the page doesn't show. For a `console` block
+    /// they are a script.
     public let given: [String]
-    /// Its lines, without the fences.
+    /// The lines of the block, without the fences.
     public let lines: [String]
 
-    /// Its lines as a file has them.
+    /// The lines as the text of a file.
     public var text: String { lines.map { $0 + "\n" }.joined() }
 
-    /// Nobody runs or compiles it.
+    /// Whether it is neither run nor compiled.
     public var isOnlyShown: Bool { marking == "only shown" }
 
-    /// What follows a word that its marking begins with: of `file` the path. Nil
-    /// where it begins with another word.
+    /// Returns the rest of the marking after its first word, such as the path after `file`.
+    /// Returns nil if the marking begins with another word.
     public func marked(_ word: String) -> String? {
         marking.hasPrefix(word + " ") ? String(marking.dropFirst(word.count + 1)) : nil
     }

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// A terminal without a person: what a process sees, and the side on which
-/// keys are pressed and its output is read.
+/// A terminal without a person. One side belongs to a process. On the other side a test presses
+/// keys and reads the output.
 public final class PseudoTerminal {
-    /// The process's side, such as `/dev/pts/3`.
+    /// The path of the process's side, such as `/dev/pts/3`.
     public let path: String
-    /// The person's side.
+    /// The descriptor of the person's side.
     public private(set) var descriptor: Int32
 
-    /// Opens one of so many columns, and 24 rows.
+    /// Opens a terminal with this many columns, and 24 rows.
     public init(columns: UInt16) throws {
-        // posix_openpt and its like are hidden from Swift; these are what they
-        // do: TIOCSPTLCK unlocks the process's side, TIOCGPTN tells its number.
+        // Swift doesn't see posix_openpt and its siblings, so this does what they do. TIOCSPTLCK
+        // unlocks the process's side, and TIOCGPTN returns its number.
         descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         var (locked, number): (Int32, Int32) = (0, 0)
         guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
@@ -32,32 +32,34 @@ public final class PseudoTerminal {
         _ = write(descriptor, &key, 1)
     }
 
-    /// As if its window were closed; twice is once.
+    /// Closes the terminal, as if its window were closed. Does nothing the second time.
     public func close() {
         guard descriptor >= 0 else { return }
         Glibc.close(descriptor)
         descriptor = -1
     }
 
-    /// What the process wrote, up to the end of its side.
+    /// Reads what the process writes, up to the end of its side.
     public func readToEnd() -> String {
         var bytes: [UInt8] = []
         while let more = read() { bytes += more }
         return Self.text(bytes)
     }
 
-    /// What the process has written since; waits until there is something. Nil at
-    /// the end of its side.
+    /// Reads what the process has written since the last read, and waits until there is
+    /// something. Returns nil at the end of its side.
     func read() -> [UInt8]? {
         var chunk = [UInt8](repeating: 0, count: 4_096)
-        // A terminal's end is EIO.
+        // At a terminal's end, reading fails with EIO.
         let count = Glibc.read(descriptor, &chunk, chunk.count)
         return count <= 0 ? nil : Array(chunk[..<count])
     }
 
-    /// What a person can still read. A terminal ends lines with a carriage return,
-    /// too; and a program takes back a line, such as one of progress, by erasing it
-    /// from its start: whether it was shown hangs on the machine's speed.
+    /// Returns the text that a person can still read.
+    ///
+    /// A terminal ends lines with an additional carriage return. A program takes back a line,
+    /// such as a progress line, by erasing it from its start. Whether such a line was visible
+    /// depends on the machine's speed, so it is left out.
     static func text(_ bytes: [UInt8]) -> String {
         let erasing = Array("\r\u{1B}[K".utf8)
         var shown: [UInt8] = []

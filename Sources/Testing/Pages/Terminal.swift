@@ -1,25 +1,24 @@
 internal import Glibc
 
-/// A shell on a terminal of its own, into which lines are typed as a person
-/// types them.
+/// A shell on a terminal of its own. Lines are typed into it as a person types them.
 final class Terminal {
     /// `POSIX_SPAWN_SETSID`, which the C library's module hides.
     private static let newSession: Int32 = 0x80
-    /// What the shell writes where it waits for a line: no program writes that.
+    /// What the shell writes when it waits for a line. No program writes this.
     private static let prompt = "\u{2}ready\u{3}"
 
     private let console: PseudoTerminal
     private let shell: Int32
-    /// What has come and wasn't asked for yet.
+    /// The output that has arrived and was not returned yet.
     private var pending: [UInt8] = []
     private var isAtEnd = false
-    /// The shell runs a program in the foreground.
+    /// Whether the shell runs a program in the foreground.
     private(set) var isBusy = true
 
     /// Starts `bash` in a folder, and waits for its prompt.
     init(folder: String, environment: [String: String], columns: UInt16) throws {
         console = try PseudoTerminal(columns: columns)
-        // Nothing is asked of the person's own shell: no colours, no history.
+        // Nothing comes from the person's own shell: no colours, no history.
         let own = [
             "PS1": Self.prompt, "PS2": "", "TERM": "xterm", "NO_COLOR": "1", "HISTFILE": "/dev/null", "HOME": folder,
         ]
@@ -40,9 +39,9 @@ final class Terminal {
     /// Types ctrl-C.
     func interrupt() { console.type(3) }
 
-    /// Waits for the prompt, or until what has come is enough.
-    /// - Returns: what has come that no earlier answer had, in whole lines where
-    ///   the program goes on.
+    /// Waits for the prompt, or until enough output has arrived.
+    /// - Returns: the output since the last call. It is cut to whole lines if the program still
+    ///   runs.
     func output(until deadline: Deadline, to isEnough: ([String]) -> Bool) throws -> [String] {
         let end = Array(Self.prompt.utf8)
         while true {
@@ -70,8 +69,8 @@ final class Terminal {
         }
     }
 
-    /// Ends what runs in it, in order where that is possible, and the shell.
-    /// Twice is once.
+    /// Ends the running program, in order if possible, and the shell. Does nothing the second
+    /// time.
     func close() {
         guard !isAtEnd else { return }
         isAtEnd = true
@@ -85,7 +84,8 @@ final class Terminal {
         while waitpid(shell, &status, 0) < 0, errno == EINTR {}
     }
 
-    /// Who leads a session and opens a terminal has it.
+    /// Starts the shell as the leader of a new session. Such a process gets the terminal that it
+    /// opens as its controlling terminal.
     private static func start(_ terminal: String, _ environment: [String]) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -115,7 +115,7 @@ final class Terminal {
         return lines.map(String.init)
     }
 
-    /// A path as one word of a shell.
+    /// Quotes a path as one word of a shell.
     static func quoted(_ path: String) -> String {
         "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }

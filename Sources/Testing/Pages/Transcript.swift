@@ -1,20 +1,19 @@
-/// The terminal sessions of a page, run again: what the commands write must be
-/// what the page shows.
+/// A check of a page's terminal sessions: it runs the commands again, and compares their output
+/// with the page.
 ///
-/// A `console` block is a session. A line that begins with `$ ` is typed, and so
-/// are those with `> ` right behind it; `^C` is ctrl-C; everything else is what
-/// comes. A line that is only `…` stands for any number of lines. How a line is
-/// compared, and what placeholders are, is said at `LinePattern`: `…` in a line is
-/// any text, `‹pid›` any text but none, `‹Storage's pid›` the same text everywhere,
-/// also in commands.
+/// A `console` block is a session. A line that begins with `$ ` is typed, and so are the lines
+/// with `> ` right after it. `^C` is ctrl-C. Everything else is expected output. A line that is
+/// only `…` stands for any number of lines. Inside a line, `…` matches any text, and `‹pid›` any
+/// text except none. `‹Storage's pid›` stands for the same text everywhere, also in commands.
+/// `LinePattern` describes the comparison.
 ///
-/// All blocks are typed into one terminal, but those that are marked
-/// `<!-- sample: terminal NAME -->`: each name is a terminal of its own, for a
-/// program that goes on after its block. Its lines may come in any order, with
-/// others between, and a block without `$ ` is more of its output.
+/// All blocks are typed into one terminal, except those marked `<!-- sample: terminal NAME -->`.
+/// Each name has a terminal of its own, for a program that continues after its block. The lines
+/// of such a program may come in any order, with other lines between them. A block without `$ `
+/// shows more of its output.
 ///
-/// The given lines of a block are a script, which `/bin/sh` runs in the folder
-/// before the block is typed: it writes what the page doesn't show.
+/// The given lines of a block are a script. `/bin/sh` runs it in the folder before the block is
+/// typed. The script writes what the page doesn't show.
 public final class Transcript {
     private let page: Page
     private let folder: String
@@ -22,15 +21,16 @@ public final class Transcript {
     private let patience: Duration
     private let columns: UInt16
     private var terminals: [String: Terminal] = [:]
-    /// Lines of terminals that go on which no line of the page has met yet.
+    /// The lines of each named terminal that no line of the page has matched yet.
     private var unmet: [String: [String]] = [:]
     private var known: [String: String] = [:]
 
     /// - Parameters:
     ///   - page: the page whose `console` blocks are run.
-    ///   - folder: where the shells begin; it is their home, too.
-    ///   - environment: beside this process's own, without its `STRATA_…`.
-    ///   - columns: how wide the terminals are.
+    ///   - folder: the folder in which the shells begin, and their home.
+    ///   - environment: variables beside this process's own. Its own `STRATA_…` variables are
+    ///     left out.
+    ///   - columns: the width of the terminals.
     ///   - patience: how long each command may take.
     public init(
         _ page: Page, in folder: String, environment: [String: String] = [:], columns: UInt16 = 100,
@@ -43,9 +43,9 @@ public final class Transcript {
         self.patience = patience
     }
 
-    /// Runs the sessions, in the page's order, and ends the terminals.
-    /// - Returns: how many commands were typed.
-    /// - Throws: ``TestFailure`` at the first line that is not as the page has it.
+    /// Runs the sessions in the page's order, then ends the terminals.
+    /// - Returns: the number of commands that were typed.
+    /// - Throws: ``TestFailure`` at the first line that differs from the page.
     @discardableResult
     public func replay() throws -> Int {
         defer {
@@ -71,7 +71,7 @@ public final class Transcript {
         return count
     }
 
-    /// Runs what is given, up to the first command that fails.
+    /// Runs the given script, up to the first command that fails.
     private func prepare(_ sample: PageSample) throws {
         let script = "cd \(Terminal.quoted(folder))\n" + sample.given.joined(separator: "\n")
         let shell = try ChildProgram("/bin/sh", ["-ec", script], environment: environment, label: "what is given")
@@ -100,13 +100,13 @@ public final class Transcript {
         }
     }
 
-    /// Compares all that a command wrote, line by line.
+    /// Compares all output of a command, line by line.
     private func meet(_ wanted: [String], _ came: [String]) throws {
         var patterns = wanted[...]
         var lines = came[...]
         while let pattern = patterns.popFirst() {
             if LinePattern.isAnyLines(pattern) {
-                // Up to the first line that is the next one of the page.
+                // Skip to the first line that matches the page's next line.
                 guard let next = patterns.first else { return }
                 while let line = lines.first, LinePattern(next).matches(line, known) == nil { lines.removeFirst() }
                 continue
@@ -121,7 +121,7 @@ public final class Transcript {
         }
     }
 
-    /// Waits for lines of a program that may go on.
+    /// Waits for lines of a program that may continue to run.
     private func meetInAnyOrder(
         _ wanted: [String], _ terminal: Terminal, _ name: String, _ deadline: Deadline, mustEnd: Bool
     ) throws {
@@ -162,12 +162,12 @@ public final class Transcript {
     }
 }
 
-/// What is typed into a terminal, and what comes of it.
+/// A line that is typed into a terminal, and the output that is expected from it.
 struct TranscriptStep {
     enum Input: Equatable {
         case command(String)
         case interrupt
-        /// More output of what was typed in an earlier block.
+        /// More output of a program that was started in an earlier block.
         case nothing
     }
 
@@ -176,7 +176,7 @@ struct TranscriptStep {
     let line: Int
     private(set) var output: [String] = []
 
-    /// What is said of it where it fails.
+    /// The step's name in failures.
     var title: String {
         switch input {
         case .command(let command): "`\(command)`"
@@ -185,7 +185,7 @@ struct TranscriptStep {
         }
     }
 
-    /// The steps of a `console` block.
+    /// Returns the steps of a `console` block.
     static func steps(of sample: PageSample) -> [TranscriptStep] {
         var steps: [TranscriptStep] = []
         for (offset, line) in sample.lines.enumerated() {

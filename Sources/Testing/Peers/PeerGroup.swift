@@ -1,12 +1,13 @@
 internal import Glibc
 
-/// The peers of one bus, and the processes beside them, all served on the
-/// test's thread: while one is waited for, the others are read too, so that
-/// played modules answer without threads of their own.
+/// The peers of one bus, and the processes beside them.
+///
+/// All of them are served on the test's thread. While the test waits for one peer, the other
+/// peers are read too. So played modules can answer without threads of their own.
 final class PeerGroup {
     private var peers: [RawPeer] = []
     private var outputs: [ChildOutput] = []
-    /// The bus where its peers have no sockets; nil where they have.
+    /// The bus in memory; nil if the peers have sockets.
     private let bus: MemoryBus?
 
     init(_ bus: MemoryBus? = nil) { self.bus = bus }
@@ -14,16 +15,17 @@ final class PeerGroup {
     func add(_ peer: RawPeer) { peers.append(peer) }
     func add(_ output: ChildOutput) { outputs.append(output) }
 
-    /// A moment that is so far away, by the clock that the bus goes by.
+    /// A deadline this far in the future, by the bus's clock.
     func deadline(_ duration: Duration) -> Deadline { Deadline(duration, from: now) }
 
     func hasPassed(_ deadline: Deadline) -> Bool { deadline.hasPassed(at: now) }
 
-    /// The time by that clock.
+    /// The current time by the bus's clock.
     var now: ContinuousClock.Instant { bus?.now ?? .now }
 
-    /// Waits until something has come for somebody, and takes it in. Returns
-    /// false where nothing came before the deadline.
+    /// Waits until input has arrived for any peer or from any process, and takes it in.
+    /// - Parameter waiting: a peer that is read even if it is paused.
+    /// - Returns: false if nothing came before the deadline.
     @discardableResult
     func pump(until deadline: Deadline, for waiting: RawPeer? = nil) throws -> Bool {
         let readable = peers.filter { !$0.link.isAtEnd && ($0 === waiting || !$0.isPaused) }
@@ -47,12 +49,12 @@ final class PeerGroup {
         return true
     }
 
-    /// Takes in what has come already.
+    /// Takes in what has already arrived.
     func pumpWhatIsThere() throws {
         while try pump(until: deadline(.zero)) {}
     }
 
-    /// The first failure of a played module's script, once.
+    /// Throws the first failure of a played module's script, once.
     func throwScriptFailure() throws {
         for peer in peers {
             if let failure = peer.scriptFailure {
@@ -62,7 +64,7 @@ final class PeerGroup {
         }
     }
 
-    /// Scripts that are not at their end: a sentence for each.
+    /// A sentence for each script that is not at its end.
     var unfinishedScripts: [String] {
         peers.compactMap { peer in
             peer.script?.next.map { "\(peer.label) still waits for \($0)" }

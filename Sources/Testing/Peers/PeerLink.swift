@@ -1,36 +1,37 @@
-/// A peer's way to its broker: bytes go in, and frames come out.
+/// A peer's connection to its broker, which takes bytes and returns frames.
 package protocol PeerLink: AnyObject {
-    /// The broker's side has ended, or this side has closed.
+    /// Whether the broker's side has ended, or this side has closed.
     var isAtEnd: Bool { get }
-    /// This side has closed.
+    /// Whether this side has closed.
     var isClosed: Bool { get }
-    /// Bytes of a frame that is not whole yet.
+    /// The number of bytes of a frame that is not complete yet.
     var unfinished: Int { get }
 
-    /// Sends all of it, or says how much went before the deadline passed or the broker closed.
+    /// Sends the bytes, until the deadline passes or the broker closes.
+    /// - Returns: the number of bytes that were sent.
     func send(_ bytes: [UInt8], until deadline: Deadline) -> Int
-    /// Takes in what is there. Called where something is.
+    /// Takes in what has arrived. Call it when there is something.
     func read()
-    /// The next whole frame of what was taken in.
+    /// Returns the next complete frame that was taken in; nil if there is none.
     func nextFrame() throws -> ReceivedFrame?
-    /// Says that nothing more comes; reading goes on.
+    /// Ends this side's writing; reading continues.
     func endWriting()
     func close()
 }
 
-/// What has come from a broker, and the frames in it.
+/// The bytes that arrived from a broker, split into frames.
 package struct FrameInput {
     private var bytes: [UInt8] = []
     private var consumed = 0
 
     package init() {}
 
-    /// Bytes of a frame that is not whole yet.
+    /// The number of bytes of a frame that is not complete yet.
     package var unfinished: Int { bytes.count - consumed }
 
     package mutating func append(_ further: UnsafeRawBufferPointer) { bytes.append(contentsOf: further) }
 
-    /// The next whole frame.
+    /// Returns the next complete frame; nil if there is none.
     package mutating func nextFrame() throws -> ReceivedFrame? {
         guard unfinished >= 8 else { return nil }
         let length = FrameBytes.integer(bytes, at: consumed)

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// A connected Unix socket with poll's timeouts, and the frames that arrive on
-/// it. Never blocks longer than it is told to.
+/// A connected Unix socket with `poll`'s timeouts, and the frames that arrive on it. Never blocks
+/// beyond its deadline.
 package final class PeerSocket: PeerLink {
     package private(set) var descriptor: Int32
-    /// The other side has ended, or this side has closed.
+    /// Whether the other side has ended, or this side has closed.
     package private(set) var isAtEnd = false
     private var input = FrameInput()
 
@@ -29,13 +29,13 @@ package final class PeerSocket: PeerLink {
         }
     }
 
-    /// Takes over a connected socket, which does not block.
+    /// Takes over a connected, non-blocking socket.
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close() }
 
-    /// Sends all of it, or says how much went before the deadline passed or the
-    /// broker closed.
+    /// Sends the bytes, until the deadline passes or the broker closes.
+    /// - Returns: the number of bytes that were sent.
     package func send(_ bytes: [UInt8], until deadline: Deadline) -> Int {
         var sent = 0
         while sent < bytes.count, descriptor >= 0 {
@@ -54,7 +54,7 @@ package final class PeerSocket: PeerLink {
         return sent
     }
 
-    /// Reads what is there. Called where `poll` said so.
+    /// Reads what is there. Call it when `poll` reports input.
     package func read() {
         guard descriptor >= 0, !isAtEnd else { return }
         withUnsafeTemporaryAllocation(byteCount: 256 << 10, alignment: 16) { space in
@@ -67,7 +67,7 @@ package final class PeerSocket: PeerLink {
         }
     }
 
-    /// The next whole frame of what was read.
+    /// Returns the next complete frame that was read; nil if there is none.
     package func nextFrame() throws -> ReceivedFrame? { try input.nextFrame() }
 
     package var unfinished: Int { input.unfinished }
@@ -78,8 +78,8 @@ package final class PeerSocket: PeerLink {
 
     package func close() {
         guard descriptor >= 0 else { return }
-        // A child that another test starts just now has a copy until it runs its
-        // program, and the connection would end only then.
+        // Another test may be starting a child right now, which has a copy of the descriptor
+        // until it runs its program. Without this, the connection would end only then.
         shutdown(descriptor, Int32(SHUT_RDWR))
         Glibc.close(descriptor)
         descriptor = -1

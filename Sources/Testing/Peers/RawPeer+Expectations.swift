@@ -1,8 +1,8 @@
 public import StrataCore
 
-/// What a test waits for. Each has a deadline, and says what came instead.
+/// What a test waits for. Each expectation has a deadline, and reports what came instead.
 extension RawPeer {
-    /// The next frame matches: its header has these members, its body these.
+    /// Expects the next frame to have these members in its header, and these in its body.
     @discardableResult
     public func expect(
         _ header: JSON, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
@@ -15,24 +15,24 @@ extension RawPeer {
         return frame
     }
 
-    /// The next frame, whatever it is.
+    /// Returns the next frame, whatever it is.
     public func next(
         within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
         try nextFrame("a frame", time, file, line)
     }
 
-    /// The next frame; nil where none has come in time, or the connection has
-    /// ended: `hasEnded` says which.
+    /// Returns the next frame. Returns nil if none came in time or the connection has ended;
+    /// `hasEnded` says which.
     public func nextIfAny(within time: Duration) throws -> ReceivedFrame? {
         if inbox.isEmpty, !link.isAtEnd { _ = try group.pump(until: group.deadline(time), for: self) }
         return inbox.isEmpty ? nil : inbox.removeFirst()
     }
 
-    /// Whether the connection has ended, and all that came before has been taken.
+    /// Whether the connection has ended and all frames from it have been taken.
     public var hasEnded: Bool { link.isAtEnd && inbox.isEmpty }
 
-    /// The first frame that matches; those before it stay in the inbox.
+    /// Waits for the first frame that matches. The frames before it stay in the inbox.
     @discardableResult
     public func find(
         _ header: JSON, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
@@ -44,7 +44,7 @@ extension RawPeer {
         return inbox.remove(at: index)
     }
 
-    /// The final answer to a request; frames before it stay in the inbox.
+    /// Waits for the final answer to a request. The frames before it stay in the inbox.
     public func answer(
         to id: UInt64, within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws -> ReceivedFrame {
@@ -54,7 +54,7 @@ extension RawPeer {
         return inbox.remove(at: index)
     }
 
-    /// The request is answered by a reply with these members in its body.
+    /// Expects a request to be answered with a reply that has these members in its body.
     @discardableResult
     public func expectReply(
         to id: UInt64, body: JSON? = nil, within time: Duration = TestBus.patience, file: StaticString = #fileID,
@@ -68,7 +68,7 @@ extension RawPeer {
         return frame
     }
 
-    /// The request is answered by an error of this code, and of this `ran`.
+    /// Expects a request to be answered with an error of this code and, unless nil, this `ran`.
     @discardableResult
     public func expectError(
         to id: UInt64, _ code: String, ran: String? = nil, within time: Duration = TestBus.patience,
@@ -82,7 +82,7 @@ extension RawPeer {
         return frame
     }
 
-    /// The next frame is an error without id that leaves the connection as it is.
+    /// Expects the next frame to be an error without an id, which doesn't end the connection.
     @discardableResult
     public func expectRemark(
         _ code: String, file: StaticString = #fileID, line: UInt = #line
@@ -94,7 +94,7 @@ extension RawPeer {
         return frame
     }
 
-    /// The connection ends, nothing coming before.
+    /// Expects the connection to end before any frame comes.
     public func expectEnd(
         within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -104,9 +104,9 @@ extension RawPeer {
         }
     }
 
-    /// The connection ends, and its last frame is an error of this code without
-    /// id.
-    /// - Returns: that error; the frames before it stay in the inbox.
+    /// Expects the connection to end, with an error of this code and without an id as its last
+    /// frame.
+    /// - Returns: that error. The frames before it stay in the inbox.
     @discardableResult
     public func expectEnd(
         _ code: String, within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
@@ -118,21 +118,21 @@ extension RawPeer {
         return inbox.removeLast()
     }
 
-    /// A round trip: everything that this peer sent is handled, and everything
-    /// that the broker had for it has come, and stands in the inbox. What takes
-    /// the place of sleeping.
+    /// Makes a round trip: afterwards the broker has handled everything that this peer sent.
+    /// Everything that the broker had for this peer is in the inbox. Tests use it instead of
+    /// sleeping.
     public func settle(file: StaticString = #fileID, line: UInt = #line) throws {
         _ = try roundTrip(file, line)
     }
 
-    /// A round trip, and everything that came before its end, in order.
+    /// Makes a round trip, and returns everything that arrived before its end, in order.
     public func drain(file: StaticString = #fileID, line: UInt = #line) throws -> [ReceivedFrame] {
         let count = try roundTrip(file, line)
         defer { inbox.removeFirst(count) }
         return Array(inbox.prefix(count))
     }
 
-    /// After a round trip nothing has come.
+    /// Makes a round trip, and expects that nothing has arrived.
     public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
         let frames = try drain(file: file, line: line)
         guard frames.isEmpty else {
@@ -140,7 +140,7 @@ extension RawPeer {
         }
     }
 
-    /// - Returns: how many frames of the inbox came before the answer.
+    /// - Returns: the number of frames in the inbox that came before the answer.
     private func roundTrip(_ file: StaticString, _ line: UInt) throws -> Int {
         let id = newSettlingID()
         try send(["kind": "call", "id": id.json, "to": "bus/ping"])
@@ -161,8 +161,9 @@ extension RawPeer {
         return inbox.removeFirst()
     }
 
-    /// Reads until `found` says where in the inbox it is.
-    /// - Parameter pause: after how long it is looked again where nothing has come.
+    /// Reads until `found` returns a value.
+    /// - Parameter pause: the time after which `found` is called again even if nothing has
+    ///   arrived.
     func wait<Found>(
         _ what: @autoclosure () -> String, _ time: Duration, _ file: StaticString, _ line: UInt,
         looking pause: Duration? = nil,
@@ -199,6 +200,6 @@ extension RawPeer {
 }
 
 extension UInt64 {
-    /// As a number in a frame.
+    /// The value as a number in a frame.
     var json: JSON { .integer(Int64(clamping: self)) }
 }

@@ -1,13 +1,13 @@
 public import StrataCore
 
-/// Frames that are well formed: requests, answers and notifications.
+/// Well-formed frames: requests, answers and notifications.
 extension RawPeer {
     /// Calls an action.
     /// - Parameters:
-    ///   - to: `Interface/action`.
-    ///   - body: what is sent.
-    ///   - members: further members of the header, `deadline` or `parent`.
-    ///   - id: the request's; nil takes a new one.
+    ///   - to: the action, as `Interface/action`.
+    ///   - body: the body of the call.
+    ///   - members: further members of the header, such as `deadline` or `parent`.
+    ///   - id: the request's id; nil takes a new one.
     /// - Returns: the request's id.
     @discardableResult
     public func call(_ to: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil) throws -> UInt64 {
@@ -20,7 +20,7 @@ extension RawPeer {
         try request(["kind": "open", "url": .string(url)], nil, members, id)
     }
 
-    /// Reports to a module.
+    /// Sends a report to a module.
     @discardableResult
     public func report(
         _ name: String, to module: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil
@@ -28,7 +28,7 @@ extension RawPeer {
         try request(["kind": "report", "to": .string(module), "name": .string(name)], body, members, id)
     }
 
-    /// Broadcasts, asking how many notices were queued.
+    /// Sends a broadcast as a request, so that its reply tells the number of queued notices.
     @discardableResult
     public func broadcast(
         _ name: String, _ body: JSON? = nil, _ members: JSON = [:], id: UInt64? = nil
@@ -36,7 +36,7 @@ extension RawPeer {
         try request(["kind": "broadcast", "name": .string(name)], body, members, id)
     }
 
-    /// Broadcasts and waits for the number of recipients.
+    /// Sends a broadcast, and returns the number of its recipients.
     public func recipients(
         ofBroadcast name: String, _ body: JSON? = nil, _ members: JSON = [:], file: StaticString = #fileID,
         line: UInt = #line
@@ -45,7 +45,7 @@ extension RawPeer {
         return Int(answer.json["recipients"]?.integer ?? -1)
     }
 
-    /// Calls and waits for the final answer, be it a reply or an error.
+    /// Calls an action and waits for the final answer, a reply or an error.
     public func ask(
         _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
         file: StaticString = #fileID, line: UInt = #line
@@ -53,7 +53,7 @@ extension RawPeer {
         try answer(to: try call(to, body, members), within: time, file: file, line: line)
     }
 
-    /// Calls, and the answer is a reply: its body.
+    /// Calls an action, expects a reply, and returns its body.
     @discardableResult
     public func asked(
         _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
@@ -62,7 +62,7 @@ extension RawPeer {
         try expectReply(to: try call(to, body, members), within: time, file: file, line: line).json
     }
 
-    /// Calls, and the answer is an error of this code.
+    /// Calls an action, and expects an error of this code.
     @discardableResult
     public func refused(
         _ to: String, _ body: JSON? = nil, _ members: JSON = [:], with code: String,
@@ -72,7 +72,7 @@ extension RawPeer {
         try expectError(to: try call(to, body, members), code, ran: ran, within: time, file: file, line: line)
     }
 
-    /// The next frame is a call of this action.
+    /// Expects a call of this action as the next frame.
     @discardableResult
     public func expectCall(
         _ to: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
@@ -82,7 +82,7 @@ extension RawPeer {
         return try expect(header.adding(members), body: body, within: time, file: file, line: line)
     }
 
-    /// The next frame is a notice of this name.
+    /// Expects a notice with this name as the next frame.
     @discardableResult
     public func expectNotice(
         _ name: String, _ body: JSON? = nil, _ members: JSON = [:], within time: Duration = TestBus.patience,
@@ -98,7 +98,7 @@ extension RawPeer {
         try send(header.adding(members), body: body)
     }
 
-    /// A partial reply: others follow.
+    /// Sends a partial reply; more replies must follow.
     public func partialReply(to frame: ReceivedFrame, _ body: JSON = [:]) throws {
         try reply(to: frame, body, ["more": true])
     }
@@ -114,10 +114,10 @@ extension RawPeer {
         try send(header.adding(members), body: body)
     }
 
-    /// Gives up on a request; its answer still comes.
+    /// Cancels a request; its answer still comes.
     public func cancel(_ id: UInt64) throws { try send(["kind": "cancel", "id": id.json]) }
 
-    /// Lets so many more partial replies come.
+    /// Allows this many more partial replies to a request.
     public func credit(_ id: UInt64, _ credit: Int64) throws {
         try send(["kind": "credit", "id": id.json, "credit": .integer(credit)])
     }
@@ -133,12 +133,12 @@ extension RawPeer {
 
 /// Saying hello.
 extension RawPeer {
-    /// Says hello as a module and waits for the answer.
+    /// Says hello as a module, and waits for the answer.
     /// - Parameters:
     ///   - module: the module's name.
-    ///   - members: of hello's body, beside `protocol` and `module`.
-    ///   - file: where the test says so.
-    ///   - line: where the test says so.
+    ///   - members: members of hello's body besides `protocol` and `module`.
+    ///   - file: the file that a failure names.
+    ///   - line: the line that a failure names.
     /// - Returns: the answer's body.
     @discardableResult
     public func hello(
@@ -158,13 +158,13 @@ extension RawPeer {
         return welcome
     }
 
-    /// Sends a module's hello without waiting.
+    /// Sends a module's hello, without waiting for the answer.
     public func sendHello(_ module: String, _ members: JSON = [:]) throws -> UInt64 {
         let body: JSON = ["protocol": 1, "module": .string(module)]
         return try call("bus/hello", body.adding(members))
     }
 
-    /// Hello is refused with this code: one error, then the connection's end.
+    /// Expects hello to be refused: with one error of this code, then the connection's end.
     @discardableResult
     public func expectRefusal(
         of id: UInt64, _ code: String, file: StaticString = #fileID, line: UInt = #line
@@ -174,7 +174,7 @@ extension RawPeer {
         return error
     }
 
-    /// Waits until its start is done: it has answered `module/didStart`.
+    /// Waits until the module's start is finished: it has answered `module/didStart`.
     public func becomeReady(file: StaticString = #fileID, line: UInt = #line) throws {
         _ = try wait("the end of the start", TestBus.patience, file, line) {
             self.lifecycle.contains("didStart") ? true : nil

@@ -1,24 +1,24 @@
 public import StrataCore
 
-/// One connection to a broker, played by a test: it sends whatever it is told
-/// to, well formed or not, and waits for frames with a deadline.
+/// One connection to a broker, which a test plays. It sends whatever the test wants, well formed
+/// or not, and waits for frames with a deadline.
 ///
-/// Used on one thread. While it waits, the other peers of its bus are read
-/// too: those that answer their life cycle or play a script do so meanwhile.
+/// Use it on one thread. While it waits, the other peers of its bus are read too. Peers that
+/// answer their life cycle or play a script do so in that time.
 public final class RawPeer {
-    /// How messages name it.
+    /// The name that failures use.
     public var label: String
-    /// What hello answered.
+    /// The body of hello's answer.
     public internal(set) var welcome: JSON = .null
-    /// Whether calls to `module/…` are answered with `{}` on their own, and
-    /// kept from what is expected; they stand in `lifecycle` then.
+    /// Whether the peer answers calls of `module/…` with `{}` by itself. Such calls are recorded
+    /// in `lifecycle`, and expectations don't see them.
     public var answersLifecycle: Bool
-    /// The actions of `module/…` that were answered on their own, in order.
+    /// The actions of `module/…` that the peer answered by itself, in order.
     public internal(set) var lifecycle: [String] = []
-    /// While true, nothing is read but where this very peer waits: what is sent
-    /// to it piles up in the broker.
+    /// Whether to read only while the test waits for this very peer. Meanwhile the frames for it
+    /// pile up in the broker.
     public var isPaused = false
-    /// Frames that came and that nobody has taken yet.
+    /// The frames that have arrived and that the test has not taken yet.
     public internal(set) var inbox: [ReceivedFrame] = []
 
     let link: any PeerLink
@@ -26,7 +26,7 @@ public final class RawPeer {
     var script: ModuleScript?
     var scriptFailure: TestFailure?
     private var nextRequest: UInt64 = 1
-    /// Far from the numbers that tests choose by hand.
+    /// Far from the ids that tests choose by hand.
     private var nextSettling: UInt64 = 1 << 50
 
     init(_ link: any PeerLink, label: String, answersLifecycle: Bool, group: PeerGroup) {
@@ -43,7 +43,7 @@ public final class RawPeer {
             try PeerSocket(path: path), label: label, answersLifecycle: answersLifecycle, group: PeerGroup())
     }
 
-    /// A number for a request: each comes once.
+    /// Returns an id for a request, a new one each time.
     public func newID() -> UInt64 {
         defer { nextRequest += 1 }
         return nextRequest
@@ -56,9 +56,8 @@ public final class RawPeer {
 
     // MARK: sending
 
-    /// Sends bytes as they are. Throws where the broker does not take them all
-    /// in time; where it has closed, the rest is dropped in silence, since the
-    /// test will read why.
+    /// Sends bytes as they are. Throws if the broker doesn't take all of them in time. If the
+    /// broker has closed, the rest is dropped silently, because the test will read the reason.
     public func send(
         bytes: [UInt8], within time: Duration = TestBus.patience, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -69,7 +68,7 @@ public final class RawPeer {
         }
     }
 
-    /// Sends bytes in pieces, one system call each.
+    /// Sends bytes in chunks, with one system call each.
     public func send(bytes: [UInt8], inPiecesOf size: Int) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -83,12 +82,12 @@ public final class RawPeer {
         try send(bytes: FrameBytes.frame(header, body: body))
     }
 
-    /// Sends a frame whose header and body are written as they are.
+    /// Sends a frame with this exact header and body.
     public func send(header: String, body: String = "") throws {
         try send(bytes: FrameBytes.frame(Array(header.utf8), body: Array(body.utf8)))
     }
 
-    /// Says that nothing more comes; reading goes on.
+    /// Ends this side's writing; reading continues.
     public func endWriting() { link.endWriting() }
 
     /// Closes the connection.
@@ -99,7 +98,7 @@ public final class RawPeer {
 
     // MARK: taking in
 
-    /// Takes in what is there to be read.
+    /// Takes in what can be read.
     func readAll() throws {
         link.read()
         while let frame = try link.nextFrame() { try take(frame) }
@@ -123,10 +122,10 @@ public final class RawPeer {
         TestFailure("\(label): \(message)\(group.outputText)", file: file, line: line)
     }
 
-    /// What stands in the inbox, for a failure's message.
+    /// The content of the inbox, for a failure's message.
     var whatCame: String {
         if inbox.isEmpty { return link.isAtEnd ? "the connection ended" : "nothing came" }
-        // What came last says most about what did not come.
+        // The last frames say most about what did not come.
         let shown = inbox.suffix(8).map { "\n    \($0)" }.joined()
         let earlier = inbox.count > 8 ? "\n    … \(inbox.count - 8) frames before these" : ""
         return "came\(earlier)\(shown)\(link.isAtEnd ? "\n    and the connection ended" : "")"

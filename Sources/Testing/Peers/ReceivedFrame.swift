@@ -2,11 +2,11 @@ public import StrataCore
 
 /// A frame that came from the broker.
 public struct ReceivedFrame: Sendable, CustomStringConvertible {
-    /// The header's bytes as they came.
+    /// The header's bytes, as they arrived.
     public let headerBytes: [UInt8]
     /// The header as JSON.
     public let header: JSON
-    /// The body's bytes as they came; none is null.
+    /// The body's bytes, as they arrived; empty if there is no body.
     public let body: [UInt8]
 
     init(header: [UInt8], body: [UInt8]) throws {
@@ -18,35 +18,35 @@ public struct ReceivedFrame: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A header's member.
+    /// Returns a member of the header.
     public subscript(_ name: String) -> JSON? { header[name] }
 
-    /// What kind of frame it is.
+    /// The kind of the frame.
     public var kind: String { header["kind"]?.string ?? "" }
-    /// 0 where there is none.
+    /// The id; 0 if there is none.
     public var id: UInt64 { header["id"]?.integer.map { UInt64(clamping: $0) } ?? 0 }
-    /// Where it was sent; empty where the header doesn't say, as are the others.
+    /// The receiver; empty if the header names none. The same holds for the texts below.
     public var to: String { header["to"]?.string ?? "" }
-    /// Who sent it.
+    /// The sender.
     public var from: String { header["from"]?.string ?? "" }
     /// The notification's or event's name.
     public var name: String { header["name"]?.string ?? "" }
-    /// The error's code.
+    /// An error's code.
     public var code: String { header["code"]?.string ?? "" }
-    /// The error's message.
+    /// An error's message.
     public var message: String { header["message"]?.string ?? "" }
-    /// What an error says of its having been done.
+    /// Whether the request ran, as an error reports it.
     public var ran: String { header["ran"]?.string ?? "" }
-    /// Whether others follow for the same request.
+    /// Whether more frames follow for the same request.
     public var isPartial: Bool { header["more"]?.bool == true }
 
-    /// The body as JSON: null for none, and a text for what is no JSON.
+    /// The body as JSON: null for no body, and a string for a body that is not JSON.
     public var json: JSON {
         guard !body.isEmpty else { return .null }
         return (try? JSON(parsing: body)) ?? .string(String(decoding: body, as: UTF8.self))
     }
 
-    /// Whether it has at least these members; see `JSON.matches`.
+    /// Whether the frame has at least these members; see `JSON.matches`.
     public func matches(_ header: JSON, body: JSON? = nil) -> Bool {
         guard self.header.matches(header) else { return false }
         guard let body else { return true }
@@ -62,9 +62,9 @@ public struct ReceivedFrame: Sendable, CustomStringConvertible {
 }
 
 extension JSON {
-    /// Whether this has everything that a pattern has: an object all its
-    /// members, whatever else it holds; any other value must be equal. Arrays
-    /// are compared element by element, and have the same length.
+    /// Whether this value has everything that a pattern has. An object must have all members of
+    /// the pattern, and may have more. Arrays must have the same length, and are compared element
+    /// by element. Any other value must be equal.
     public func matches(_ pattern: JSON) -> Bool {
         switch (self, pattern) {
         case (.object(let members), .object(let wanted)):
@@ -79,14 +79,14 @@ extension JSON {
         }
     }
 
-    /// As bytes on the wire.
+    /// The value as bytes on the wire.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return bytes
     }
 
-    /// This object with further members behind its own.
+    /// Returns this object with further members after its own.
     func adding(_ further: JSON) -> JSON {
         .object((object ?? []) + (further.object ?? []))
     }
@@ -94,17 +94,17 @@ extension JSON {
 
 /// Frames as bytes, made without the code under test.
 public enum FrameBytes {
-    /// A whole frame.
+    /// Returns a whole frame.
     public static func frame(_ header: [UInt8], body: [UInt8] = []) -> [UInt8] {
         lengths(frame: UInt32(4 + header.count + body.count), header: UInt32(header.count)) + header + body
     }
 
-    /// A whole frame, of values.
+    /// Returns a whole frame, made from JSON values.
     public static func frame(_ header: JSON, body: JSON? = nil) -> [UInt8] {
         frame(header.bytes, body: body?.bytes ?? [])
     }
 
-    /// A frame's first eight bytes, true or not.
+    /// Returns a frame's first eight bytes. The lengths may be wrong.
     public static func lengths(frame: UInt32, header: UInt32) -> [UInt8] {
         bigEndian(frame) + bigEndian(header)
     }

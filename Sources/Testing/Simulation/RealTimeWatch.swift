@@ -5,14 +5,14 @@ internal import Synchronization
     @_spi(ExperimentalScheduling) @_spi(ExperimentalCustomExecutors) internal import _Concurrency
 #endif
 
-/// Notices when a simulated module waits for something outside of the simulation: that takes real
-/// time, and no seed controls its order.
+/// Notices when a simulated module waits for something outside the simulation. Such a wait takes
+/// real time, and no seed controls its order.
 ///
-/// One simulation runs at a time, on the thread that is `ModuleActor`'s for that time.
+/// One simulation runs at a time. Its thread is the thread of `ModuleActor` for that time.
 enum RealTimeWatch {
     private static let found = Mutex<String?>(nil)
 
-    /// Begins to watch.
+    /// Starts to watch.
     static func begin() {
         found.withLock { $0 = nil }
         ModuleExecutor.shared.setWake {
@@ -22,7 +22,7 @@ enum RealTimeWatch {
         }
     }
 
-    /// - Throws: the first thing that was noticed.
+    /// - Throws: `TestFailure` with the first thing that was noticed.
     static func check() throws {
         guard let found = found.withLock({ $0 }) else { return }
         throw TestFailure(
@@ -34,15 +34,15 @@ enum RealTimeWatch {
 
     private static func note(_ what: String) { found.withLock { $0 = $0 ?? what } }
 
-    /// The running task calls `Task.sleep`.
+    /// Called when the running task calls `Task.sleep`.
     fileprivate static func sleeps() {
         let name = ModuleActor.assumeIsolated { RunningHandler.name }
         note("\(name ?? "A module") uses `Task.sleep`.")
     }
 }
 
-// Swift 6.3 asks an executor of this form to schedule `Task.sleep`. With other compilers a sleep is
-// noticed when it ends.
+// Swift 6.3 asks an executor of this form to schedule `Task.sleep`. With other compilers, a sleep
+// is noticed when it ends.
 #if compiler(>=6.3) && compiler(<6.4)
     extension ModuleExecutor: SchedulingExecutor {
         package func enqueue<C: Clock>(
@@ -59,7 +59,7 @@ enum RealTimeWatch {
             scheduler.enqueue(job, after: delay, tolerance: tolerance, clock: clock)
         }
 
-        /// What sleeps where no executor says that it can.
+        /// The executor that sleeps if no preferred executor can: Swift's own.
         private var scheduler: any SchedulingExecutor {
             Task<Never, Never>.defaultExecutor as! any SchedulingExecutor  // because Swift's own is one
         }

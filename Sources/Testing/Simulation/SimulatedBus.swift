@@ -4,11 +4,12 @@ internal import StrataCore
 
 /// A bus in memory, with modules beside its peers. Numbers from a seed choose what happens next.
 ///
-/// The broker, each module and each peer have loops of their own in an app, so their turns come in
-/// any order here. Within a module everything keeps the order of its loop. Bytes arrive in any
-/// pieces. Time passes when nothing is left to do, and a little in between.
+/// In a real app the broker, each module and each peer have loops of their own. So their turns
+/// come in any order here. Within a module, everything keeps the order of its loop. Bytes arrive
+/// in chunks of any size. Time passes when nothing is left to do, and a little in between.
 ///
-/// `@unchecked Sendable` because all of it is on the simulation's thread, which is the actor's.
+/// `@unchecked Sendable` because all of it stays on the simulation's thread, which is the
+/// actor's.
 final class SimulatedBus: MemoryBus, @unchecked Sendable {
     /// Something that can happen next.
     private enum Turn {
@@ -28,7 +29,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
     private var transports: [SimulatedTransport] = []
     private var alarms: [SimulatedAlarm] = []
     private var blocking: [(label: String?, work: @Sendable () -> Void)] = []
-    /// When it has begun, in milliseconds of its clock.
+    /// The time of its start, in milliseconds of its clock.
     private var begin: UInt64 = 0
 
     init(_ table: AppTable, seed: Int) {
@@ -37,17 +38,17 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         begin = milliseconds
     }
 
-    /// Since its begin.
+    /// The time since its start.
     var elapsed: Duration { .nanoseconds(broker.time) - .milliseconds(begin) }
 
-    /// Its clock, as modules see it.
+    /// The time by its clock, as modules see it.
     var milliseconds: UInt64 { broker.time / 1_000_000 }
 
     override func connect(_ label: String) throws -> any PeerLink {
         MemoryLink(self, try pipe(of: ownPID), telling: StoryTeller(story, label))
     }
 
-    /// The broker reads it in a turn of its own.
+    /// Does nothing: the broker reads the peer's bytes in a turn of its own.
     override func peerActed() {}
 
     override func awaitInput(of wanted: [any PeerLink], until deadline: Deadline) throws -> [Int] {
@@ -65,13 +66,14 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
             let turn = turns[numbers.below(turns.count)]
             if case .peer(let index) = turn { return [index] }
             take(turn)
-            // A broker's round may end after any turn, and a machine may be busy with something else.
+            // A broker's round may end after any turn, and a machine may be busy with something
+            // else.
             if !broker.hasEnded, numbers.chance(1, in: 2) { broker.endRound() }
             if numbers.chance(1, in: 8) { pass(to: min(broker.time + moment(), time(of: deadline))) }
         }
     }
 
-    /// One of these places; none if there are none.
+    /// Picks one of these indices; none if there are none.
     private func chosen(of places: [Int]) -> [Int] { places.isEmpty ? [] : [places[numbers.below(places.count)]] }
 
     // MARK: Turns
@@ -119,7 +121,7 @@ final class SimulatedBus: MemoryBus, @unchecked Sendable {
         ModuleExecutor.shared.drain()
     }
 
-    /// How many of the bytes that were sent have arrived: all, or some.
+    /// Chooses how many of the sent bytes have arrived: all, or some.
     private func chunk(of count: Int) -> Int { numbers.chance(1, in: 2) ? .max : 1 + numbers.below(max(1, count)) }
 
     // MARK: Time

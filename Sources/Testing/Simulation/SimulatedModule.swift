@@ -1,15 +1,16 @@
 internal import Strata
 internal import StrataBus
 
-/// A module in a simulation: its own code, without a process.
+/// A module in a simulation, which runs its own code without a process.
 ///
 /// Global variables and files keep their contents when it ends.
 ///
-/// `@unchecked Sendable` because it is used on the simulation's thread alone.
+/// `@unchecked Sendable` because only the simulation's thread uses it.
 public final class SimulatedModule: @unchecked Sendable {
-    /// The row's name.
+    /// The name of its row.
     public let name: String
-    /// How it has ended; nil while it runs. A test that reads this expects the end.
+    /// How it has ended; nil while it runs. A test that reads this expects the end, so the end is
+    /// no failure.
     public var end: ChildProgram.End? {
         isEndSeen = true
         return ending
@@ -20,11 +21,11 @@ public final class SimulatedModule: @unchecked Sendable {
     let pid: Int32
     let token: String
     private(set) var ending: ChildProgram.End?
-    /// Whether the test asked for the end, or read it.
+    /// Whether the test asked for the end, or has read it.
     private(set) var isEndSeen = false
     private let bus: SimulatedBus
     private let surroundings: SimulatedSurroundings
-    private var runtime: ModuleRuntime!  // because its runtime tells it how it has ended
+    private var runtime: ModuleRuntime!  // because its closure captures this module
 
     @ModuleActor
     init<M: Module>(
@@ -58,7 +59,7 @@ public final class SimulatedModule: @unchecked Sendable {
         }
     }
 
-    /// Ends it as `SIGTERM` ends a process: in order, and at once the second time.
+    /// Ends it as `SIGTERM` ends a process: in order the first time, and at once the second time.
     public func terminate() {
         isEndSeen = true
         ModuleActor.assumeIsolated { runtime.signalled() }

@@ -4,9 +4,9 @@ internal import StrataBus
 internal import StrataCore
 internal import StrataLoop
 
-/// What a simulated module stands on: virtual time, and a connection in memory.
+/// The surroundings of a simulated module: virtual time, and a connection in memory.
 ///
-/// Only the simulation's thread uses it, so its `init` may be `nonisolated`.
+/// Its `init` may be `nonisolated`, because only the simulation's thread uses it.
 @ModuleActor
 final class SimulatedSurroundings: Surroundings {
     private let bus: SimulatedBus
@@ -36,7 +36,7 @@ final class SimulatedSurroundings: Surroundings {
         return FrameChannel(transport, limits: limits)
     }
 
-    /// Ends the connection; what is not written yet is lost.
+    /// Ends the connection. What isn't written yet is lost.
     func cut() { transport?.close() }
 
     func block(label: String?, _ work: @escaping @Sendable () -> Void) -> Bool {
@@ -73,7 +73,7 @@ final class SimulatedTransport: Transport {
     private var story: StoryTeller
     private var handler: (Socket.Event) -> Void = { _ in }
     private var watched: Socket.Event = []
-    /// How many bytes are there for the next read.
+    /// The number of bytes that the next read may take.
     private var most = Int.max
 
     init(_ pipe: MemoryPipe, _ story: StoryTeller) {
@@ -82,10 +82,10 @@ final class SimulatedTransport: Transport {
     }
 
     var isClosed: Bool { pipe.isClosed }
-    /// How many bytes are there to be read.
+    /// The number of bytes that can be read.
     var arrived: Int { pipe.arrived.count }
 
-    /// What it is ready for, of that which it is watched for.
+    /// The watched events that it is ready for.
     var events: Socket.Event {
         var ready: Socket.Event = []
         if !pipe.arrived.isEmpty || pipe.isClosedByBroker { ready.insert(.readable) }
@@ -93,8 +93,8 @@ final class SimulatedTransport: Transport {
         return ready.intersection(watched)
     }
 
-    /// Tells its owner what it is ready for.
-    /// - Parameter most: how many bytes are there to be read.
+    /// Notifies its owner of the events that it is ready for.
+    /// - Parameter most: the number of bytes that can be read.
     func ready(_ most: Int) {
         self.most = most
         handler(events)

@@ -3,19 +3,20 @@ public import Strata
 internal import StrataBus
 public import StrataCore
 
-/// An app in memory, on virtual time: a bus, your modules with their own code, and modules that the
-/// test plays. A seed chooses the order of events.
+/// An app in memory, on virtual time: a bus, your modules with their own code, and modules that
+/// the test plays. A seed chooses the order of events.
 ///
 ///     try Simulation.run(table, seeds: 1...1_000) { app in
 ///         try app.start(CounterModule.self)
 ///         …
 ///     }
 ///
-/// It is a `TestBus`: `play`, `module` and `operator` work as on any other. An hour passes at once when
-/// nothing is left to do. It runs on the test's thread, which is `ModuleActor`'s for that time. One
-/// simulation runs at a time in a process, and none in a process where a module runs on a loop.
+/// It is a `TestBus`, so `play`, `module` and `operator` work as on any other. An hour passes at
+/// once when nothing is left to do. It runs on the test's thread, which is the thread of
+/// `ModuleActor` for that time. A process runs one simulation at a time, and none while a module
+/// runs on a loop in it.
 ///
-/// After the simulations of FoundationDB and TigerBeetle.
+/// Modelled on the simulations of FoundationDB and TigerBeetle.
 public final class Simulation: TestBus {
     /// The number that chooses the order of events.
     public let seed: Int
@@ -32,11 +33,11 @@ public final class Simulation: TestBus {
 
     /// Runs a test once for each seed, until it throws.
     ///
-    /// A failure must be thrown: peers' expectations throw, and so does `#require`. If the environment
-    /// has `STRATA_SEED`, only that seed runs.
+    /// A failure must be thrown. Peers' expectations throw, and so does `#require`. If the
+    /// environment has `STRATA_SEED`, only that seed runs.
     /// - Parameters:
-    ///   - table: the app's.
-    ///   - seeds: each is another order of events.
+    ///   - table: the app's table.
+    ///   - seeds: the seeds. Each gives another order of events.
     ///   - test: the test.
     /// - Throws: `TestFailure` with the test's error, its seed, and the messages on the bus.
     public static func run(
@@ -63,7 +64,7 @@ public final class Simulation: TestBus {
         do {
             try simulation.run { _ in
                 do { try test(simulation) } catch {
-                    // The bus's end would add to it.
+                    // Taken now, because the bus's end would add to it.
                     story = simulation.story
                     throw error
                 }
@@ -75,7 +76,8 @@ public final class Simulation: TestBus {
     }
 
     private static func text(of error: any Error) -> String {
-        // Swift Testing has recorded that one with its place, and describes it by its inside.
+        // Swift Testing has already recorded this error with its place, and its description shows
+        // internals.
         String(describing: type(of: error)) == "ExpectationFailedError" ? "a #require failed" : "\(error)"
     }
 
@@ -84,7 +86,8 @@ public final class Simulation: TestBus {
         "\(unfinishedText)\nSTRATA_SEED=\(seed) runs it again. \(bus.story.text(last: 40))"
     }
 
-    /// A line that names the handlers that have not returned: the test may have waited for one.
+    /// A line that names the handlers that have not returned. The test may have waited for one of
+    /// them.
     private var unfinishedText: String {
         let names = modules.flatMap(\.unfinished)
         return names.isEmpty ? "" : "\nnot returned by then: \(names.joined(separator: ", "))"
@@ -99,14 +102,14 @@ public final class Simulation: TestBus {
 
     /// Starts your module, and vouches for it as the launcher does.
     /// - Parameters:
-    ///   - type: the module's.
-    ///   - name: its row's; nil for the module's own name.
-    ///   - arguments: its program's.
+    ///   - type: the module's type.
+    ///   - name: the name of its row; nil for the module's own name.
+    ///   - arguments: the program's arguments.
     ///   - waits: false to return before the module is ready.
     ///   - time: how long the start may take, in virtual time.
-    ///   - file: where the test says so.
-    ///   - line: where the test says so.
-    /// - Throws: `TestFailure` if it doesn't get ready; at once if it ends.
+    ///   - file: the file that a failure names.
+    ///   - line: the line that a failure names.
+    /// - Throws: `TestFailure` if it isn't ready in time, or as soon as it ends.
     @discardableResult
     public func start<M: Module>(
         _ type: M.Type, as name: String? = nil, arguments: [String] = [], waits: Bool = true,
@@ -127,7 +130,7 @@ public final class Simulation: TestBus {
         return module
     }
 
-    /// - Throws: `TestFailure` if a module failed and the test doesn't know.
+    /// - Throws: `TestFailure` if a module failed and the test doesn't expect that.
     private func checkEnds() throws {
         for module in modules {
             guard let end = module.ending, end != .exit(0), !module.isEndSeen else { continue }
@@ -137,7 +140,7 @@ public final class Simulation: TestBus {
 
     private func endModules() {
         for module in modules { module.kill() }
-        // Cancelled tasks get a last turn. Tasks that go on after it never run again.
+        // Cancelled tasks get one last turn. Tasks that continue after it never run again.
         ModuleExecutor.shared.drain()
         ModuleExecutor.shared.dropJobs()
         ModuleActor.assumeIsolated { ProcessSurroundings.simulated = nil }
@@ -148,7 +151,7 @@ public final class Simulation: TestBus {
     /// The virtual time since the start.
     public var elapsed: Duration { bus.elapsed }
 
-    /// Lets virtual time pass, while modules and played peers go on.
+    /// Lets virtual time pass, while modules and played peers continue.
     public func pass(_ time: Duration) throws {
         let deadline = group.deadline(time)
         while !group.hasPassed(deadline) {
@@ -157,12 +160,12 @@ public final class Simulation: TestBus {
         }
     }
 
-    /// A number that follows from the seed, for choices of the test itself.
+    /// Returns a number that follows from the seed, for choices that the test makes.
     public func random(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &numbers) }
 
     // MARK: The broker
 
-    /// Kills the broker: connections end, and nothing listens before `startBroker`.
+    /// Kills the broker. Connections end, and nothing listens before `startBroker`.
     public override func killBroker() { bus.killBroker() }
 
     /// Starts another broker as the launcher does, and vouches for the modules that still run.
@@ -174,7 +177,9 @@ public final class Simulation: TestBus {
     }
 }
 
-/// Lets one simulation at a time use `ModuleActor`'s executor.
+/// A lock that lets one simulation at a time use the executor of `ModuleActor`.
+///
+/// `@unchecked Sendable` because all its state is a mutex.
 private final class Turn: @unchecked Sendable {
     private var mutex = pthread_mutex_t()
 

@@ -1,6 +1,6 @@
 /// The messages of a simulation and their times, which a failure shows.
 final class SimulationStory {
-    /// At least half of so many are kept: the last ones.
+    /// The most lines that are kept. When they are full, the older half is dropped.
     private static let most = 200
 
     private struct Line {
@@ -10,7 +10,7 @@ final class SimulationStory {
 
     private var lines: [Line] = []
     private var count = 0
-    /// Of virtual time.
+    /// The current virtual time, in milliseconds.
     var milliseconds: UInt64 = 0
 
     func tell(_ text: String) {
@@ -19,7 +19,7 @@ final class SimulationStory {
         lines.append(Line(milliseconds: milliseconds, text: text))
     }
 
-    /// The last messages, as docs/protocol.md shows them.
+    /// Returns the last messages, as docs/protocol.md shows them.
     func text(last: Int) -> String {
         let shown = lines.suffix(last)
         let begin = count > shown.count ? "the last \(shown.count) of \(count) messages" : "the messages"
@@ -45,7 +45,7 @@ struct StoryTeller {
 
     private func tell(_ bytes: UnsafeRawBufferPointer, _ input: inout FrameInput, _ arrow: String) {
         input.append(bytes)
-        // The receiver reports what it can't read.
+        // The receiver reports bytes that it can't read.
         while let frame = try? input.nextFrame() { story.tell("\(label) \(arrow) \(frame)") }
     }
 }

@@ -1,12 +1,12 @@
 public import StrataCore
 
 extension AppTable {
-    /// A table for a test: the three usual levels, and rows to connect by hand.
+    /// Returns a table for a test, with the three usual levels and these rows.
     public static func testing(_ rows: Row..., with change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         testing(rows, with: change)
     }
 
-    /// The same of an array of rows.
+    /// Returns a table for a test, with an array of rows.
     public static func testing(_ rows: [Row], with change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         var table = AppTable(app: "test")
         table.env = "test"
@@ -18,15 +18,15 @@ extension AppTable {
 }
 
 extension AppTable.Row {
-    /// A row whose module a test connects by hand: `start: manual`.
+    /// Returns a row whose module a test connects by hand: `start: manual`.
     public static func manual(
         _ name: String, rank: Int = 0, provides: [String] = [], with change: (inout AppTable.Row) -> Void = { _ in }
     ) -> AppTable.Row {
         row(name, .manual, rank, provides, change)
     }
 
-    /// A row that the app's start waits for; its module needs a launcher's
-    /// vouch: see `TestBus.launcher`.
+    /// Returns a row that the app's start waits for. A launcher must vouch for its module; see
+    /// `TestBus.launcher`.
     public static func eager(
         _ name: String, rank: Int = 0, priority: Int = 0, provides: [String] = [],
         with change: (inout AppTable.Row) -> Void = { _ in }
@@ -50,9 +50,11 @@ extension AppTable.Row {
     }
 }
 
-// What of Core a test's author meets, so that `import StrataTesting` is enough.
+// The parts of Core that a test's author meets, so that `import StrataTesting` is enough.
 
-/// An app as its broker knows it: `testing` makes one of rows, which `manual` and
-/// `eager` make. Its properties have the names of the manifest's keys (`schemes`,
-/// `levels`, `calls`, `authorizer`, `guests`, `limits`, …), and so have a row's.
+/// The table of an app, as its broker knows it.
+///
+/// `testing` makes one from rows, and `manual` and `eager` make the rows. The properties of the
+/// table and its rows have the names of the manifest's keys (`schemes`, `levels`, `calls`,
+/// `authorizer`, `guests`, `limits`, …).
 public typealias AppTable = StrataCore.AppTable

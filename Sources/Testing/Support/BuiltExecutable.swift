@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The executables of the package that the running tests belong to.
 public enum BuiltExecutable {
-    /// The path of an executable product or target, beside the running test
-    /// program: where SwiftPM puts both.
+    /// Returns the path of an executable product or target. SwiftPM puts it beside the running
+    /// test program.
     public static func path(_ name: String) throws -> String {
         var space = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &space, space.count)

@@ -1,4 +1,4 @@
-/// A moment until which something is waited for.
+/// The moment until which a test waits for something.
 package struct Deadline {
     package let end: ContinuousClock.Instant
 
@@ -6,7 +6,8 @@ package struct Deadline {
         end = start + duration
     }
 
-    /// For `poll`: milliseconds that are left, rounded up; 0 where it has passed.
+    /// The milliseconds that are left, for `poll`. They are rounded up, and 0 once the deadline
+    /// has passed.
     var milliseconds: Int32 {
         let left = end - .now
         guard left > .zero else { return 0 }

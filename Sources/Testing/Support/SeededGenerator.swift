@@ -1,9 +1,9 @@
-/// Numbers that are the same in each run, so that a failure can be found again
+/// A generator whose numbers are the same in each run, so that a failure can be repeated
 /// (SplitMix64, Steele and others, 2014).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Neighbouring seeds have nothing in common.
+    /// Makes a generator. Neighbouring seeds give unrelated numbers.
     package init(_ seed: Int) { state = Self.mix(UInt64(truncatingIfNeeded: seed)) }
 
     package mutating func next() -> UInt64 {
@@ -11,10 +11,10 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return Self.mix(state)
     }
 
-    /// A number from 0 on that is less than `bound`.
+    /// Returns a number from 0 up to, but not including, `bound`.
     package mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// Whether something happens that happens so often in so many cases.
+    /// Returns true in `times` out of `cases` cases, on average.
     package mutating func chance(_ times: Int, in cases: Int) -> Bool { below(cases) < times }
 
     private static func mix(_ number: UInt64) -> UInt64 {

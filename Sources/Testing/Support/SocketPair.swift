@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// Two connected descriptors that no child inherits unasked. A pipe would do,
-/// but the C library's module has no `pipe2`, and another test's child could be
-/// started between `pipe` and `fcntl`.
+/// Two connected descriptors that no child inherits by accident.
+///
+/// A pipe would do, but the C library's module has no `pipe2`. Another test could start a child
+/// between `pipe` and `fcntl`.
 enum SocketPair {
     static func make() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]

@@ -1,31 +1,31 @@
 internal import Glibc
 
-/// A fresh folder with a short path, removed with what is in it.
+/// A fresh folder with a short path, removed with its contents.
 public final class TemporaryFolder {
-    /// Its path.
+    /// The path of the folder.
     public let path: String
     private var isRemoved = false
 
-    /// Makes one in `/tmp`, for this user alone.
+    /// Makes a folder in `/tmp`, for this user alone.
     public init() throws {
         var template = Array("/tmp/strata-t-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw TestFailure.system("make a folder in /tmp", errno) }
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        // The umask is the process's: a broker on another thread may just be
-        // narrowing it for its socket.
+        // Sets the mode again, because the umask is the whole process's. A broker on another
+        // thread may be narrowing it for its socket right now.
         chmod(path, 0o700)
     }
 
     deinit { remove() }
 
-    /// Twice is once.
+    /// Removes the folder. Does nothing the second time.
     public func remove() {
         guard !isRemoved else { return }
         isRemoved = true
         Self.remove(path)
     }
 
-    /// The names of what is in it.
+    /// The names of the folder's entries.
     public var contents: [String] { Self.names(in: path) }
 
     private static func remove(_ path: String) {
