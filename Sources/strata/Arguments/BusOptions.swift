@@ -4,7 +4,7 @@ import StrataCore
 import StrataOperator
 public import StrataPictures
 
-/// Which bus is meant.
+/// The choice of the bus that a command speaks to.
 struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -15,12 +15,12 @@ struct SocketOption: ParsableArguments {
     func connect() throws(Failure) -> CommandClient { try BusChoice.connect(socket) }
 }
 
-/// How the answer is shown.
+/// How a command shows its answer.
 struct OutputOption: ParsableArguments {
     @Flag(help: "Prints JSON, one value a line; so it does where the output isn't a terminal.")
     var json = false
 
-    /// Whether a program reads the output, and no person.
+    /// Whether a program, not a person, reads the output.
     var isForPrograms: Bool { json || !StandardOutput.isTerminal }
 }
 
@@ -31,7 +31,7 @@ struct PictureOption: ParsableArguments {
             "The picture's colours: auto (as its reader has it), light or dark.", valueName: "theme"))
     var theme = Theme.auto
 
-    /// Writes a file, in the place of one that is there; `-` is stdout.
+    /// Writes a file and replaces an existing one; `-` is stdout.
     func write(_ text: String, to path: String) throws(Failure) {
         guard path != "-" else { return StandardOutput.write(Array(text.utf8)) }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
@@ -54,11 +54,12 @@ struct TraceOption: ParsableArguments {
     @Flag(help: "Begins a trace, and says its number on standard error.")
     var trace = false
 
-    /// Gives a request a trace of its own, where that was asked for.
+    /// Gives a request a trace of its own, if `--trace` asks for it.
     func begin(_ request: inout Request) {
         guard trace else { return }
         let trace = Self.hex(.random(in: 1 ... .max)) + Self.hex(.random(in: 0 ... .max))
-        // As the W3C's Trace Context has it: version, trace, span, and that it is wanted.
+        // The format of W3C Trace Context: version, trace, span, and the flag that the trace is
+        // wanted.
         request.members.append(("trace", "00-\(trace)-\(Self.hex(.random(in: 1 ... .max)))-01"))
         StandardError.write("trace \(trace)")
     }
@@ -69,7 +70,7 @@ struct TraceOption: ParsableArguments {
     }
 }
 
-/// How long what goes on waits for the next broker, where the bus is gone.
+/// How long a running command waits for the next broker when the bus is gone.
 struct WaitOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -2,10 +2,10 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// What `start`, `stop` and `restart` have in common: the launcher is asked,
-/// and answers when it is done.
+/// The part that `start`, `stop` and `restart` share: they ask the launcher, which answers when
+/// it is done.
 struct ModuleRequest: ParsableArguments {
-    /// Both of a start's steps, and a stop with all its signals, fit into it.
+    /// Long enough for both steps of a start, and for a stop with all its signals.
     private static let patience: UInt64 = 120_000
 
     @Option(
@@ -16,11 +16,12 @@ struct ModuleRequest: ParsableArguments {
     @OptionGroup var output: OutputOption
     @OptionGroup var bus: SocketOption
 
+    /// Sends a request to the launcher, and shows the result.
     /// - Parameters:
-    ///   - action: the launcher's.
-    ///   - module: its name.
-    ///   - doing: what is shown while it takes long.
-    ///   - done: what is shown at the end.
+    ///   - action: the launcher's action.
+    ///   - module: the name of the module.
+    ///   - doing: the word that is shown while the action takes long.
+    ///   - done: the word that is shown at the end.
     func run(_ action: String, _ module: String, doing: String, done: String) throws(Failure) {
         let request = Request(
             to: "launcher/\(action)", ["module": .string(module)], deadline: timeout?.value ?? Self.patience)
@@ -34,7 +35,7 @@ struct ModuleRequest: ParsableArguments {
         StandardOutput.write(line: "\(answer.painter.paint(Printable.line(module), .bold)) \(done)")
     }
 
-    /// Adds the nearest names to an error about a module that isn't there.
+    /// Adds the nearest names to an error about an unknown module.
     private func suggesting(_ failure: Failure, for module: String, _ connection: CommandClient) -> Failure {
         guard failure.code == .unknownModule, let names = try? connection.modules().map(\.name) else { return failure }
         var failure = failure

@@ -2,11 +2,11 @@ import ArgumentParser
 import Glibc
 import StrataCore
 
-/// A time as the manifest writes it: an integer with ms, s, m or h; or 0.
+/// A time as the manifest writes it: an integer with ms, s, m or h, or 0.
 struct Milliseconds: ExpressibleByArgument {
     var value: UInt64
 
-    /// The longest deadline that a bus grants.
+    /// The longest deadline that a bus grants: 24 h.
     static let longest: UInt64 = 86_400_000
 
     var defaultValueDescription: String { value % 1_000 == 0 ? "\(value / 1_000)s" : "\(value)ms" }
@@ -37,7 +37,7 @@ struct TimeoutOption: ParsableArguments {
 
 /// The name of a notification or an event.
 enum CheckedName {
-    /// Judges it before it is sent: the bus ends a connection over a bad one.
+    /// Checks a name before it is sent, because the bus ends a connection over a bad one.
     static func read(_ argument: String) throws(Failure) -> String {
         let count = argument.utf8.count
         guard (1...256).contains(count) else {
@@ -47,11 +47,11 @@ enum CheckedName {
     }
 }
 
-/// The JSON that a command was given to send.
+/// The JSON that a command sends.
 enum Params {
-    /// Judges the argument; `-` is read from stdin. Its bytes are sent as they
-    /// are, so that numbers stay as they were written.
-    /// - Returns: Nothing for null, which is the default.
+    /// Checks the argument, and reads stdin if it is `-`. The bytes are sent unchanged, so that
+    /// numbers stay as they were written.
+    /// - Returns: the bytes; none if there is no argument, which means null.
     static func read(_ argument: String?) throws(Failure) -> [UInt8] {
         guard let argument else { return [] }
         let bytes = argument == "-" ? try standardInput() : Array(argument.utf8)
@@ -65,7 +65,7 @@ enum Params {
         return bytes
     }
 
-    /// The params and a mark below the place, where they are a short line.
+    /// Returns the params with a mark below the error, if they are one short line of ASCII.
     private static func hint(_ bytes: [UInt8], _ error: JSONError) -> String {
         guard (1...70).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else { return "" }
         let text = String(decoding: bytes, as: UTF8.self)

@@ -2,22 +2,21 @@ import Glibc
 import StrataLauncher
 import StrataManifest
 
-/// Builds the package that an app's modules are of, by `swift build`, before the
-/// app starts.
+/// Builds the package of an app's modules with `swift build`, before the app starts.
 struct PackageBuild {
-    /// What SwiftPM calls a set of compiler options.
+    /// SwiftPM's name for a set of compiler options.
     enum Configuration: String, CaseIterable { case debug, release }
 
-    /// The package's folder.
+    /// The folder of the package.
     let folder: String
     let configuration: Configuration
 
     /// - Parameters:
-    ///   - path: the manifest's. The package is the nearest one, in its folder or
-    ///     around it.
-    ///   - configuration: nil is that of the modules' programs: release where one is
+    ///   - path: the path of the manifest. The package is the nearest one in its folder or in a
+    ///     folder around it.
+    ///   - configuration: nil chooses the one of the modules' programs: release if one of them is
     ///     in `.build/release`, else debug.
-    /// - Throws: `usage` where there is no package.
+    /// - Throws: `usage` if there is no package.
     init(of manifest: Manifest, at path: String, _ configuration: Configuration?) throws(Failure) {
         let slash = path.lastIndex(of: "/")
         let start = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -39,9 +38,9 @@ struct PackageBuild {
             configuration ?? (programs.contains { $0.contains("/.build/release/") } ? .release : .debug)
     }
 
-    /// Builds, and returns when that is done. What `swift build` writes goes to
-    /// stderr: stdout is the app's.
-    /// - Throws: `answer` where it fails; the compiler has said why.
+    /// Runs the build, and returns when it is done. The output of `swift build` goes to stderr,
+    /// because stdout belongs to the app.
+    /// - Throws: `answer` if the build fails. The compiler has already said why.
     func run() throws(Failure) {
         let words = ["swift", "build", "--package-path", folder, "--configuration", configuration.rawValue]
         StandardError.write("building \(folder)")
@@ -52,7 +51,7 @@ struct PackageBuild {
         }
     }
 
-    /// - Returns: what waitpid(2) says.
+    /// - Returns: the status from waitpid(2).
     private static func execute(_ words: [String]) throws(Failure) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -5,7 +5,7 @@ import StrataLoop
 import StrataManifest
 import StrataOperator
 
-/// `strata up`: the whole app, in the foreground.
+/// `strata up`: runs the whole app in the foreground.
 struct Up: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs an app: the broker, then each module by level and priority.",
@@ -106,20 +106,20 @@ struct Down: ParsableCommand {
 }
 
 extension CommandClient {
-    /// Waits until nobody listens on the socket any more.
-    /// - Parameter deadline: on the clock of `Loop.nanoseconds`.
-    /// - Throws: `answer` where the bus is still there at the deadline.
+    /// Waits until nothing listens on the socket any more.
+    /// - Parameter deadline: a time by the clock of `Loop.nanoseconds`.
+    /// - Throws: `answer` if the bus is still there at the deadline.
     fileprivate func waitUntilGone(by deadline: UInt64) throws(Failure) {
         let app = welcome.app
         let progress = showProgress("waiting for \(app) to end")
         defer { progress.end() }
         func left() -> UInt64 {
-            // The clock goes on between two looks at it.
+            // Read the clock once, because it may pass the deadline between two readings.
             let now = Loop.nanoseconds
             return now < deadline ? (deadline - now) / 1_000_000 : 0
         }
-        // The connection's end comes first, and tells at once; the socket's may
-        // take a moment more.
+        // The connection ends first, and that is noticed at once. The socket may last a moment
+        // longer.
         if client.run(left(), until: { client.ending != nil }) {
             while SocketAddress.occupant(path) == .live, left() > 0 { client.run(20) { false } }
             if SocketAddress.occupant(path) != .live { return }
@@ -128,7 +128,7 @@ extension CommandClient {
     }
 }
 
-/// `strata reload`: lets the launcher read the manifest again.
+/// `strata reload`: makes the launcher read the manifest again.
 struct Reload: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reads the manifest again.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrataLauncher
 
-/// `strata broker`: reads the manifest and becomes `strata-broker`.
+/// `strata broker`: reads the manifest, then becomes `strata-broker`.
 struct BrokerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "broker",

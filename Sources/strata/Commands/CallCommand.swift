@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrataOperator
 
-/// `strata call`: calls an action, or lists those of an interface.
+/// `strata call`: calls an action, or lists the actions of an interface.
 struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call", abstract: "Calls an action, and prints its answer.",
@@ -53,11 +53,11 @@ struct CallCommand: ParsableCommand {
 }
 
 extension Request {
-    /// The bus's own streams that it holds to no deadline.
+    /// The bus's own streams, to which it sets no deadline.
     private static let endless = ["bus/watch", "bus/monitor"]
 
-    /// Sets the deadline that was asked for: of a stream, that of each reply. None at all
-    /// is allowed for streams only, which say how many partial replies they take.
+    /// Sets the deadline that the option gives; for a stream, it limits each reply. Only streams
+    /// may have no deadline, and a stream needs credit for its partial replies.
     mutating func limit(_ option: TimeoutOption) {
         deadline = option.timeout?.value
         if deadline == 0 { credit = 16 }
@@ -68,9 +68,9 @@ extension Request {
 }
 
 extension Answer {
-    /// Sends a request and shows each reply. An answer of no bytes is not shown, nor the
-    /// null that ends a stream: no runtime sends anything there, and a reader of lines
-    /// would take it for an element.
+    /// Sends a request and shows each reply. Skips an empty answer, and the null that ends a
+    /// stream. No runtime sends a value there, and a program that reads lines would take it for
+    /// an element.
     func showReplies(to request: Request, _ connection: CommandClient) throws(Failure) {
         var request = request
         var isStream = false

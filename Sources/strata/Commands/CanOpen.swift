@@ -2,8 +2,8 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// `strata can-open`: whether a URL leads to a module that is there or can be
-/// started, which pattern takes it there, and what is in the way otherwise.
+/// `strata can-open`: tells whether a URL leads to a module that is ready or can be started. It
+/// shows the matching pattern, or else what is in the way.
 struct CanOpen: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says whether a URL can be opened, where it leads, and else what is in the way.",
@@ -29,7 +29,7 @@ struct CanOpen: ParsableCommand {
         let answer = Answer(output)
         let connection: CommandClient
         do throws(Failure) { connection = try BusChoice.connect(bus.socket, opening: url) } catch {
-            // Which is a no, whatever bus is asked.
+            // No bus would open such a URL, so the answer is no.
             guard let code = error.code, code == .badURL || code == .unknownScheme else { throw error }
             let message = error.message.trimmingPrefix("\(code): ")
             try show(["open": false, "reason": .string(code.rawValue)], nil, String(message), answer)
@@ -44,7 +44,7 @@ struct CanOpen: ParsableCommand {
 
     // MARK: What is in the way
 
-    /// A sentence or two; nil where nothing is.
+    /// Returns a sentence or two; nil if nothing is in the way.
     private func obstacle(
         _ found: JSON, _ view: URLView, _ interfaces: [InterfaceRow], _ connection: CommandClient
     ) throws(Failure) -> String? {
@@ -61,7 +61,7 @@ struct CanOpen: ParsableCommand {
         }
     }
 
-    /// Why a module can't take it, as `bus/modules` tells of it.
+    /// Explains why a module can't take the URL, from what `bus/modules` reports.
     private static func absence(of module: ModuleRow, _ to: String) -> String {
         let name = module.name
         if module.quarantined.contains(where: { $0.action == to }) {
@@ -100,7 +100,7 @@ struct CanOpen: ParsableCommand {
         }
     }
 
-    /// As the bus told it, and what is known beside that.
+    /// Returns the bus's answer with the members that this command adds.
     private static func line(_ found: JSON, _ view: URLView?, _ message: String?) -> [UInt8] {
         var line = found.encoded()
         guard line.last == UInt8(ascii: "}") else { return line }
@@ -112,22 +112,22 @@ struct CanOpen: ParsableCommand {
     }
 }
 
-/// What a bus has mapped, for a URL: which pattern takes it, what its action would
-/// be called with, and else what is in the way.
+/// How a bus's mappings resolve a URL: the matching pattern and the params of its action, or else
+/// the problem.
 ///
-/// The bus itself is asked whether the URL can be opened. This looks at the same
-/// mappings by the bus's own code, and says more.
+/// The bus itself decides whether the URL can be opened. This reads the same mappings with the
+/// bus's own code, and adds details.
 struct URLView {
-    /// `host/path` of the pattern that matches.
+    /// The `host/path` of the matching pattern.
     private(set) var pattern: String?
-    /// The body of the call that the open would become: JSON.
+    /// The body of the call that the URL would become, as JSON.
     private(set) var params: [UInt8]?
-    /// Why nothing matches.
+    /// The reason if nothing matches.
     private(set) var problem: BusURLError?
 
     /// - Parameters:
-    ///   - interfaces: the bus's.
-    ///   - schemes: the app's.
+    ///   - interfaces: the interfaces of the bus.
+    ///   - schemes: the app's schemes.
     init(_ url: String, interfaces: [InterfaceRow], schemes: [String]) {
         do throws(BusURLError) {
             let match = try interfaces.urlTable.resolve(try BusURL(url), schemes: schemes)

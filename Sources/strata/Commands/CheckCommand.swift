@@ -2,7 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataManifest
 
-/// `strata check`: what can be known of an app before anything runs.
+/// `strata check`: finds what can be known about an app before anything runs.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Checks a manifest, and the executables that it names.",

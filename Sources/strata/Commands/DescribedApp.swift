@@ -2,27 +2,26 @@ import StrataCore
 import StrataLauncher
 import StrataManifest
 
-/// A manifest, and what the programs that it names say of themselves.
+/// A manifest, and the descriptions that its programs give of themselves.
 struct DescribedApp {
     let manifest: Manifest
     private(set) var descriptions: [String: ModuleDescription] = [:]
-    /// Why programs have no description.
+    /// The reasons why programs have no description.
     private(set) var failures: [Finding] = []
-    /// Modules whose programs don't know `--describe`.
+    /// The modules whose programs don't know `--describe`.
     private(set) var undescribed: [String] = []
-    /// The same as `failures`, as sentences.
+    /// The content of `failures`, as sentences.
     private(set) var remarks: [String] = []
 
-    /// Reads the manifest, and starts nothing.
+    /// Reads the manifest, without starting anything.
     init(_ path: String) throws(ManifestErrors) {
         var variables: [String: String] = [:]
         variables["STRATA_ENV"] = Environment["STRATA_ENV"]
         manifest = try Manifest.load(path: path, environment: variables)
     }
 
-    /// Starts programs with `--describe`; takes 5 s at most for each.
-    /// - Parameter names: the rows whose programs are started; all where there are
-    ///   none.
+    /// Starts programs with `--describe`, which takes at most 5 s for each.
+    /// - Parameter names: the rows whose programs are started; nil for all.
     mutating func describe(_ names: Set<String>? = nil) throws(Failure) {
         let results: [(name: String, result: Result<ModuleDescription, ModuleDescriber.Failure>)]
         var progress: Progress?

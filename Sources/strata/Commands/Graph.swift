@@ -3,7 +3,7 @@ import StrataManifest
 import StrataOperator
 import StrataPictures
 
-/// `strata graph`: the app as a picture.
+/// `strata graph`: draws the app as a picture.
 struct Graph: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Draws levels and modules, and who speaks to whom.",
@@ -75,7 +75,7 @@ struct Graph: ParsableCommand {
         }
     }
 
-    /// What the rows say, and with `--describe` their programs.
+    /// Returns the graph of what the rows declare, and with `--describe` their programs.
     private func declared() throws(Failure) -> AppGraph {
         var app: DescribedApp
         do throws(ManifestErrors) { app = try DescribedApp(manifest) } catch {
@@ -87,7 +87,7 @@ struct Graph: ParsableCommand {
         return graph
     }
 
-    /// Adds what passes on the bus. Ctrl-C ends it before its time.
+    /// Adds what passes on the bus. Ctrl-C ends it early.
     private func watch(for milliseconds: UInt64, _ graph: inout AppGraph) throws(Failure) {
         let connection = try bus.connect()
         guard connection.welcome.app == graph.app else {

@@ -5,9 +5,8 @@ import StrataOperator
 struct InterfaceActions {
     private let interface: InterfaceRow
 
-    /// Asks the bus.
-    /// - Throws: `answer` for an interface that isn't there, with the names
-    ///   that are near.
+    /// Asks the bus for the interface.
+    /// - Throws: `answer` for an unknown interface, with similar names.
     init(of interface: String, _ connection: CommandClient) throws(Failure) {
         let name = Name.withoutRouterSuffix(interface)
         let known = try Self.interfaces(connection)
@@ -29,7 +28,7 @@ struct InterfaceActions {
             }
             return
         }
-        // It takes any, or its module has not run yet.
+        // The interface takes any action, or its module has not run yet.
         guard !interface.actions.isEmpty else {
             StandardOutput.write(
                 line: Printable.line(
@@ -46,8 +45,8 @@ struct InterfaceActions {
         table.print(answer.painter)
     }
 
-    /// Adds the nearest names to an error about an interface or an action that
-    /// isn't there, where the message doesn't name them itself.
+    /// Adds the nearest names to an error about an unknown interface or action, unless the
+    /// message already has them.
     static func suggesting(
         for destination: String, _ failure: Failure, _ connection: CommandClient
     ) -> Failure {
@@ -68,7 +67,7 @@ struct InterfaceActions {
         return failure
     }
 
-    /// `Rules/status` of `Rules.status`, where there is an interface `Rules`.
+    /// Returns `Rules/status` for `Rules.status` if there is an interface `Rules`.
     static func slashed(_ name: String, _ interfaces: [String]) -> String? {
         let dots = name.indices.filter { name[$0] == "." }
         guard let dot = dots.last(where: { interfaces.contains(Name.withoutRouterSuffix(String(name[..<$0]))) }) else {
@@ -77,7 +76,7 @@ struct InterfaceActions {
         return "\(name[..<dot])/\(name[name.index(after: dot)...])"
     }
 
-    /// A line that names what may have been meant; empty for nothing.
+    /// Returns a line that suggests names; empty if there are none.
     static func hint(_ names: [String]) -> String {
         names.isEmpty ? "" : "\nDid you mean \(names.joined(separator: " or "))?"
     }
@@ -86,7 +85,7 @@ struct InterfaceActions {
         try connection.interfaces() + builtIn
     }
 
-    /// What an operator may call of the bus and of the launcher.
+    /// The actions of the bus and of the launcher that an operator may call.
     private static let builtIn = [
         builtIn(
             "bus",

@@ -2,7 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// `strata logs`: what modules wrote.
+/// `strata logs`: shows what modules wrote.
 struct Logs: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows what modules wrote to standard output and standard error.",
@@ -47,15 +47,15 @@ struct Logs: ParsableCommand {
         }
     }
 
-    /// Of the modules whose lines come.
+    /// The names of the modules whose lines are shown.
     private func names(_ connection: CommandClient) throws(Failure) -> [String] {
         modules.isEmpty ? try connection.modules().map(\.name) : modules
     }
 
     // MARK: Reading
 
-    /// Shows lines until there are no more of them.
-    /// - Parameter isAgain: all that are kept are asked for, and shown where they are new.
+    /// Shows lines until there are no more.
+    /// - Parameter isAgain: whether to ask for all kept lines, and show only the new ones.
     private func read(_ connection: CommandClient, isAgain: Bool, _ shown: LogOutput) throws(Failure) {
         var params: [JSON.Member] = [.init("follow", .bool(follow))]
         if !isAgain { params.insert(.init("lines", .integer(Int64(lines))), at: 0) }
@@ -68,7 +68,7 @@ struct Logs: ParsableCommand {
         if let failure = shown.failure { throw failure }
     }
 
-    /// Says what came of the stream, where that isn't just its end.
+    /// Reports how the stream ended, unless it just ended.
     private func sayEnd(_ end: Result<[UInt8], Failure>) throws(Failure) {
         switch end {
         case .success(let body):
@@ -78,7 +78,7 @@ struct Logs: ParsableCommand {
             }
             if let reason = end?["ended"]?.string { StandardError.write("strata: \(Printable.line(reason))") }
         case .failure(let error):
-            // Ctrl-C is how -f is meant to end; and an app that ends may say so itself.
+            // Ctrl-C is the usual end of -f. An app that ends may also say so itself.
             if follow, error.code == .cancelled { return }
             guard follow, error.code == .shuttingDown else { throw error }
             StandardError.write("strata: \(MonitorCommand.appEnds)")

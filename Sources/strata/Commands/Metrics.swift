@@ -4,8 +4,8 @@ import StrataLoop
 import StrataOperator
 import StrataOperator
 
-/// `strata metrics`: what the broker and the launcher know, and what modules
-/// measure, for Prometheus and its like.
+/// `strata metrics`: exports what the broker and the launcher know, and what modules measure, for
+/// Prometheus and similar tools.
 struct Metrics: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints metrics of the bus and its modules as OpenMetrics text, or serves them.",

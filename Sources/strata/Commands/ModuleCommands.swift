@@ -2,8 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// `strata restart`: ends one module and starts it anew, or replaces the broker
-/// while it runs.
+/// `strata restart`: ends one module and starts it again, or replaces the running broker.
 struct Restart: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Restarts a module, or replaces the broker without losing anything.",
@@ -54,7 +53,7 @@ struct Restart: ParsableCommand {
     }
 }
 
-/// `strata start`: starts one module, and waits until that is done.
+/// `strata start`: starts one module, and waits until it is ready.
 struct Start: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Starts a module.",
@@ -73,7 +72,7 @@ struct Start: ParsableCommand {
     func run() throws { try request.run("start", module, doing: "starting", done: "started") }
 }
 
-/// `strata stop`: ends one module, and waits until that is done.
+/// `strata stop`: ends one module, and waits until it has ended.
 struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stops a module.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// `strata monitor`: what passes on the bus, live.
+/// `strata monitor`: shows live what passes on the bus.
 struct MonitorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "monitor", abstract: "Shows the frames that the bus lets pass or refuses, live.",
@@ -20,7 +20,7 @@ struct MonitorCommand: ParsableCommand {
             waits for the next one, and goes on.
             """)
 
-    /// The last word of what goes on until the app ends.
+    /// The last message of a command that runs until the app ends.
     static let appEnds = "the app ends"
 
     @OptionGroup var filter: FrameFilter
@@ -56,10 +56,10 @@ struct MonitorCommand: ParsableCommand {
             }
         }
         try BusReturn.follow(connection, patience: loss.wait.value) { isAgain throws(Failure) in
-            // Another broker counts its calls anew.
+            // Another broker numbers its calls from the start.
             if isAgain { calls = SeenCalls() }
             do throws(Failure) { _ = try connection.send(request) } catch {
-                // Ctrl-C is how it is meant to end, or the app's orderly end.
+                // Ctrl-C or the orderly end of the app is how the command is meant to end.
                 guard error.code != .cancelled else { return }
                 guard error.code == .shuttingDown else { throw error }
                 StandardError.write("strata: \(Self.appEnds)")
@@ -67,8 +67,8 @@ struct MonitorCommand: ParsableCommand {
         }
     }
 
-    /// Says of modules that aren't there which ones may have been meant. A guest may
-    /// still come, so the monitor waits for it.
+    /// Suggests names for modules that don't exist. A guest may still connect, so the monitor
+    /// waits for it.
     private func remark(on wanted: [String], _ modules: [String]) {
         let names = modules + ["operator", "launcher", "bus"]
         for module in wanted where !names.contains(module) {
@@ -77,8 +77,8 @@ struct MonitorCommand: ParsableCommand {
         }
     }
 
-    /// A line for a program: as the bus told it, and how long an answer took. What was
-    /// missed before a frame that isn't wanted is a line of its own.
+    /// Writes a line for a program: what the bus sent, and how long an answer took. A number of
+    /// missed frames gets a line of its own if the frame after them isn't wanted.
     private static func tell(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool) {
         guard isWanted else {
             if frame.missed > 0 { StandardOutput.write(line: #"{"missed":\#(frame.missed)}"#) }
@@ -92,7 +92,7 @@ struct MonitorCommand: ParsableCommand {
         StandardOutput.write(line: line)
     }
 
-    /// A line for a person, and the frame's body below where it came along.
+    /// Writes a line for a person, and the frame's body below it if the body came along.
     private func show(_ body: [UInt8], _ frame: SeenFrame, _ isWanted: Bool, _ view: FrameView) {
         if frame.missed > 0 { StandardOutput.write(line: view.missed(frame.missed)) }
         guard isWanted else { return }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrataCore
 
-/// `strata new`: a package with a contract, two modules and their tests.
+/// `strata new`: makes a package with a contract, two modules and their tests.
 struct New: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Makes a package: a contract, two modules, a test and a manifest.",

@@ -40,7 +40,7 @@ struct Emit: ParsableCommand {
         request.members = [("name", try CheckedName.read(event))]
         request.meta = (["policy": .string(policy.rawValue)] as JSON).encoded()
         request.deadline = timeout?.value
-        // Under `any` the modules take their time one after another.
+        // With `any`, the modules are called one after another, and each may use the whole time.
         request.isEndless = true
         let connection = try bus.connect()
         let body = try connection.send(request, "emitting \(event)")
@@ -59,7 +59,7 @@ struct Emit: ParsableCommand {
             }
             table.print(answer.painter)
         } else if !OwnEvents.all.contains(event) {
-            // The bus knows what modules declare.
+            // Suggest names from the events that modules declare.
             let known = (try? connection.ask("bus/names"))?["events"]?.array?.compactMap(\.string) ?? []
             let near = nearestNames(to: event, in: OwnEvents.all + known.filter { $0 != event })
             StandardError.write("No module that is ready declares \(event).\(InterfaceActions.hint(near))")
@@ -69,7 +69,7 @@ struct Emit: ParsableCommand {
     }
 }
 
-/// `strata notify`: an operator's broadcast.
+/// `strata notify`: broadcasts as an operator.
 struct Notify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Broadcasts a notification, and says how many notices were queued.",
@@ -119,7 +119,7 @@ struct Notify: ParsableCommand {
         StandardOutput.write(line: count == 1 ? "1 notice was queued" : "\(count) notices were queued")
     }
 
-    /// Says of a name that nobody knows here which one may have been meant.
+    /// Suggests a name if no module here knows the given one.
     private func remark(on name: String, _ connection: CommandClient) {
         let known = (try? connection.ask("bus/names"))?["notifications"]?.array?.compactMap(\.string) ?? []
         guard !known.contains(name) else { return }

@@ -3,7 +3,7 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// `strata ps`: the modules and how they are.
+/// `strata ps`: shows the modules and their states.
 struct ProcessStatus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ps",
@@ -54,8 +54,8 @@ struct ProcessStatus: ParsableCommand {
         Self.showReasons(modules, answer.painter)
     }
 
-    /// Why modules are as they are, below the table: two lines each at most. What a process
-    /// wrote last has the second, since it tells most.
+    /// Writes the reasons for the modules' states below the table, in at most two lines each. The
+    /// second line shows what a process wrote last, because that tells most.
     private static func showReasons(_ modules: [ModuleRow], _ painter: Painter) {
         let reasons = modules.map { (name: $0.name, text: reason($0)) }.filter { !$0.text.isEmpty }
         guard !reasons.isEmpty else { return }
@@ -98,7 +98,7 @@ struct ProcessStatus: ParsableCommand {
                     code: .unknownModule)
             }
         }
-        // Without a launcher the broker's part is all there is.
+        // Without a launcher, only the broker's part is known.
         var causes = chosen.map { row in
             let why = try? connection.ask("launcher/why", ["module": .string(row.name)])
             return ModuleCause(row, why)
@@ -134,7 +134,7 @@ struct ProcessStatus: ParsableCommand {
         }
     }
 
-    /// In a sentence or two.
+    /// Explains a cause in a sentence or two.
     private static func explanation(_ cause: ModuleCause) -> String {
         var parts = [cause.reason]
         if let activity = cause.activity { parts.append("it waits \(activity)") }
@@ -146,7 +146,7 @@ struct ProcessStatus: ParsableCommand {
         return (parts + cause.row.quarantined.map(text)).filter { !$0.isEmpty }.joined(separator: "; ")
     }
 
-    /// `Store/write is quarantined for 42s more (3 deaths)`
+    /// Returns text like `Store/write is quarantined for 42s more (3 deaths)`.
     private static func text(_ quarantined: ModuleRow.Quarantine) -> String {
         let left = Duration.short(milliseconds: quarantined.until - Int64(Loop.wallMicroseconds / 1_000))
         return "\(quarantined.action) is quarantined for \(left) more (\(quarantined.deaths) deaths)"

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrataCore
 
-/// `strata` itself: says which commands there are.
+/// `strata` itself, with the list of its commands.
 struct RootCommand: ParsableCommand {
     static let version = "0.1.0"
     static let _errorPrefix = "strata: "
@@ -44,15 +44,15 @@ struct RootCommand: ParsableCommand {
             CommandGroup(name: "Shell", subcommands: [Completions.self, Manual.self]),
         ])
 
-    /// Runs the command that the arguments name, and ends the process with one
-    /// of the exit codes of `Failure.Status`.
+    /// Runs the command that the arguments name, and ends the process with an exit code of
+    /// `Failure.Status`.
     static func runAndExit() -> Never {
         var command: any ParsableCommand
         do {
             command = try parseAsRoot()
         } catch {
             let message = fullMessage(for: error)
-            // --help and --version are thrown too.
+            // `--help` and `--version` are thrown, too.
             guard exitCode(for: error) == .success else {
                 StandardError.write(unknownCommand(CommandLine.arguments.dropFirst().first) ?? message)
                 exitNow(.usage)
@@ -73,14 +73,13 @@ struct RootCommand: ParsableCommand {
                 StandardOutput.write(line: message)
                 exitNow(.done)
             }
-            // A command's own exit code has no message.
+            // A command that throws only an exit code has no message.
             if !message.isEmpty { StandardError.write(message) }
             exitNow(code == .validationFailure ? .usage : Failure.Status(rawValue: code.rawValue) ?? .answer)
         }
     }
 
-    /// What is said of a command that isn't there; nil for one that is, and
-    /// for an option.
+    /// Returns the message for an unknown command; nil for a known one or an option.
     private static func unknownCommand(_ name: String?) -> String? {
         let known = configuration.subcommands.map { $0._commandName } + ["help"]
         guard let name, !name.hasPrefix("-"), !known.contains(name) else { return nil }

@@ -2,9 +2,9 @@ import ArgumentParser
 import Glibc
 import StrataOperator
 
-/// `strata run`: becomes a module's process, in the place of the launched one.
+/// `strata run`: becomes a module's process, in place of the launched one.
 struct RunModule: ParsableCommand {
-    /// A stop with all its signals fits into it.
+    /// Long enough for a stop with all its signals.
     private static let patience: UInt64 = 120_000
 
     static let configuration = CommandConfiguration(
@@ -43,7 +43,7 @@ struct RunModule: ParsableCommand {
 
     func run() throws {
         var given = words
-        // What can't be run is said before anything is stopped.
+        // Reports a program that can't be run before anything is stopped.
         if let first = given.first, first != Place.mark { given[0] = try ProgramSearch.path(of: first) }
         let place = try lend(needsProgram: given.isEmpty || given.contains(Place.mark))
         if place.isAnothersUser {
@@ -52,8 +52,8 @@ struct RunModule: ParsableCommand {
         try place.become(given, as: module)
     }
 
-    /// Asks the launcher to stand back. The connection ends here: the module has one
-    /// of its own.
+    /// Asks the launcher to stop the module's own process. The connection ends here, because the
+    /// module makes its own.
     private func lend(needsProgram: Bool) throws(Failure) -> Place {
         let request = Request(
             to: "launcher/lend",

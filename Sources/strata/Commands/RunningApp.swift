@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import StrataLauncher
 
-/// What `up`, `launch` and `broker` share: errors on stderr, exit codes.
+/// The part that `up`, `launch` and `broker` share: errors on stderr, and exit codes.
 enum RunningApp {
     static var environment: [String: String] {
         var all: [String: String] = [:]
@@ -28,7 +28,7 @@ enum RunningApp {
         }
     }
 
-    /// Writes what went wrong to stderr, and ends with its exit code.
+    /// Writes an error to stderr, and throws its exit code.
     static func reporting(_ body: () throws(LaunchError) -> Void) throws {
         do throws(LaunchError) { try body() } catch {
             let text = Array("strata: \(error.message)\n".utf8)
@@ -38,7 +38,7 @@ enum RunningApp {
     }
 }
 
-/// `strata launch`: an app's modules, on a broker that runs already.
+/// `strata launch`: runs an app's modules on a broker that already runs.
 struct Launch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Runs an app's modules against a running broker.",

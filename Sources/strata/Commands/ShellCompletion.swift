@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrataCore
 
-/// `strata completions`: what a shell is to know of this program.
+/// `strata completions`: prints the completions of this program for a shell.
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the completions for a shell.",
@@ -14,7 +14,7 @@ struct Completions: ParsableCommand {
             Modules, actions, URLs, events and levels are completed from the bus that runs.
             """)
 
-    /// Those that the argument parser writes for.
+    /// The shells that the argument parser writes completions for.
     enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
 
     @Argument(help: "The shell.")
@@ -32,19 +32,20 @@ struct Completions: ParsableCommand {
         }
     }
 
-    /// A program that asks fish for completions has no cursor, and fish refuses to tell its
-    /// place: then any does.
+    /// A program that asks fish for completions has no cursor, and fish then fails to report its
+    /// position. In that case any position will do.
     private static func knowingACursor(_ script: String) -> String {
         script.replacing("(__strata_tokens -tC)", with: "(__strata_tokens -tC 2>/dev/null; or echo 0)")
     }
 }
 
-/// What a shell offers for an argument: names that a bus which runs right now has.
+/// The completions for an argument: names from a bus that runs right now.
 ///
-/// Quick and silent: without a bus, or with one that doesn't answer at once, there is
-/// nothing to offer.
+/// It is quick and silent. Without a bus, or if the bus doesn't answer at once, it offers
+/// nothing.
 enum LiveNames {
-    /// How long a bus may take for hello, and again for its answer, in milliseconds.
+    /// How long a bus may take to answer hello, and again to answer the question, in
+    /// milliseconds.
     private static let patience: UInt64 = 500
 
     static let modules = offering { try $0.modules(patience: patience).map(\.name) }
@@ -55,13 +56,13 @@ enum LiveNames {
 
     static let notifications = offering { try $0.ask("bus/names", patience: patience).texts(in: "notifications") }
 
-    /// Of notifications and events.
+    /// The names of notifications and events.
     static let names = offering { connection in
         let known = try connection.ask("bus/names", patience: patience)
         return Set(known.texts(in: "events") + known.texts(in: "notifications")).sorted()
     }
 
-    /// `Interface/action`; of an interface that takes any action, `Interface/`.
+    /// Actions as `Interface/action`; `Interface/` for an interface that takes any action.
     static let actions = offering { connection in
         try connection.interfaces(patience: patience).flatMap { interface in
             interface.actions.isEmpty
@@ -88,8 +89,8 @@ enum LiveNames {
         }
     }
 
-    /// Whether a shell reads nothing into a name. Bash expands words that are offered
-    /// (`compgen -W`): `$(…)` in one would be executed.
+    /// Whether a name has no special meaning to a shell. Bash expands offered words (`compgen
+    /// -W`), so it would execute a `$(…)` in a name.
     static func isPlain(_ name: String) -> Bool {
         !name.isEmpty
             && name.unicodeScalars.allSatisfy { scalar in
@@ -100,12 +101,13 @@ enum LiveNames {
             }
     }
 
-    /// zsh takes a bare colon for the end of a name, and what follows for its description.
+    /// Escapes colons for zsh, which takes a bare colon for the end of a name and the start of
+    /// its description.
     private static func written(_ name: String) -> String {
         CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
     }
 
-    /// What `--socket` says in a line that is still being typed.
+    /// Returns the value of `--socket` in a line that is still being typed.
     private static func socket(in words: [String]) -> String? {
         for (index, word) in words.enumerated() {
             if word == "--socket", index + 1 < words.count { return unquoted(words[index + 1]) }
@@ -114,7 +116,7 @@ enum LiveNames {
         return nil
     }
 
-    /// A shell's word without its quotes; enough for a path.
+    /// Removes the quotes from a shell's word, well enough for a path.
     private static func unquoted(_ word: String) -> String {
         var plain = ""
         var isEscaped = false
@@ -134,13 +136,15 @@ extension JSON {
     fileprivate func texts(in member: String) -> [String] { self[member]?.array?.compactMap(\.string) ?? [] }
 }
 
-/// Bash takes a colon for the end of a word, and a URL has one: the argument parser's
-/// script would see three words. This puts them together before it is asked, and takes
-/// off what bash has already.
+/// Makes bash's completion work for URLs.
+///
+/// Bash takes a colon for the end of a word, so the argument parser's script would see a URL as
+/// three words. This joins the words first, and then removes from each completion the part that
+/// bash already has.
 enum BashColons {
     private static let registration = "complete -o filenames -F _strata strata"
 
-    /// The parser's script, behind a function that joins.
+    /// Returns the parser's script, with a function that joins words before it runs.
     static func joined(_ script: String) -> String {
         guard let place = script.firstRange(of: registration) else { return script }
         return script[..<place.lowerBound] + wrapper + script[place.upperBound...]

@@ -2,7 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// `strata levels`: the level table, and who had better be in another level.
+/// `strata levels`: shows the level table, and which modules belong in another level.
 struct Levels: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows the level table, foundation first.",
@@ -40,7 +40,7 @@ struct Levels: ParsableCommand {
         }
     }
 
-    /// A level as the bus tells it, and what is to be said of it.
+    /// Returns a level as the bus reports it, with the advice about it.
     private static func withAdvice(_ level: JSON) -> JSON {
         let advice = advice(on: level)
         guard !advice.isEmpty, let members = level.object else { return level }
@@ -58,7 +58,7 @@ struct Levels: ParsableCommand {
     }
 }
 
-/// `strata routes`: what can be called and opened, and whose it is.
+/// `strata routes`: shows what can be called and opened, and which module provides it.
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows the interfaces with their modules, actions and URLs.",
@@ -88,7 +88,7 @@ struct Routes: ParsableCommand {
 
         let urls = interfaces.flatMap(\.urls)
         guard !urls.isEmpty else { return }
-        // Any of the app's schemes opens each of them.
+        // Each of the app's schemes opens each of these URLs.
         let scheme = connection.welcome.schemes.first ?? "…"
         var opened = Table(columns: [.init("URL", isFlexible: true), .init("TO", isFlexible: true)])
         for url in urls {

@@ -2,7 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataPictures
 
-/// `strata timeline`: how long each module took to start.
+/// `strata timeline`: shows how long each module took to start.
 struct Timeline: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows how long each module took to start, phase by phase.",
@@ -48,7 +48,7 @@ struct Timeline: ParsableCommand {
         TimelineTable(timeline, shown.painter).print()
     }
 
-    /// The last line, for a program.
+    /// Returns the last line for a program.
     private static func summary(_ timeline: StartTimeline) -> JSON {
         var members: [JSON.Member] = [.init("app", .string(timeline.app))]
         if let begun = timeline.begun { members.append(.init("begun", .integer(begun))) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import StrataOperator
 
-/// `strata top`: how the bus and its modules are, again and again.
+/// `strata top`: shows the state of the bus and its modules, again and again.
 struct Top: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows modules, calls a second, queues, memory and restarts, live.",
@@ -51,9 +51,9 @@ struct Top: ParsableCommand {
         }
     }
 
-    /// Puts the lines over those of the last look.
+    /// Draws the lines over those of the last look.
     private static func draw(_ lines: [String], isFirst: Bool) {
-        // Home, each line with what stood behind it erased, then all below it.
+        // Moves to the top, erases the rest of each line, then erases everything below.
         let text = lines.map { $0 + "\u{1B}[K\n" }.joined()
         StandardOutput.raw(Array(((isFirst ? "\u{1B}[2J" : "") + "\u{1B}[H" + text + "\u{1B}[J").utf8))
     }

@@ -2,8 +2,7 @@ import ArgumentParser
 import StrataCore
 import StrataManifest
 
-/// `strata why`: whether the bus would let one message of a module through, and
-/// by which rule.
+/// `strata why`: tells whether the bus would let a module's message through, and by which rule.
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Says whether a module's call, URL, notification or event would be let through, and why.",
@@ -83,7 +82,7 @@ struct Why: ParsableCommand {
             "no row of \(manifest) names \(name)\(InterfaceActions.hint(nearestNames(to: name, in: names)))")
     }
 
-    /// Whose programs are to be asked; nil is all.
+    /// The modules whose programs are asked; nil for all.
     private func programs(_ app: DescribedApp) -> Set<String>? {
         if let to { return [module, to] }
         guard !broadcast, !event, !isURL else { return nil }

@@ -3,12 +3,10 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// Which bus a command means.
+/// The choice of the bus that a command means.
 enum BusChoice {
-    /// Connects to the socket that was named, by `--socket` or by
-    /// `STRATA_SOCKET`; nil where none was.
-    /// - Throws: `usage` for a path that no socket can have, `noBus` where
-    ///   nobody listens on it.
+    /// Connects to the socket that `--socket` or `STRATA_SOCKET` names; nil if neither does.
+    /// - Throws: `usage` for a path that no socket can have, `noBus` if nothing listens on it.
     private static func connectNamed(
         _ option: String?, patience: UInt64 = BusClient.patience
     ) throws(Failure) -> CommandClient? {
@@ -23,8 +21,8 @@ enum BusChoice {
         }
     }
 
-    /// Connects to the bus that was named, or to the only one there is.
-    /// - Parameter patience: how long it may take to answer hello, in milliseconds.
+    /// Connects to the named bus, or else to the only one there is.
+    /// - Parameter patience: how long the bus may take to answer hello, in milliseconds.
     static func connect(
         _ option: String?, patience: UInt64 = BusClient.patience
     ) throws(Failure) -> CommandClient {
@@ -37,16 +35,16 @@ enum BusChoice {
         return try CommandClient(path: live[0], patience: patience)
     }
 
-    /// The socket of the bus that was named, which need not be there yet, or of
-    /// the only one there is.
+    /// Returns the socket of the named bus, which need not run yet, or else of the only bus there
+    /// is.
     static func path(_ option: String?) throws(Failure) -> String {
         guard let path = option ?? Environment["STRATA_SOCKET"] else { return try connect(nil).path }
         do { try SocketPath.check(path) } catch { throw Failure(.usage, "\(error)") }
         return path
     }
 
-    /// Connects to the bus that was named, else to the one whose app has the
-    /// URL's scheme. A single one is asked whatever its schemes are.
+    /// Connects to the named bus, or else to the bus whose app has the URL's scheme. If there is
+    /// only one bus, it is asked whatever its schemes are.
     static func connect(_ option: String?, opening url: String) throws(Failure) -> CommandClient {
         let scheme: String
         do { scheme = try BusURL(url).scheme } catch {
@@ -55,7 +53,7 @@ enum BusChoice {
         if let connection = try connectNamed(option) { return connection }
         let live = try search()
         if live.count == 1 { return try CommandClient(path: live[0]) }
-        // One that is stuck or forbidden is no reason not to ask the others.
+        // A bus that hangs or refuses this user is no reason not to ask the other ones.
         var connections: [CommandClient] = []
         for path in live {
             if let connection = try? CommandClient(path: path) { connections.append(connection) }

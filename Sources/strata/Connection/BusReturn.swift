@@ -1,25 +1,25 @@
 import StrataOperator
 
-/// Waits for a bus that is gone to be back, for a bounded time: looks again after
-/// 10 ms, then after twice as long each time, up to a second.
+/// Waits a limited time for a lost bus to come back. It tries again after 10 ms, and doubles the
+/// pause each time, up to 1 s.
 ///
-/// Says on stderr that it waits, and what came of it.
+/// It reports on stderr that it waits, and how the waiting ended.
 struct BusReturn {
     private static let first: UInt64 = 10
     private static let longest: UInt64 = 1_000
 
     private let connection: CommandClient
     private let patience: UInt64
-    /// On the clock of `Loop.nanoseconds`.
+    /// The end of the waiting, by the clock of `Loop.nanoseconds`.
     private let deadline: UInt64
     private var pause = first
     private var wasBack = false
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     private var last: Failure
 
     /// - Parameters:
     ///   - loss: how the connection ended.
-    ///   - patience: how long the bus may be gone, in milliseconds; 0 is not at all.
+    ///   - patience: how long the bus may be gone, in milliseconds; 0 doesn't wait at all.
     private init(_ connection: CommandClient, after loss: Failure, patience: UInt64) throws(Failure) {
         guard patience > 0 else { throw loss }
         (self.connection, self.patience, last) = (connection, patience, loss)
@@ -27,10 +27,10 @@ struct BusReturn {
         StandardError.write("strata: \(loss.message); waiting \(Duration.text(patience)) at most for it to be back")
     }
 
-    /// Waits, and connects.
-    /// - Returns: false where ctrl-C ended it.
-    /// - Throws: `noBus` where the bus isn't back in time, and what a bus that is
-    ///   there says against this user.
+    /// Waits for the bus, and connects.
+    /// - Returns: false if ctrl-C ended the waiting.
+    /// - Throws: `noBus` if the bus isn't back in time, or the error with which a bus refuses
+    ///   this user.
     private mutating func connect() throws(Failure) -> Bool {
         while Loop.nanoseconds < deadline {
             guard connection.pause(milliseconds: min(pause, left)) else { return false }
@@ -55,10 +55,10 @@ struct BusReturn {
         return now < deadline ? max(1, (deadline - now) / 1_000_000) : 1
     }
 
-    /// Does what goes on over one connection after another, until it ends by itself.
+    /// Runs a task over one connection after another, until it ends by itself.
     /// - Parameters:
-    ///   - patience: how long the bus may be gone, in milliseconds; 0 is not at all.
-    ///   - read: what is done over a connection, and whether it is another than the first.
+    ///   - patience: how long the bus may be gone, in milliseconds; 0 doesn't wait at all.
+    ///   - read: the task, which gets whether this connection replaces an earlier one.
     static func follow(
         _ connection: CommandClient, patience: UInt64, _ read: (_ isAgain: Bool) throws(Failure) -> Void
     ) throws(Failure) {
@@ -69,7 +69,7 @@ struct BusReturn {
             } catch {
                 guard isLoss(error, isAgain: busReturn != nil) else { throw error }
                 if error.code == .unavailable {
-                    // What was asked of a bus that is back isn't there yet.
+                    // The bus is back, but what was asked for isn't there yet.
                     busReturn?.last = error
                 } else {
                     busReturn = try BusReturn(connection, after: error, patience: patience)
@@ -79,13 +79,13 @@ struct BusReturn {
         }
     }
 
-    /// Whether it may go on: the broker is gone, or the launcher is, or it isn't with the
-    /// new broker yet.
+    /// Whether the task may continue later: the broker or the launcher is gone, or the launcher
+    /// hasn't joined the new broker yet.
     private static func isLoss(_ failure: Failure, isAgain: Bool) -> Bool {
         failure.status == .noBus || failure.code == .died || isAgain && failure.code == .unavailable
     }
 
-    /// - Returns: false where ctrl-C, or the app's end, ended the waiting.
+    /// - Returns: false if ctrl-C or the app's end stopped the waiting.
     private mutating func isBack() throws(Failure) -> Bool {
         do throws(Failure) { return try connect() } catch {
             guard error.code == .shuttingDown else { throw error }

@@ -3,15 +3,15 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// A command's client: while it waits, a line on the terminal says for what, and ctrl-C
-/// cancels it; a second one ends the process.
+/// A command's client. While it waits, a line on the terminal shows for what. Ctrl-C cancels the
+/// waiting, and a second ctrl-C ends the process.
 final class CommandClient {
     let client: BusClient
 
     /// Connects and says hello.
-    /// - Parameter patience: how long the bus may take for it, in milliseconds.
-    /// - Throws: `noBus` where nobody takes the connection or speaks the
-    ///   protocol, `answer` where the bus refuses this user.
+    /// - Parameter patience: how long the bus may take to answer, in milliseconds.
+    /// - Throws: `noBus` if nothing accepts the connection or speaks the protocol, `answer` if
+    ///   the bus refuses this user.
     init(path: String, patience: UInt64 = BusClient.patience) throws(Failure) {
         do throws(SystemError) {
             client = BusClient(try Loop(), path: path, runtime: "strata \(RootCommand.version)")
@@ -21,19 +21,19 @@ final class CommandClient {
         try open(within: patience)
     }
 
-    /// Connects, anew where there is a connection, and says hello.
+    /// Connects and says hello. Replaces a connection that exists.
     func open(within patience: UInt64) throws(Failure) {
         try waiting("waiting for the bus at \(path)") { _ throws(ClientError) in try client.open(within: patience) }
     }
 
-    /// The socket's path.
+    /// The path of the socket.
     var path: String { client.path }
-    /// What the bus answered to hello.
+    /// The bus's answer to hello.
     var welcome: Welcome { client.welcome! }  // because `init` waits for it
 
     /// Sends a request and waits for its final answer.
-    /// - Parameter activity: what is being waited for: `starting Storage`.
-    /// - Throws: `answer` for an error, `noBus` for a connection that ended.
+    /// - Parameter activity: what is waited for, such as `starting Storage`.
+    /// - Throws: `answer` for an error, `noBus` if the connection ended.
     func send(_ request: Request, _ activity: String? = nil) throws(Failure) -> [UInt8] {
         try waiting(activity) { progress throws(ClientError) in
             var shown = request
@@ -45,32 +45,33 @@ final class CommandClient {
         }
     }
 
-    /// Asks the bus itself, or its launcher, and reads the answer.
+    /// Asks the bus itself or its launcher, and reads the answer.
     /// - Parameters:
-    ///   - to: `bus/modules`.
-    ///   - patience: how long it may take, in milliseconds; nil is the bus's own time, and some more.
+    ///   - to: the action, such as `bus/modules`.
+    ///   - patience: how long the answer may take, in milliseconds; nil allows the bus's own
+    ///     time, and a little more.
     func ask(_ to: String, _ params: JSON? = nil, patience: UInt64? = nil) throws(Failure) -> JSON {
         try waiting("waiting for \(to)") { _ throws(ClientError) in try client.ask(to, params, within: patience) }
     }
 
-    /// Asks how the bus and its modules are; see `BusClient.look`.
+    /// Asks for the state of the bus and its modules; see `BusClient.look`.
     func look(measuring: Bool = false) throws(Failure) -> BusSnapshot {
         let activity = "waiting for what \(measuring ? "modules measure" : "the bus counts")"
         return try waiting(activity) { _ throws(ClientError) in try client.look(measuring: measuring) }
     }
 
-    /// The modules, as the bus tells of them.
+    /// Returns the modules, as the bus reports them.
     func modules(patience: UInt64? = nil) throws(Failure) -> [ModuleRow] {
         [ModuleRow](try ask("bus/modules", patience: patience))
     }
 
-    /// The interfaces, as the bus tells of them.
+    /// Returns the interfaces, as the bus reports them.
     func interfaces(patience: UInt64? = nil) throws(Failure) -> [InterfaceRow] {
         [InterfaceRow](try ask("bus/interfaces", patience: patience))
     }
 
     /// Lets time pass.
-    /// - Returns: false where ctrl-C ended it.
+    /// - Returns: false if ctrl-C ended the pause.
     func pause(milliseconds: UInt64) -> Bool {
         var isInterrupted = false
         let interrupts = try? SignalWatcher(client.loop, signal: SIGINT) { isInterrupted = true }
@@ -78,7 +79,7 @@ final class CommandClient {
         return !client.run(milliseconds) { isInterrupted }
     }
 
-    /// Says on a terminal what is being waited for, until it is ended.
+    /// Shows on a terminal what is waited for, until the progress ends.
     func showProgress(_ activity: String) -> Progress { Progress(client.loop, activity) }
 
     @discardableResult

@@ -1,10 +1,9 @@
 import Glibc
 import StrataCore
 
-/// A module's place in its app, as the launcher lends it: what a process needs to be
-/// that module.
+/// A module's place in its app, which the launcher lends: what a process needs to be that module.
 struct Place {
-    /// Stands for the row's `run` among words.
+    /// The word that stands for the row's `run`.
     static let mark = "{}"
 
     private let token: String
@@ -13,11 +12,11 @@ struct Place {
     private let folder: String
     private let run: [String]
     private let variables: [(name: String, value: String)]
-    /// Where the app's modules write spans.
+    /// The file to which the app's modules write spans.
     private let spans: String?
     private let user: Int64?
 
-    /// - Parameter answer: of `launcher/lend`.
+    /// - Parameter answer: the answer to `launcher/lend`.
     init?(_ answer: JSON) {
         guard let token = answer["token"]?.string, let socket = answer["socket"]?.string,
             let folder = answer["folder"]?.string, let run = answer["run"]?.array?.compactMap(\.string)
@@ -31,11 +30,11 @@ struct Place {
         user = answer["user"]?.integer
     }
 
-    /// Whether the launcher would run the module as somebody else.
+    /// Whether the launcher would run the module as another user.
     var isAnothersUser: Bool { user.map { $0 != Int64(geteuid()) } ?? false }
 
-    /// Executes a program in this process's place; returns only where that can't be.
-    /// - Parameter words: the program's path and its arguments; empty is the row's.
+    /// Replaces this process with a program. Returns only by throwing.
+    /// - Parameter words: the program's path and its arguments; empty for the row's own program.
     func become(_ words: [String], as module: String) throws(Failure) -> Never {
         let words = (words.isEmpty ? [Self.mark] : words).flatMap { $0 == Self.mark ? run : [$0] }
         guard let program = words.first else {
@@ -49,7 +48,7 @@ struct Place {
         for (name, value) in [
             ("STRATA_SOCKET", socket), ("STRATA_MODULE", module), ("STRATA_TOKEN", token), ("STRATA_ENV", env),
         ] { setenv(name, value, 1) }
-        // What this terminal says of its own counts before the launcher's word.
+        // A variable of this terminal takes precedence over the launcher's.
         if let spans { setenv("STRATA_SPANS", spans, 0) }
         unsetenv("STRATA_LIFELINE")
         StandardError.write("\(module) is run by hand: \(words.map(ShellWord.quoted).joined(separator: " "))")

@@ -3,7 +3,7 @@ import StrataCore
 
 /// Finds programs as a shell does.
 enum ProgramSearch {
-    /// - Returns: an absolute path: the program may be executed in another folder.
+    /// - Returns: an absolute path, because the program may be executed in another folder.
     static func path(of word: String) throws(Failure) -> String {
         func isProgram(_ path: String) -> Bool {
             var status = stat()
@@ -24,7 +24,8 @@ enum ProgramSearch {
         throw Failure(.usage, "\(word) isn't found in PATH")
     }
 
-    /// Links stay: programs may look at the name that they are run by.
+    /// Makes a path absolute, and keeps links, because a program may look at the name that it is
+    /// run by.
     private static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
         defer { free(folder) }

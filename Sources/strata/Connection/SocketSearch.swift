@@ -2,23 +2,23 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// Looks for sockets in the default folders of this user.
+/// A search for sockets in this user's default folders.
 struct SocketSearch {
-    /// A folder, or what would have been one, and what was found in it.
+    /// A path that was looked at, and what was found there.
     struct Place {
         var name: String
         var finding: String
     }
 
-    /// Sockets that somebody listens on, in order.
+    /// The sockets that a bus listens on, in order.
     private(set) var live: [String] = []
-    /// Each place looked at, also those without a socket.
+    /// Each place that was looked at, even without a socket.
     private(set) var places: [Place] = []
 
     private let user: UInt32
 
-    /// Looks at once; blocks on the file system.
-    /// - Parameter runtimeFolder: `XDG_RUNTIME_DIR`.
+    /// Searches at once, and blocks on the file system.
+    /// - Parameter runtimeFolder: the value of `XDG_RUNTIME_DIR`.
     init(runtimeFolder: String?, user: UInt32 = geteuid(), temporaryFolder: String = "/tmp") {
         self.user = user
         if let runtimeFolder, runtimeFolder.utf8.first == UInt8(ascii: "/") {
@@ -30,14 +30,14 @@ struct SocketSearch {
         look(in: "\(temporaryFolder)/strata-\(user)")
         let prefix = "strata-\(user)-"
         let folders = (Self.names(in: temporaryFolder) ?? []).filter { $0.hasPrefix(prefix) }
-        // The socket there has the app's name, as its folder has.
+        // The socket in such a folder has the app's name, like the folder.
         for folder in folders {
             look(in: "\(temporaryFolder)/\(folder)", only: "\(folder.dropFirst(prefix.count)).sock")
         }
         if folders.isEmpty { places.append(Place(name: "\(temporaryFolder)/\(prefix)*", finding: "no such folder")) }
     }
 
-    /// A message that names each place.
+    /// A text that names each place.
     var summary: String {
         places.map { "  \($0.name): \($0.finding)" }.joined(separator: "\n")
     }
@@ -49,7 +49,7 @@ struct SocketSearch {
                 Place(name: folder, finding: errno == ENOENT ? "no such folder" : String(cString: strerror(errno))))
             return
         }
-        // Anybody may make a folder of that name in /tmp, and listen there.
+        // Any user may make a folder of that name in /tmp, and listen there.
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == user else {
             places.append(Place(name: folder, finding: "no folder of this user's, and so not looked into"))
             return
@@ -77,7 +77,7 @@ struct SocketSearch {
         places.append(Place(name: path, finding: finding))
     }
 
-    /// The names in a folder, sorted; nil and errno where it can't be read.
+    /// Returns the names in a folder, sorted; nil if it can't be read, with the reason in errno.
     private static func names(in folder: String) -> [String]? {
         guard let stream = opendir(folder) else { return nil }
         defer { closedir(stream) }

@@ -1,13 +1,13 @@
 import ArgumentParser
 import StrataCore
 
-/// The manual page, in the language of man(7), made of the argument parser's
-/// description of the commands.
+/// The manual page in the language of man(7), made from the argument parser's description of the
+/// commands.
 struct ManualPage {
     private let root: JSON
     private var lines: [String] = []
 
-    /// - Parameter root: `command` of `--experimental-dump-help`.
+    /// - Parameter root: the member `command` of `--experimental-dump-help`.
     init(_ root: JSON) {
         self.root = root
         write()
@@ -53,7 +53,7 @@ struct ManualPage {
         lines += Roff.discussion(command["discussion"]?.string ?? "")
     }
 
-    /// `--help` and `--version` need no mention with each command.
+    /// Whether every command has the argument: `--help` and `--version` are not repeated.
     private static func isOfAll(_ argument: JSON) -> Bool {
         let name = argument["preferredName"]?["name"]?.string
         return name == "help" || name == "version"
@@ -67,7 +67,7 @@ struct ManualPage {
         return isOptional ? "[\(dashes)\(shown)\(more)]" : dashes + shown + more
     }
 
-    /// `\fB--timeout\fR \fItime\fR`
+    /// Returns a label like `\fB--timeout\fR \fItime\fR`.
     private static func label(_ argument: JSON) -> String {
         let value = Roff.text(argument["valueName"]?.string ?? "value")
         let names = (argument["names"]?.array ?? []).map { name in
@@ -94,17 +94,17 @@ struct ManualPage {
         return ".!?".contains(last) ? text : "\(text)."
     }
 
-    /// Without the full stop.
+    /// Returns a text without its full stop.
     private static func phrase(_ text: String?) -> String {
         let text = text ?? ""
         return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 }
 
-/// Text for roff, in which a backslash, a hyphen and a line's first character mean
-/// something.
+/// Text for roff, to which a backslash, a hyphen and a line's first character have special
+/// meanings.
 enum Roff {
-    /// Inside a line.
+    /// Escapes text for the inside of a line.
     static func text(_ text: String) -> String {
         var shown = ""
         for character in text {
@@ -122,13 +122,13 @@ enum Roff {
         return shown
     }
 
-    /// A whole line: a dot at its beginning would be a request.
+    /// Escapes a whole line, because a dot at its start would be a request.
     static func line(_ text: String) -> String {
         let shown = self.text(text)
         return shown.hasPrefix(".") ? "\\&\(shown)" : shown
     }
 
-    /// A command's discussion: paragraphs, and examples, whose lines are indented.
+    /// Formats a command's discussion: paragraphs, and examples with indented lines.
     static func discussion(_ discussion: String) -> [String] {
         var lines: [String] = []
         for paragraph in paragraphs(discussion) {
@@ -143,7 +143,7 @@ enum Roff {
         return lines
     }
 
-    /// Lines that belong together: between empty ones, and where indentation changes.
+    /// Splits a text into blocks of lines, at empty lines and at changes of indentation.
     private static func paragraphs(_ text: String) -> [[Substring]] {
         var all: [[Substring]] = []
         var current: [Substring] = []
@@ -161,7 +161,7 @@ enum Roff {
     }
 }
 
-/// `strata manual`: the manual page, made of what `--help` says.
+/// `strata manual`: prints the manual page, made from the texts of `--help`.
 struct Manual: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Prints the manual page, for man.",

@@ -2,16 +2,16 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// A connection that one request comes on, and one answer goes: then it ends.
+/// An HTTP connection that takes one request, sends one answer, and then ends.
 final class HTTPConnection {
-    /// Milliseconds for a request to come, and again for its answer to go and for the
-    /// other side to close.
+    /// The milliseconds for a request to arrive. The answer, and the other side's closing, get
+    /// the same time again.
     static let patience: UInt64 = 5_000
-    /// What the other side may still say behind its answer, in bytes: as much is read and
-    /// thrown away.
+    /// The most bytes that are read and dropped after the request. More of them end the
+    /// connection.
     static let mostDropped = 1 << 20
 
-    /// What is answered.
+    /// An HTTP answer.
     struct Response {
         var status: String
         var headers: [(String, String)] = []
@@ -44,9 +44,9 @@ final class HTTPConnection {
     private let onEnd: (HTTPConnection) -> Void
 
     /// - Parameters:
-    ///   - isMeant: whether a host that a request names is the one here.
-    ///   - onRequest: it asks for the metrics, and gets them by `answer`.
-    ///   - onEnd: called once.
+    ///   - isMeant: whether a request that names this host is meant for this server.
+    ///   - onRequest: called when the request asks for the metrics; `answer` sends them.
+    ///   - onEnd: called once, at the end.
     init(
         _ loop: Loop, _ socket: Socket, isMeant: @escaping (String) -> Bool,
         onRequest: @escaping (HTTPConnection) -> Void,
@@ -62,14 +62,14 @@ final class HTTPConnection {
         socket.watch(.readable)
     }
 
-    /// Whether it waits for its other side: for a request, or until its answer is taken.
-    /// Reads what is there first.
+    /// Whether the connection waits for its other side: for a request, or until the answer is
+    /// taken. Reads what is there first.
     func isIdle() -> Bool {
         if state == .reading { read() }
         return state != .waiting
     }
 
-    /// Tells one that is beside as many as there may be.
+    /// Answers that there are too many connections.
     func refuse() {
         answer(
             Response("503 Service Unavailable", "too many connections: try again", headers: [("Retry-After", "1")]))
@@ -119,11 +119,11 @@ final class HTTPConnection {
         }
         switch transfer {
         case .wouldBlock: return
-        // Who has nothing more to say may still listen.
+        // A client that has finished sending may still read.
         case .ended where state == .waiting: socket.watch([])
         case .ended, .failed: close()
         case .moved where state == .reading: judge()
-        // What comes behind the request is of no interest.
+        // Bytes after the request are dropped.
         case .moved(let count):
             dropped += count
             if dropped > Self.mostDropped { close() }
@@ -167,8 +167,8 @@ final class HTTPConnection {
             case .ended, .failed: return close()
             }
         }
-        // What the other side has still to say is read and thrown away: closed
-        // with unread bytes, the kernel would take the answer back.
+        // Read and drop what the other side still sends. If unread bytes were left at the close,
+        // the kernel would discard the answer.
         state = .closing
         socket.endWriting()
         socket.watch(.readable)

@@ -1,17 +1,16 @@
-/// The head of a request of HTTP/1.1, as far as it matters to who serves one
-/// document.
+/// The head of an HTTP/1.1 request, as far as it matters to a server of one document.
 struct HTTPRequest {
-    /// How many bytes a head may have.
+    /// The most bytes that a head may have.
     static let longest = 8 << 10
 
     let method: String
-    /// Without the query.
+    /// The path without the query.
     let path: String
-    /// Whom it means: the header `Host`, and what a whole URL says; none of HTTP/1.0's
-    /// without either.
+    /// The hosts that the request names: the header `Host`, and the host in a whole URL. A
+    /// request of HTTP/1.0 may have neither.
     let hosts: [String]
 
-    /// How far the bytes of a request are one.
+    /// The result of reading a request's bytes.
     enum Reading {
         case unfinished
         case malformed
@@ -19,7 +18,7 @@ struct HTTPRequest {
         case request(HTTPRequest)
     }
 
-    /// Reads what has come so far.
+    /// Reads the bytes that have arrived so far.
     static func read(_ bytes: [UInt8]) -> Reading {
         guard let lines = head(bytes) else { return bytes.count > longest ? .tooLong : .unfinished }
         guard lines.reduce(0, { $0 + $1.count + 2 }) <= longest else { return .tooLong }
@@ -29,8 +28,8 @@ struct HTTPRequest {
         return .request(request)
     }
 
-    /// The lines up to the empty one, without their ends; nil where that hasn't
-    /// come. A line may end with a line feed alone, as people type it.
+    /// Returns the lines before the empty line, without their ends; nil if the empty line hasn't
+    /// arrived. A line may end with a line feed alone, as people type it.
     private static func head(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
         var lines: [ArraySlice<UInt8>] = []
         var start = 0
@@ -38,7 +37,7 @@ struct HTTPRequest {
             var line = bytes[start..<end]
             if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
             if line.isEmpty, !lines.isEmpty { return lines }
-            // Empty lines before a request are passed over.
+            // Skip empty lines before a request.
             if !line.isEmpty { lines.append(line) }
             start = end + 1
         }
@@ -68,7 +67,7 @@ struct HTTPRequest {
         self.hosts = hosts + (host.map { [$0] } ?? [])
     }
 
-    /// Of `/path?query`, or of a whole URL, as to a proxy.
+    /// Splits a target: `/path?query`, or a whole URL, as a proxy gets it.
     private static func parts(_ target: String) -> (host: String?, path: String)? {
         var rest = target[...]
         var host: String?

@@ -3,19 +3,19 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// Where metrics are served: a port of this machine, or a socket of the file
+/// The address at which metrics are served: a port of this machine, or a socket in the file
 /// system.
 struct ListenAddress: ExpressibleByArgument {
     enum Place: Equatable {
-        /// A numeric address.
+        /// A port at a numeric address.
         case port(host: String, UInt16)
         case path(String)
     }
 
     let place: Place
 
-    /// `9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, or a path with
-    /// a slash. Without a host it is this machine alone.
+    /// Reads `9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`, or a path with a slash. A
+    /// port without a host is open to this machine alone.
     init?(argument: String) {
         if argument.contains("/") {
             place = .path(argument)
@@ -38,9 +38,10 @@ struct ListenAddress: ExpressibleByArgument {
         place = .port(host: host, port)
     }
 
-    /// Whether a request may name this host: its own name for this machine, or this
-    /// address, with a port or without. A web page that lets its own name lead here (DNS
-    /// rebinding) names another.
+    /// Whether a request may name this host: a name of this machine, or this address, with or
+    /// without a port.
+    ///
+    /// A web page that lets its own name lead here (DNS rebinding) names another host.
     func isMeant(by host: String) -> Bool {
         guard case .port(let own, _) = place else { return true }
         var name = host.lowercased()
@@ -49,7 +50,7 @@ struct ListenAddress: ExpressibleByArgument {
         }
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
         if ["localhost", "127.0.0.1", "::1", own.lowercased()].contains(name) { return true }
-        // Every address of this machine was asked for.
+        // The server listens on all addresses of this machine.
         return ["0.0.0.0", "::"].contains(own) && (Self.isNumeric(name, AF_INET) || Self.isNumeric(name, AF_INET6))
     }
 
@@ -58,9 +59,9 @@ struct ListenAddress: ExpressibleByArgument {
         return inet_pton(family, host, &address) == 1
     }
 
-    /// Listens there.
-    /// - Returns: what listens, and how to reach it.
-    /// - Throws: `usage` where that can't be.
+    /// Listens at the address.
+    /// - Returns: the listener, and the address as a person writes it.
+    /// - Throws: `usage` if it can't listen there.
     func listen(_ loop: Loop, onConnection: @escaping (Socket) -> Void) throws(Failure) -> (Listener, String) {
         switch place {
         case .path(let path): return (try Self.listen(loop, path, onConnection), path)
@@ -98,7 +99,7 @@ struct ListenAddress: ExpressibleByArgument {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(isNew ? AF_INET6 : AF_INET, kind, 0)
         guard descriptor >= 0 else { throw Self.failure(name, port) }
-        // What an ended one has left in the kernel doesn't count.
+        // Ignore what an ended process has left in the kernel.
         var yes: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, host, port, isNew), Glibc.listen(descriptor, SOMAXCONN) == 0 else {
@@ -132,7 +133,7 @@ struct ListenAddress: ExpressibleByArgument {
         Glibc.bind(descriptor, address.assumingMemoryBound(to: sockaddr.self), socklen_t(size)) == 0
     }
 
-    /// Both families have it in the same place.
+    /// Returns the port that the kernel chose. Both address families keep it at the same place.
     private static func boundPort(_ descriptor: Int32) -> UInt16 {
         var address = sockaddr_in6()
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)

@@ -3,15 +3,16 @@ import StrataCore
 import StrataLoop
 import StrataOperator
 
-/// Serves `GET /metrics`, until it is interrupted.
+/// Serves `GET /metrics` until it is interrupted.
 final class MetricsServer {
-    /// Connections at once. Where one more comes, the oldest idle one goes; it is refused
-    /// where all wait for metrics.
+    /// The most connections at a time. When another one comes, the oldest idle one is closed. If
+    /// all of them wait for metrics, the new one is refused.
     static let mostConnections = 16
-    /// Refused ones that haven't closed yet; where one more comes, the oldest is closed.
+    /// The most refused connections that haven't closed yet. When another one comes, the oldest
+    /// is closed.
     static let mostRefused = 16
 
-    /// Milliseconds that a bus may take.
+    /// The milliseconds that a bus may take.
     private static let patience: UInt64 = 2_000
 
     private let loop: Loop
@@ -21,19 +22,19 @@ final class MetricsServer {
     private var address: ListenAddress?
     private var connections: [HTTPConnection] = []
     private var refused: [HTTPConnection] = []
-    /// Those that wait for the look that is being taken.
+    /// The connections that wait for the current look at the bus.
     private var waiting: [HTTPConnection] = []
     private var signals: [SignalWatcher] = []
 
-    /// - Parameter path: the bus's socket.
+    /// - Parameter path: the path of the bus's socket.
     init(_ loop: Loop, bus path: String) {
         self.loop = loop
         client = BusClient(loop, path: path, runtime: "strata \(RootCommand.version)")
-        // What is open is answered then.
+        // Closing the client fails the open look, so the waiting requests get their answer.
         timer = LoopTimer(loop) { [client] in client.close() }
     }
 
-    /// - Parameter onStart: gets how to reach it.
+    /// - Parameter onStart: gets the address at which the server can be reached.
     func run(_ address: ListenAddress, onStart: (String) -> Void) throws(Failure) {
         defer { end() }
         self.address = address
@@ -78,8 +79,8 @@ final class MetricsServer {
         waiting.removeAll { $0 === ended }
     }
 
-    /// One look serves all that asked meanwhile. It connects for each: a bus that was away
-    /// is there again at the next.
+    /// Looks at the bus for a request. Requests that come in the meantime share the look. Each
+    /// look connects anew, so it finds a bus that was away before.
     private func requested(_ connection: HTTPConnection) {
         waiting.append(connection)
         guard !client.isConnected else { return }

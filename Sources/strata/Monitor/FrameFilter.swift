@@ -2,8 +2,8 @@ import ArgumentParser
 import StrataCore
 import StrataOperator
 
-/// Which frames a monitor shows. Each option that was given must hold; of the values of
-/// one, any will do.
+/// The frames that a monitor shows. A frame must match each option that was given. It matches an
+/// option if it matches any of its values.
 struct FrameFilter: ParsableArguments {
     @Option(
         help: "Only frames from or to this module; again, or with a comma, for more.", completion: LiveNames.modules)
@@ -34,7 +34,7 @@ struct FrameFilter: ParsableArguments {
     @Flag(help: "Only errors and refused requests.")
     var errors = false
 
-    /// As the bus tells them.
+    /// The kinds, by the bus's names for them.
     static let kinds = ["call", "open", "reply", "error", "broadcast", "report", "notice"]
 
     mutating func validate() throws {
@@ -51,8 +51,8 @@ struct FrameFilter: ParsableArguments {
         }
     }
 
-    /// What the bus can choose by itself: one module, one name. So what it counts as missed
-    /// is of those alone.
+    /// The part of the filter that the bus can apply: one module and one name. Then the bus
+    /// counts only such frames as missed.
     var params: [JSON.Member] {
         var params: [JSON.Member] = []
         if module.count == 1 { params.append(.init("module", .string(module[0]))) }
@@ -60,7 +60,7 @@ struct FrameFilter: ParsableArguments {
         return params
     }
 
-    /// The modules that it names.
+    /// The modules that the filter names.
     var modules: [String] { module + from + to }
 
     func wants(_ frame: SeenFrame) -> Bool {
@@ -68,7 +68,8 @@ struct FrameFilter: ParsableArguments {
         if !kind.isEmpty, !kind.contains(frame.kind) { return false }
         if !from.isEmpty, !from.contains(frame.from) { return false }
         if !to.isEmpty, !to.contains(frame.receiver) { return false }
-        // One module alone is the bus's to judge, who knows more of a refused request.
+        // The bus itself filters for a single module, because it knows more about refused
+        // requests.
         if module.count > 1, !module.contains(frame.from), !module.contains(frame.receiver) { return false }
         if !name.isEmpty, frame.name.isEmpty || !name.contains(where: { Glob($0).matches(frame.name) }) { return false }
         return action.isEmpty || (!frame.action.isEmpty && action.contains { Self.fits($0, frame.plainAction) })
@@ -79,7 +80,7 @@ struct FrameFilter: ParsableArguments {
         return Glob(pattern).matches(action)
     }
 
-    /// What it leaves, in words.
+    /// The frames that the filter shows, in words.
     var summary: String {
         func list(_ values: [String]) -> String { values.joined(separator: " or ") }
         var parts: [String] = []
@@ -100,10 +101,11 @@ struct Glob {
 
     init(_ pattern: String) { self.pattern = Array(pattern) }
 
-    /// Whether a text has characters that stand for others.
+    /// Whether a text has `*` or `?` in it.
     static func isOne(_ text: String) -> Bool { text.contains { $0 == "*" || $0 == "?" } }
 
-    /// Takes time in proportion to both lengths: the last `*` alone is tried again.
+    /// Matches in time proportional to the product of both lengths, because only the last `*` is
+    /// tried again.
     func matches(_ text: String) -> Bool {
         let text = Array(text)
         var (place, at) = (0, 0)

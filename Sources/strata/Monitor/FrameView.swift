@@ -1,9 +1,9 @@
 import StrataCore
 import StrataOperator
 
-/// How frames look to a person: columns that line up, as wide as the terminal is.
+/// The look of frames to a person: columns that line up within the terminal's width.
 struct FrameView {
-    /// So wide a terminal has room for microseconds.
+    /// A terminal this wide has room for microseconds.
     private static let wide = 100
     private static let sizeWidth = 8
     private static let tookWidth = 7
@@ -15,18 +15,19 @@ struct FrameView {
     private let targetWidth: Int
 
     /// - Parameters:
-    ///   - modules: whose names are to line up; a very long one sticks out.
+    ///   - modules: the modules whose names line up. A very long name sticks out.
     ///   - width: the terminal's columns.
     init(_ modules: [String], width: Int, _ painter: Painter) {
         self.painter = painter
         digits = width < Self.wide ? 3 : 6
         nameWidth = min(width < Self.wide ? 10 : 20, modules.reduce("operator".count) { max($0, $1.count) })
-        // The time's other nine characters, the arrow, and two spaces between columns.
+        // The 9 stands for the time's other characters, the 3 for the arrow, and 4 * 2 for the
+        // gaps between columns.
         let rest = 9 + digits + kindWidth + nameWidth + 3 + Self.sizeWidth + Self.tookWidth + 4 * 2
         targetWidth = min(60, max(16, width - rest))
     }
 
-    /// What a monitor didn't get.
+    /// Returns the line for frames that a monitor missed.
     func missed(_ count: Int64) -> String { painter.paint("\(count) frames were missed here", .yellow) }
 
     func line(_ frame: SeenFrame) -> String {
@@ -40,7 +41,8 @@ struct FrameView {
         line.column(time.count + 2 + kindWidth + 2 + nameWidth + 1, gap: 1)
         line.add("→ ")
         addTarget(frame, &line)
-        // Both end at a column; a long target takes of their room before it moves them.
+        // Both end at a fixed column. A long target first uses up their room, and then moves
+        // them.
         let sizeEnd = time.count + 2 + kindWidth + 2 + nameWidth + 3 + targetWidth + 2 + Self.sizeWidth
         if let bytes = frame.bytes {
             let size = Self.size(bytes)
@@ -87,7 +89,7 @@ struct FrameView {
             width += piece.count
         }
 
-        /// A module's name in its colour; the others are none.
+        /// Adds a name: a module's in its own colour, any other in bold.
         mutating func add(ofPeer name: String) {
             let shown = Printable.line(name)
             let isModule = !["operator", "launcher", "bus"].contains(name)
@@ -95,7 +97,7 @@ struct FrameView {
             width += shown.count
         }
 
-        /// Goes to a column, or over it where there is no room.
+        /// Moves to a column; if the text is already too long, adds only the gap.
         mutating func column(_ column: Int, gap: Int = 2) {
             let spaces = max(gap, column - width)
             text += String(repeating: " ", count: spaces)
@@ -103,7 +105,7 @@ struct FrameView {
         }
     }
 
-    /// Exact as long as it has room.
+    /// Returns a size, exact if there is room for it.
     private static func size(_ bytes: Int64) -> String {
         bytes < 1_000_000 ? "\(bytes) B" : LoadView.size(UInt64(clamping: bytes))
     }

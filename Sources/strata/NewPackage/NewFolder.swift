@@ -3,9 +3,8 @@ import StrataCore
 
 /// Writes a folder of files: all of it, or nothing.
 enum NewFolder {
-    /// Writes into a folder beside the one that is meant, which then gets its name.
-    /// - Throws: `usage` where something is there already, and where it can't be
-    ///   written.
+    /// Writes into a temporary folder beside the wanted one, and renames it at the end.
+    /// - Throws: `usage` if the path exists, or can't be written.
     static func write(_ files: [NewFile], to path: String) throws(Failure) {
         var path = path
         while path.utf8.count > 1, path.last == "/" { path.removeLast() }
@@ -22,7 +21,7 @@ enum NewFolder {
         let temporary = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         do throws(Failure) {
             for file in files { try write(file, in: temporary) }
-            // mkdtemp's folder is its user's alone.
+            // mkdtemp makes a folder that only its user may enter.
             let mask = umask(0)
             umask(mask)
             guard chmod(temporary, 0o777 & ~mask) == 0, rename(temporary, path) == 0 else {
@@ -47,14 +46,14 @@ enum NewFolder {
         }
     }
 
-    /// What was written so far.
+    /// Removes the files that were written so far.
     private static func remove(_ files: [NewFile], from folder: String) {
         for file in files { unlink("\(folder)/\(file.path)") }
         for file in files { for inner in folders(of: file.path).reversed() { rmdir("\(folder)/\(inner)") } }
         rmdir(folder)
     }
 
-    /// `a` and `a/b` of `a/b/c`.
+    /// Returns `a` and `a/b` for `a/b/c`.
     private static func folders(of path: String) -> [String] {
         let parts = path.split(separator: "/").dropLast()
         return parts.indices.map { parts[...$0].joined(separator: "/") }
@@ -67,7 +66,7 @@ enum NewFolder {
 
 /// A file of a new folder.
 struct NewFile {
-    /// Below the folder.
+    /// The path of the file inside the folder.
     var path: String
     var text: String
 }

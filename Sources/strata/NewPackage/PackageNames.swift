@@ -1,22 +1,22 @@
 import StrataCore
 
-/// The names of a new package's parts: such as manifests, SwiftPM, Swift and file
-/// systems all take.
+/// The names of a new package's parts. Manifests, SwiftPM, Swift and file systems must all accept
+/// them.
 struct PackageNames {
-    /// The app's, and the package's.
+    /// The name of the app and of the package.
     let app: String
     /// The module that provides an interface of its own name.
     let provider: String
     /// The module that calls it.
     let caller: String
-    /// What was asked for, where the app's name was made of it.
+    /// The name that was asked for, if the app's name was made from it.
     let asked: String?
 
-    /// What SwiftPM would take for another package: this one's dependencies have the
-    /// same names.
+    /// The names of this package's dependencies. SwiftPM would confuse another package of the
+    /// same name with them.
     private static let takenPackages = ["strata", "swift-argument-parser", "swift-log", "yams"]
-    /// Modules and types that the generated sources name, and targets of what the new
-    /// package depends on: SwiftPM wants all of them different.
+    /// The modules and types that the generated sources name, and the targets of the new
+    /// package's dependencies. SwiftPM wants all of them to differ.
     private static let takenModules = [
         "Action", "Any", "AppTable", "ArgumentParser", "ArgumentParserToolInfo", "Array", "Broadcast",
         "BuiltExecutable", "Bus", "CUV", "CYaml", "Call", "Codable", "Exports", "Foundation", "Glibc",
@@ -25,10 +25,10 @@ struct PackageNames {
         "StrataCommand", "StrataCore", "StrataJSON", "StrataLauncher", "StrataManifest", "StrataPictures",
         "StrataTesting", "String", "Suite", "Swift", "Test", "TestBus", "Testing", "Type", "Yams",
     ]
-    /// A line with a name stays within the formatter's width.
+    /// With longer names, lines would exceed the formatter's width.
     private static let longest = 24
 
-    /// - Throws: `usage` for a name that can't be one, saying what can.
+    /// - Throws: `usage` for an unfit name. The message says what is allowed.
     init(app asked: String, modules: [String]) throws(Failure) {
         let app = Self.converted(asked) ?? asked
         try Self.check(app: app)
@@ -40,7 +40,7 @@ struct PackageNames {
         }
         for module in modules { try Self.check(module: module) }
         let (provider, caller) = (modules[0], modules[1])
-        // Some file systems don't tell Stock from stock.
+        // Some file systems treat Stock and stock as the same name.
         let targets = [provider, caller, "\(provider)Interface", "\(provider)Tests"].map { $0.lowercased() }
         guard Set(targets).count == targets.count else {
             throw Failure(
@@ -52,8 +52,8 @@ struct PackageNames {
         self.asked = app == asked ? nil : asked
     }
 
-    /// A name that has capitals or `_`, and else what a name may have, written as one:
-    /// `MyApp` is `my-app`. Nil for any other, where what was meant isn't as plain.
+    /// Converts a name whose only faults are capitals or `_`: `MyApp` becomes `my-app`. Returns
+    /// nil for any other name, because its meaning is less clear.
     private static func converted(_ name: String) -> String? {
         let bytes = Array(name.utf8)
         let isPlain = bytes.allSatisfy {
@@ -109,14 +109,13 @@ struct PackageNames {
             && bytes.allSatisfy { isUpper($0) || isLower($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
     }
 
-    /// What somebody may have meant: `my-stock` is `MyStock`.
+    /// Suggests a type name: `MyStock` for `my-stock`.
     private static func typeName(of name: String) -> String {
         let words = name.split { !$0.isASCII || !($0.isLetter || $0.isNumber || $0 == "_") }
         return words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// What somebody may have meant: `MyApp` is `my-app`, and `HTTPServer`
-    /// `http-server`.
+    /// Suggests an app name: `my-app` for `MyApp`, and `http-server` for `HTTPServer`.
     private static func fitting(_ name: String) -> String {
         var fit: [UInt8] = []
         let bytes = Array(name.utf8)
@@ -125,7 +124,8 @@ struct PackageNames {
             let next = place + 1 < bytes.count ? bytes[place + 1] : 0
             switch byte {
             case let byte where isUpper(byte):
-                // A word begins after a small letter, and with an acronym's last capital.
+                // A word begins after a small letter or a digit, and with an acronym's last
+                // capital.
                 if isLower(before) || isDigit(before) || isUpper(before) && isLower(next) { fit.append(hyphen) }
                 fit.append(byte | 0x20)
             case let byte where isLower(byte) || isDigit(byte): fit.append(byte)

@@ -1,5 +1,4 @@
-/// The Swift files of a new package, as they are to be read: formatted, and without
-/// warnings.
+/// The Swift files of a new package, ready to be read: formatted, and without warnings.
 extension PackageTemplate {
     var contract: String {
         """

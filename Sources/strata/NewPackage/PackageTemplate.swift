@@ -1,4 +1,4 @@
-/// The files of a new package. Its Swift is in `PackageTemplate+Sources.swift`.
+/// The files of a new package. Its Swift files are in `PackageTemplate+Sources.swift`.
 struct PackageTemplate {
     let names: PackageNames
     let dependency: StrataDependency
@@ -23,10 +23,10 @@ struct PackageTemplate {
         ]
     }
 
-    /// What the provider's notifications begin with.
+    /// The beginning of the provider's notifications.
     var prefix: String { names.provider.lowercased() }
 
-    /// Import declarations, in the formatter's order.
+    /// Returns import declarations in the formatter's order.
     func imports(_ modules: String...) -> String {
         modules.sorted().map { "import \($0)" }.joined(separator: "\n")
     }
@@ -132,7 +132,7 @@ struct PackageTemplate {
     }
 }
 
-/// Texts in Swift's source.
+/// Texts as literals in Swift's source.
 enum SwiftLiteral {
     static func string(_ text: String) -> String {
         var literal = "\""

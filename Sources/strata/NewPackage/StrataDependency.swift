@@ -2,19 +2,19 @@ import Glibc
 import StrataCore
 import StrataLauncher
 
-/// Which strata a new package depends on.
+/// The strata package that a new package depends on.
 struct StrataDependency {
     /// A folder's absolute path, or a URL.
     let place: String
     private let isFolder: Bool
-    /// Nobody named it: it is the one that this program was built from.
+    /// Whether it is the package that this program was built from, because none was named.
     private let isOwn: Bool
 
-    /// A part of the package that no other has.
+    /// A path that only this package has.
     private static let mark = "Sources/ModuleProcess/Runtime"
 
-    /// - Parameter given: a folder or a URL; nil looks beside this program.
-    /// - Throws: `usage` for a folder that isn't strata's, and where none is found.
+    /// - Parameter given: a folder or a URL; nil looks around this program.
+    /// - Throws: `usage` for a folder without this package, or if none is found.
     init(_ given: String?) throws(Failure) {
         guard let given else {
             guard let own = Self.own else {
@@ -41,26 +41,27 @@ struct StrataDependency {
         (place, isFolder, isOwn) = (folder, true, false)
     }
 
-    /// For a person.
+    /// A description for a person.
     var description: String {
         isOwn ? "strata in \(place), which this program was built from" : "strata \(isFolder ? "in" : "at") \(place)"
     }
 
-    /// As Package.swift writes it.
+    /// The dependency's declaration in Package.swift.
     var declaration: String {
         let literal = SwiftLiteral.string(place)
         return isFolder
             ? ".package(name: \"strata\", path: \(literal))" : ".package(url: \(literal), branch: \"main\")"
     }
 
-    /// The name by which SwiftPM knows the package, and that products are asked of.
+    /// SwiftPM's name for the package, which declarations of products use.
     var identity: String {
         if isFolder { return "strata" }
         let last = place.split(separator: "/").last.map(String.init) ?? place
         return last.hasSuffix(".git") ? String(last.dropLast(4)) : last
     }
 
-    /// SwiftPM knows a package by the last part of its place.
+    /// Checks that SwiftPM won't confuse the app with the package. SwiftPM knows a package by the
+    /// last part of its path.
     func checkApart(from app: String) throws(Failure) {
         let last = place.split(separator: "/").last.map { $0.lowercased() }
         guard last != app, identity.lowercased() != app else {
@@ -71,7 +72,7 @@ struct StrataDependency {
         }
     }
 
-    /// The package in a folder around this program, such as `.build/debug` has.
+    /// The package in a folder around this program, such as the one around `.build/debug`.
     private static var own: String? {
         var folder = Programs.folder[...]
         while let slash = folder.lastIndex(of: "/") {

@@ -2,15 +2,14 @@ import Glibc
 import StrataCore
 import StrataOperator
 
-/// Shows JSON that came from the bus: as a line for a program, laid out and
-/// coloured for a person.
+/// Shows JSON from the bus: as a line for a program, or indented and coloured for a person.
 struct Answer {
     var isForPrograms: Bool
     var painter = Painter.standardOutput
 
     init(_ output: OutputOption) { isForPrograms = output.isForPrograms }
 
-    /// - Throws: `answer` where it is no JSON: the bus passes bodies on unread.
+    /// - Throws: `answer` if the body is not JSON. The bus passes bodies on unread.
     func show(_ body: [UInt8]) throws(Failure) {
         if isForPrograms, let line = JSONText.compact(body) {
             StandardOutput.write(line: line)
@@ -25,35 +24,35 @@ struct Answer {
         }
     }
 
-    /// Shows a value of the bus's own.
+    /// Shows a value from the bus itself.
     func show(_ value: JSON) throws(Failure) { try show(value.encoded()) }
 
-    /// Shows values of the bus's own, a line each.
+    /// Shows values from the bus itself, one on each line.
     func showEach(_ values: [JSON]) throws(Failure) {
         for value in values { try show(value) }
     }
 }
 
-/// Why a command did not do what it was asked to: what stands on stderr, and
-/// the exit code.
+/// The reason why a command failed: the message on stderr, and the exit code.
 struct Failure: Error {
     /// The program's exit codes.
     enum Status: Int32 {
         case done = 0
         /// The answer was an error.
         case answer = 1
-        /// Bad usage, a bad manifest, an unusable path.
+        /// Bad usage, a bad manifest or an unusable path.
         case usage = 2
-        /// No bus there, or one there already.
+        /// No bus runs there, or one runs there already.
         case noBus = 3
     }
 
     var status: Status
-    /// Without `strata: ` before it; further lines are hints.
+    /// The message without `strata: ` before it. Its further lines are hints.
     var message: String
-    /// The bus's or the callee's error code, where it was one.
+    /// The error code from the bus or the callee, if there is one.
     var code: ErrorCode?
-    /// Written without `strata: ` before it: each line begins with its place.
+    /// Whether the message is written without `strata: `, because each line begins with its
+    /// place.
     var isPlain = false
 
     init(_ status: Status, _ message: String, code: ErrorCode? = nil, isPlain: Bool = false) {
@@ -63,7 +62,7 @@ struct Failure: Error {
         self.isPlain = isPlain
     }
 
-    /// An error that the bus or a callee answered.
+    /// Makes a failure from an error that the bus or a callee answered.
     init(_ error: BusError) {
         self.init(
             .answer, "\(Printable.line(error.code.rawValue)): \(Printable.indented(error.message))", code: error.code)
@@ -83,7 +82,7 @@ struct Failure: Error {
         }
     }
 
-    /// A stream whose next reply didn't come in time.
+    /// Makes a failure for a stream whose next reply didn't come in time.
     init(quietFor milliseconds: UInt64) {
         self.init(
             .answer,
@@ -92,9 +91,9 @@ struct Failure: Error {
             code: .deadlineExceeded)
     }
 
-    /// Writes it to stderr.
+    /// Writes the message to stderr.
     func report() { StandardError.write(isPlain ? message : "strata: \(message)") }
 }
 
-/// Ends the process without running anything else.
+/// Ends the process without running any more of the command.
 func exitNow(_ status: Failure.Status) -> Never { exit(status.rawValue) }

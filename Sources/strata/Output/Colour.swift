@@ -1,7 +1,7 @@
 import Glibc
 import StrataLauncher
 
-/// What a piece of text is shown as on a terminal.
+/// The colour or style of a text on a terminal.
 enum Colour: String {
     case plain = ""
     case bold = "1"
@@ -13,7 +13,7 @@ enum Colour: String {
     case magenta = "35"
     case cyan = "36"
 
-    /// What a module's state is shown in.
+    /// Returns the colour of a module's state.
     static func ofState(_ state: String) -> Colour {
         switch state {
         case "ready": .green
@@ -28,8 +28,8 @@ enum Colour: String {
 struct Painter {
     var isColoured: Bool
 
-    /// For stdout: colours on a terminal that has them, unless `NO_COLOR`
-    /// (no-color.org) says otherwise.
+    /// The painter for stdout. It colours on a terminal that has colours, unless `NO_COLOR`
+    /// (no-color.org) is set.
     static var standardOutput: Painter {
         let refused = Environment["NO_COLOR"] != nil || Environment["TERM"] == "dumb"
         return Painter(isColoured: StandardOutput.isTerminal && !refused)
@@ -40,14 +40,14 @@ struct Painter {
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }
 
-    /// Text about a module, in that one's colour: it is the same in each command.
+    /// Paints text about a module in the module's colour, which is the same in each command.
     func paint(_ text: String, ofModule name: String) -> String {
         guard isColoured, !text.isEmpty else { return text }
         return "\u{1B}[\(ModuleColour.code(of: name))m\(text)\u{1B}[0m"
     }
 }
 
-/// This process's environment. A variable that is empty counts as unset.
+/// This process's environment. An empty variable counts as unset.
 enum Environment {
     static subscript(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }

@@ -1,8 +1,8 @@
 import StrataCore
 import StrataManifest
 
-/// Findings about a manifest: a table for a person; for a program a line of JSON
-/// each, and the same as text on stderr, for those who read along.
+/// Findings about a manifest. A person gets a table. A program gets a line of JSON for each, and
+/// the same as text on stderr, for a person who watches.
 struct FindingList {
     let findings: [Finding]
 
@@ -32,7 +32,7 @@ struct FindingList {
         table.print(answer.painter)
     }
 
-    /// `2 errors, advice: 1`, coloured.
+    /// Returns a coloured text like `2 errors, advice: 1`.
     func summary(_ painter: Painter) -> String {
         var text =
             errors == 0
@@ -43,13 +43,13 @@ struct FindingList {
 }
 
 extension ManifestError {
-    /// `12:7`, as far as it is known.
+    /// Line and column like `12:7`, as far as they are known.
     var lineAndColumn: String { [line, column].compactMap { $0.map(String.init) }.joined(separator: ":") }
 
-    /// `strata.yaml:12:7`, as far as it is known.
+    /// File, line and column like `strata.yaml:12:7`, as far as they are known.
     var place: String { line == nil ? file : "\(file):\(lineAndColumn)" }
 
-    /// Its place's members.
+    /// The JSON members for the place.
     var placeMembers: [JSON.Member] {
         var members = [JSON.Member("file", .string(file))]
         if let line { members.append(.init("line", .integer(Int64(line)))) }

@@ -1,18 +1,18 @@
 import StrataCore
 
-/// JSON laid out anew without making values of it, so that each number and
-/// each string stays as its writer wrote it.
+/// JSON that is laid out without being parsed into values. So each number and each string stays
+/// as it was written.
 enum JSONText {
-    /// How deep a body may be nested.
+    /// How deeply a body may be nested.
     static let maximumDepth = 512
 
-    /// Without white space; nil where the bytes are no JSON value. No bytes at
-    /// all are null.
+    /// Returns the value without white space; nil if the bytes are not a JSON value. No bytes
+    /// count as null.
     static func compact(_ bytes: [UInt8]) -> [UInt8]? {
         bytes.isEmpty ? Array("null".utf8) : write(bytes, nil, indent: 0) { _ in 0 }
     }
 
-    /// The value of an object's member, without white space; nil where there is none.
+    /// Returns the value of an object's member, without white space; nil if there is none.
     static func member(_ name: StaticString, of object: [UInt8]) -> [UInt8]? {
         write(object, nil, indent: 0) { tape in
             guard tape.entry(0).pointee.kind == .object else { return nil }
@@ -20,17 +20,17 @@ enum JSONText {
         }
     }
 
-    /// Indented and coloured, for a terminal; nil where the bytes are no JSON
+    /// Returns the value indented and coloured for a terminal; nil if the bytes are not a JSON
     /// value.
     static func pretty(_ bytes: [UInt8], _ painter: Painter, indent: Int = 0) -> String? {
         write(bytes.isEmpty ? Array("null".utf8) : bytes, painter, indent: indent) { _ in 0 }
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Writes one value of those that bytes have.
+    /// Writes one of the values in the bytes.
     /// - Parameters:
-    ///   - painter: nil leaves all white space out.
-    ///   - chosen: the value's index; nil for none.
+    ///   - painter: nil leaves out all white space.
+    ///   - chosen: returns the index of the value; nil for none.
     private static func write(
         _ bytes: [UInt8], _ painter: Painter?, indent: Int, _ chosen: (borrowing JSONTape) -> UInt32?
     ) -> [UInt8]? {
@@ -38,7 +38,7 @@ enum JSONText {
             var tape = JSONTape()
             do {
                 try tape.scan(bytes, maximumDepth: maximumDepth)
-                // A number may be out of range.
+                // Reading all values finds numbers out of range, which the scan accepts.
                 _ = try JSON(tape, 0)
             } catch { return nil }
             guard let index = chosen(tape) else { return nil }
@@ -49,7 +49,7 @@ enum JSONText {
     }
 }
 
-/// A JSON value as it is being written.
+/// A JSON value that is being written.
 private struct JSONLayout {
     let painter: Painter?
     private(set) var text: [UInt8] = []
@@ -92,7 +92,7 @@ private struct JSONLayout {
         if painter != nil { text += ("\n" + String(repeating: "  ", count: depth)).utf8 }
     }
 
-    /// - Parameter inner: what stands between its quotes.
+    /// - Parameter inner: the text between the quotes.
     private mutating func writeString(_ inner: UnsafeRawBufferPointer, _ colour: Colour) {
         write(UnsafeRawBufferPointer(start: inner.baseAddress.map { $0 - 1 }, count: inner.count + 2), colour)
     }

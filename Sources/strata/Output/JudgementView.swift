@@ -1,7 +1,7 @@
 import StrataCore
 import StrataManifest
 
-/// What the bus would do with a message, for a person and for a program.
+/// The verdict on a message, for a person and for a program.
 struct JudgementView {
     private let judgement: Judgement
 
@@ -32,7 +32,8 @@ struct JudgementView {
         showChanges()
     }
 
-    /// What is needed, all of it; of alternatives one.
+    /// Shows the needed changes: all of them are needed, but only one of each list of
+    /// alternatives.
     private func showChanges() {
         guard let first = judgement.changes.first else { return }
         guard judgement.changes.count > 1 else {

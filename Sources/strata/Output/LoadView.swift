@@ -1,9 +1,9 @@
 import StrataCore
 import StrataOperator
 
-/// What a bus does and holds, as `strata top` shows it.
+/// The load of a bus, as `strata top` shows it.
 enum LoadView {
-    /// - Parameter before: the look before, for rates.
+    /// - Parameter before: the look before this one, for rates.
     static func lines(_ now: BusSnapshot, since before: BusSnapshot?, _ painter: Painter) -> [String] {
         let restarts = now.sum(\.restarts)
         var lines = [
@@ -42,7 +42,7 @@ enum LoadView {
         ]
     }
 
-    /// `940 B`, `1.5 KiB`, `12 MiB`.
+    /// Returns a size like `940 B`, `1.5 KiB` or `12 MiB`.
     static func size(_ bytes: UInt64) -> String {
         let units = ["B", "KiB", "MiB", "GiB", "TiB"]
         var (value, unit) = (Double(bytes), 0)
@@ -54,7 +54,7 @@ enum LoadView {
         return "\(Double(Int(value * 10)) / 10) \(units[unit])"
     }
 
-    /// `45 µs`, `1.5 ms`, `12 s`.
+    /// Returns a time like `45 µs`, `1.5 ms` or `12.0 s`.
     static func time(_ microseconds: Int64) -> String {
         switch microseconds {
         case ..<1_000: "\(microseconds) µs"

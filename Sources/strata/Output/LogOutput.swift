@@ -1,25 +1,25 @@
 import StrataCore
 import StrataLoop
 
-/// Where modules' lines are shown, over all connections that they come by.
+/// Shows modules' lines, across all the connections that they come over.
 final class LogOutput {
     private let answer: Answer
     private var view: LineView
     private var shown: ShownLines
-    /// Why the first line that couldn't be shown wasn't.
+    /// The reason why the first line that couldn't be shown failed.
     private(set) var failure: Failure?
 
-    /// - Parameter modules: whose names are made equally long.
+    /// - Parameter modules: the modules whose names are padded to the same length.
     init(_ modules: [String], _ answer: Answer) {
         self.answer = answer
         view = LineView(modules, answer.painter)
         shown = ShownLines(since: Int64(clamping: Loop.wallMicroseconds))
     }
 
-    /// All that is there comes again.
+    /// Notes that all kept lines will come again.
     func resume() { shown.resume() }
 
-    /// Shows a partial reply of `launcher/logs`, unless it was shown already.
+    /// Shows a partial reply of `launcher/logs`, unless it was already shown.
     func show(_ body: [UInt8]) {
         let entry = try? JSON(parsing: body)
         if let entry, !shown.isNew(entry) { return }
@@ -32,21 +32,22 @@ final class LogOutput {
     }
 }
 
-/// How modules' lines look to a person: time, module, line, as `strata up` shows them.
+/// The look of modules' lines to a person: time, module, line, as `strata up` shows them.
 struct LineView {
     private let painter: Painter
     private let width: Int
-    /// By module: which of its processes wrote last.
+    /// For each module, the number of the process that wrote last.
     private var starts: [String: Int64] = [:]
 
-    /// - Parameter modules: whose names are made equally long; a very long one sticks out.
+    /// - Parameter modules: the modules whose names are padded to the same length. A very long
+    ///   name sticks out.
     init(_ modules: [String], _ painter: Painter) {
         self.painter = painter
         width = min(20, modules.reduce(6) { max($0, $1.count) })
     }
 
-    /// The lines for a partial reply of `launcher/logs`: one, and before it what is to be
-    /// known about what came before.
+    /// Returns the lines for a partial reply of `launcher/logs`. Lines about missed output or a
+    /// new process come first.
     mutating func lines(_ entry: JSON) -> [String] {
         let module = entry["module"]?.string ?? "?"
         let name = Printable.line(module)
@@ -68,6 +69,6 @@ struct LineView {
         return lines
     }
 
-    /// `1 line was missed`
+    /// Returns text like `1 line was missed`.
     static func missed(_ count: Int64) -> String { count == 1 ? "1 line was missed" : "\(count) lines were missed" }
 }

@@ -1,18 +1,18 @@
-/// Text that is broken into lines of a width.
+/// Text that is broken into lines of a given width.
 enum Paragraph {
-    /// One line of it; `…` stands for what was cut.
+    /// Returns one line of text; `…` stands for what was cut off.
     static func cut(_ text: String, width: Int) -> String {
         text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
     }
 
-    /// Its first lines; `…` ends the last one where there are more.
+    /// Returns the first lines of text; `…` ends the last one if there are more.
     static func lines(_ text: String, width: Int, most: Int) -> [String] {
         let lines = lines(text, width: width)
         guard lines.count > most, let last = lines.prefix(most).last else { return lines }
         return lines.prefix(most - 1) + [cut(last + " …", width: width)]
     }
 
-    /// Breaks at spaces, and inside a word that is too long by itself.
+    /// Breaks text at spaces, and inside a word that is too long for a line.
     static func lines(_ text: String, width: Int) -> [String] {
         guard text.count > width else { return [text] }
         var lines: [String] = []

@@ -1,8 +1,8 @@
 import StrataCore
 import StrataLoop
 
-/// A line on the terminal that says what is being waited for, once that takes
-/// more than a second. Goes to stderr, and only where that is a terminal.
+/// A line on the terminal that shows what is waited for, once that takes more than a second. It
+/// goes to stderr, and only to a terminal.
 final class Progress {
     private let timer: LoopTimer
     private var isShown = false
@@ -20,7 +20,7 @@ final class Progress {
         timer.start(after: 1_000, every: 1_000)
     }
 
-    /// Takes the line away. Twice is once.
+    /// Removes the line. Does nothing the second time.
     func end() {
         timer.close()
         if isShown { StandardError.raw("\r\u{1B}[K") }

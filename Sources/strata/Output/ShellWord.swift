@@ -1,6 +1,6 @@
 /// Words for a shell.
 enum ShellWord {
-    /// As it is where no shell would read something into it.
+    /// Quotes a word, unless no character in it is special to a shell.
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty

@@ -1,11 +1,10 @@
 import Glibc
 import StrataCore
 
-/// What the command was asked for: tables for a person, lines of JSON for a
-/// program.
+/// The output of a command: tables for a person, lines of JSON for a program.
 ///
-/// Each write goes out whole before the next one, so that a reader sees each
-/// line as it comes.
+/// Each write is complete before the next one begins, so that a reader sees each line as it
+/// comes.
 enum StandardOutput {
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
@@ -13,18 +12,18 @@ enum StandardOutput {
 
     static func write(line: [UInt8]) { write(line + [UInt8(ascii: "\n")]) }
 
-    /// Writes all, or ends the process: quietly where nobody reads any more. On a
-    /// terminal nothing steers it; JSON stays the same value.
+    /// Writes all bytes, or ends the process; quietly if the reader is gone. On a terminal,
+    /// control characters are made harmless, and JSON keeps its value.
     static func write(_ bytes: [UInt8]) {
         raw(isTerminal ? Array(Printable.terminal(String(decoding: bytes, as: UTF8.self)).utf8) : bytes)
     }
 
-    /// Writes as it is: what steers the terminal on purpose.
+    /// Writes bytes as they are, to control the terminal on purpose.
     static func raw(_ bytes: [UInt8]) {
         let code = Descriptor.write(bytes, to: STDOUT_FILENO)
         guard code != 0 else { return }
         if code == EPIPE {
-            // As it would have ended where SIGPIPE isn't ignored.
+            // End as this process would have if it didn't ignore SIGPIPE.
             signal(SIGPIPE, SIG_DFL)
             raise(SIGPIPE)
             exit(128 + SIGPIPE)
@@ -34,10 +33,11 @@ enum StandardOutput {
     }
 }
 
-/// Writing to a descriptor that may be slow, closed, or set not to block by
-/// somebody who shares it.
+/// Writing to a descriptor that may be slow or closed. Another process that shares it may have
+/// made it non-blocking.
 enum Descriptor {
-    /// Returns 0, or an errno.
+    /// Writes all bytes.
+    /// - Returns: 0, or an errno.
     static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -60,17 +60,17 @@ enum Descriptor {
     }
 }
 
-/// What is said to a person beside the output.
+/// Messages to a person, beside the output.
 enum StandardError {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes a message and the end of its line. What a module wrote into it
-    /// can't steer the terminal.
+    /// Writes a message and a newline. Control characters, which may come from a module, can't
+    /// control the terminal.
     static func write(_ message: String) {
         raw(Printable.text(message) + "\n")
     }
 
-    /// Writes as it is; nothing can be done where that fails.
+    /// Writes text as it is. Nothing can be done if that fails.
     static func raw(_ text: String) {
         _ = Descriptor.write(Array(text.utf8), to: STDERR_FILENO)
     }

@@ -1,18 +1,18 @@
 import Glibc
 import StrataCore
 
-/// A table for a person: columns as wide as what is in them. Where the
-/// terminal is narrower, the flexible columns give way, and their text goes on
-/// in further lines: nothing is cut off, and words are broken only where not all
-/// find room. In a table of single lines optional columns are left out first, the last
-/// one first, and then text is cut.
+/// A table for a person, with columns as wide as their content.
+///
+/// If the terminal is too narrow, the flexible columns become narrower, and their text continues
+/// on further lines. Nothing is cut off, and words are broken only if they can't all fit. A table
+/// of single lines first leaves out its optional columns, the last one first, and then cuts text.
 struct Table {
     struct Column {
         var title: String
         var isRight = false
-        /// Is made narrower where the terminal isn't wide enough.
+        /// Whether it becomes narrower if the terminal isn't wide enough.
         var isFlexible = false
-        /// Is left out of a table of single lines where the terminal isn't wide enough.
+        /// Whether a table of single lines leaves it out if the terminal isn't wide enough.
         var isOptional = false
 
         init(_ title: String, isRight: Bool = false, isFlexible: Bool = false, isOptional: Bool = false) {
@@ -26,7 +26,7 @@ struct Table {
     struct Cell {
         var text: String
         var colour: Colour
-        /// Parts of the text in colours of their own; empty where it has one colour.
+        /// Parts of the text in colours of their own; empty if the text has one colour.
         var pieces: [(text: String, colour: Colour)] = []
 
         init(_ text: String, _ colour: Colour = .plain) {
@@ -34,18 +34,18 @@ struct Table {
             self.colour = colour
         }
 
-        /// A number, which stands back where it is 0.
+        /// A number, which is dimmed if it is 0.
         static func count(_ value: Int64, _ colour: Colour = .plain) -> Cell {
             .init("\(value)", value == 0 ? .dim : colour)
         }
 
-        /// One that is not broken into lines.
+        /// Makes a cell that is not broken into lines.
         init(pieces: [(text: String, colour: Colour)]) {
             self.init(pieces.map(\.text).joined())
             self.pieces = pieces
         }
 
-        /// The whole text, or a line of it, in its colours.
+        /// Returns the whole text, or a line of it, in its colours.
         func painted(_ line: String, _ painter: Painter) -> String {
             guard !pieces.isEmpty, line == text else { return painter.paint(line, colour) }
             return pieces.map { painter.paint($0.text, $0.colour) }.joined()
@@ -57,7 +57,7 @@ struct Table {
 
     private var columns: [Column]
     private var rows: [[Cell]] = []
-    /// Each row has one line.
+    /// Whether each row has only one line.
     private let isOfSingleLines: Bool
 
     init(columns: [Column], isOfSingleLines: Bool = false) {
@@ -65,25 +65,25 @@ struct Table {
         self.isOfSingleLines = isOfSingleLines
     }
 
-    /// A cell for each column.
+    /// Adds a row, with a cell for each column.
     mutating func add(_ cells: [Cell]) {
         precondition(cells.count == columns.count, "\(cells.count) cells for \(columns.count) columns")
         rows.append(cells)
     }
 
-    /// Writes it to stdout, as wide as the terminal is.
+    /// Writes the table to stdout, within the terminal's width.
     func print(_ painter: Painter) {
         for line in lines(width: Self.terminalWidth, painter) { StandardOutput.write(line: line) }
     }
 
-    /// At least 80.
+    /// The terminal's width in columns, at least 80.
     static var terminalWidth: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return 80 }
         return max(80, Int(size.ws_col))
     }
 
-    /// As wide as what is in it.
+    /// The width of the table's content.
     var width: Int { widths(fitting: .max).reduce(0, +) + Self.gap.count * (columns.count - 1) }
 
     func lines(width: Int, _ painter: Painter) -> [String] {
@@ -115,7 +115,7 @@ struct Table {
             let room = String(repeating: " ", count: max(0, widths[index] - texts[index].count))
             if columns[index].isRight { waiting += room }
             if !texts[index].isEmpty {
-                // Spaces at a line's end are left out.
+                // Leave out spaces at a line's end.
                 line += waiting + cells[index].painted(texts[index], painter)
                 waiting = ""
             }
@@ -131,7 +131,7 @@ struct Table {
         var excess = widths.reduce(0, +) + Self.gap.count * (columns.count - 1) - total
         for least in excess > 0 ? [longestWords, longestWords.map { _ in Self.narrowest }] : [] {
             while excess > 0 {
-                // The widest flexible one gives way first.
+                // The widest flexible column becomes narrower first.
                 let flexible = widths.indices.filter { columns[$0].isFlexible && widths[$0] > least[$0] }
                 guard let widest = flexible.max(by: { widths[$0] < widths[$1] }) else { break }
                 widths[widest] -= 1
@@ -141,7 +141,7 @@ struct Table {
         return widths
     }
 
-    /// The width of each column that breaks none of its words.
+    /// For each column, the width that breaks none of its words.
     private var longestWords: [Int] {
         columns.indices.map { index in
             rows.flatMap { $0[index].text.split(separator: " ") }.map(\.count).reduce(Self.narrowest, max)

@@ -1,9 +1,9 @@
 /// A time of day, in UTC.
 enum ClockTime {
-    /// `12:34:56.789`
+    /// Returns a time like `12:34:56.789`.
     /// - Parameters:
-    ///   - microseconds: since 1970.
-    ///   - digits: of the second's fraction, 6 at most.
+    ///   - microseconds: the time since 1970.
+    ///   - digits: the digits of the second's fraction, 6 at most.
     static func text(_ microseconds: Int64, digits: Int) -> String {
         func padded(_ number: Int64, _ digits: Int) -> String {
             let text = "\(number)"
@@ -15,14 +15,14 @@ enum ClockTime {
     }
 }
 
-/// How long something has lasted, for a person.
+/// The length of a time span, for a person.
 enum Duration {
-    /// `30 s`, `250 ms`
+    /// Returns text like `30 s` or `250 ms`.
     static func text(_ milliseconds: UInt64) -> String {
         milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
     }
 
-    /// The two largest units: `42s`, `3m07s`, `2h05m`, `4d03h`.
+    /// Returns the two largest units, like `42s`, `3m07s`, `2h05m` or `4d03h`.
     static func short(milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

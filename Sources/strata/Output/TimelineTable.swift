@@ -1,8 +1,7 @@
 import StrataCore
 import StrataPictures
 
-/// A start for a person: a table, with a bar for each module where the terminal is
-/// wide enough.
+/// A start for a person: a table, with a bar for each module if the terminal is wide enough.
 struct TimelineTable {
     private static let narrowestBar = 14
     private static let widestBar = 100
@@ -39,7 +38,7 @@ struct TimelineTable {
             .init("MODULE", isFlexible: true), .init("BEGAN", isRight: true), .init("CONNECT", isRight: true),
             .init("SETUP", isRight: true), .init("INIT", isRight: true), .init("READY", isRight: true),
         ]
-        // As wide as the bars are, for the column's sake.
+        // A title as wide as the bars sets the column's width.
         if let bar { columns.append(.init(axis(bar))) }
         var table = Table(columns: columns)
         for row in timeline.rows { table.add(cells(row) + (bar.map { [self.bar(row, $0)] } ?? [])) }
@@ -49,7 +48,7 @@ struct TimelineTable {
     private func cells(_ row: StartTimeline.Row) -> [Table.Cell] {
         func time(_ phase: StartTimeline.Phase) -> Table.Cell {
             if let time = row.microseconds(phase) { return .init(StartTimeline.text(time)) }
-            // It never came to its end.
+            // The phase never came to its end.
             return row.spans.contains { $0.phase == phase } ? .init("✗", .red) : .init("–", .dim)
         }
         let began = row.begun.map {
@@ -61,7 +60,7 @@ struct TimelineTable {
         ]
     }
 
-    /// How long all took, or what became of it.
+    /// The cell for the whole time, or for what happened instead.
     private func last(_ row: StartTimeline.Row) -> Table.Cell {
         if row.isResumed { return .init("resumed", .dim) }
         if let ready = row.ready, let begun = row.begun { return .init(StartTimeline.text(ready - begun), .green) }
@@ -69,7 +68,7 @@ struct TimelineTable {
         return .init(row.ended == nil ? row.state : "failed", row.ended == nil ? .yellow : .red)
     }
 
-    /// Says of a module that was started and isn't ready what became of it.
+    /// Explains what happened to a module that was started and isn't ready.
     private func explain(_ row: StartTimeline.Row) {
         guard row.ready == nil, row.begun != nil || row.state == "failed" else { return }
         var text = "\(row.name) "
@@ -98,12 +97,12 @@ struct TimelineTable {
                 pieces.append((sign, colour))
             }
         }
-        // Spaces at a line's end are left out.
+        // Leave out spaces at a line's end.
         if pieces.last?.colour == .plain { pieces.removeLast() }
         return .init(pieces: pieces)
     }
 
-    /// The column's title: the time that it shows.
+    /// The title of the bars' column: the time span that it shows.
     private func axis(_ width: Int) -> String {
         let range = timeline.range
         let end = StartTimeline.text(range.upperBound - range.lowerBound)
