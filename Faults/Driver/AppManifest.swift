@@ -1,9 +1,9 @@
 internal import FaultRecord
 
-/// The app's manifest, in variations for reloads.
+/// The app's manifest. Each reload writes a variation of it.
 struct AppManifest {
     let programs: String
-    /// How often it was written anew.
+    /// The number of times that it was rewritten.
     var round = 0
 
     var text: String {

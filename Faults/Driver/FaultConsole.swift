@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Lines that are out at once, also where they go into a pipe.
+/// Lines that are written at once, even into a pipe.
 enum FaultConsole {
     static func say(_ line: String) { write(line, to: 1) }
     static func complain(_ line: String) { write(line, to: 2) }

@@ -2,11 +2,10 @@ internal import FaultJudge
 internal import FaultRecord
 internal import Glibc
 
-/// `faults --strata PATH [--seconds N] [--seed N] [--quiet] [--keep FOLDER]`;
-/// scripts/faults builds everything and starts it.
+/// `faults --strata PATH [--seconds N] [--seed N] [--quiet] [--keep FOLDER]`
 ///
-/// Exit codes: 0 where every promise held, 1 where one did not, 2 where the run
-/// could not be made.
+/// scripts/faults builds everything and starts it. Exit codes: 0 if every promise held, 1 if one
+/// did not, 2 if the run couldn't be made.
 @main
 enum Faults {
     static func main() {
@@ -38,7 +37,7 @@ enum Faults {
         return violations.isEmpty && run.complaints.isEmpty
     }
 
-    /// The first few of each kind, each with what the logs say of it.
+    /// Shows the first four violations of each kind, each with the lines of the logs about it.
     private static func show(_ violations: [Violation], _ lines: LogLines) {
         for kind in Violation.Kind.allCases {
             for violation in violations.filter({ $0.kind == kind }).prefix(4) {

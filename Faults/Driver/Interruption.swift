@@ -1,9 +1,9 @@
 internal import Glibc
 
-// Because a signal's handler may do no more than set a flag, and closes over nothing.
+// Because a signal handler may only set a flag, and can't capture anything.
 private nonisolated(unsafe) var hasBeenInterrupted = false
 
-/// Ctrl-C and SIGTERM: the run ends, and cleans up.
+/// Notices Ctrl-C, SIGTERM and SIGHUP. The run then ends and cleans up.
 enum Interruption {
     static func watch() {
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _ in hasBeenInterrupted = true } }

@@ -1,11 +1,11 @@
-/// What the command line asks for.
+/// The options from the command line.
 struct Options {
-    /// How long harm is done.
+    /// The seconds in which harm is done.
     private(set) var seconds = 30
     private(set) var seed: UInt64
-    /// The table alone, without each fault as it is done.
+    /// Whether to show only the final table, and not each fault.
     private(set) var isQuiet = false
-    /// Where the logs stay when the run is over; nil to remove them.
+    /// The folder to which the logs are copied at the end; nil to remove them.
     private(set) var kept: String?
     private(set) var strata = ""
 

@@ -1,14 +1,14 @@
 internal import FaultSystem
 internal import Foundation
 
-/// The run's folder, which is gone when the run is over, and its programs.
+/// The run's folder, which is removed at the end, and the run's programs.
 final class Places {
     let folder: String
-    /// The folder that this program and the modules are in.
+    /// The folder with this program and the modules.
     let programs: String
     private(set) var hasDisk = false
 
-    /// What the store may have.
+    /// The size of the store's disk.
     static let diskBytes = 1 << 20
 
     init() throws {
@@ -33,16 +33,16 @@ final class Places {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// The last lines of what the app has said.
+    /// Returns the last lines of the app's output.
     func outputLines(_ most: Int) -> [String] {
         let data = FileManager.default.contents(atPath: output) ?? Data()
         return String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(most).map(String.init)
     }
 
-    /// Lines of the app's output that say so.
+    /// Returns the lines of the app's output that contain these words.
     func output(saying words: String) -> [String] { outputLines(.max).filter { $0.contains(words) } }
 
-    /// Removes it; with `kept`, moves what is worth reading there.
+    /// Removes the folder. Copies it to `kept` first, if that is given.
     func remove(keeping kept: String?) {
         if hasDisk { fault_end_private_disk(disk) }
         if let kept {

@@ -2,7 +2,7 @@ internal import FaultRecord
 internal import FaultSystem
 internal import Foundation
 
-/// The processes that a run has started, and those that they have.
+/// The processes that a run has started, and their descendants.
 final class Processes {
     private let places: Places
     private let board: Board
@@ -55,9 +55,9 @@ final class Processes {
         return body(pointers)
     }
 
-    // MARK: Who is there
+    // MARK: Who is alive
 
-    /// The newest living process of a role; its place on the board.
+    /// Returns the newest living process of a role, as its place on the board.
     func newest(_ role: String) -> Board.Place? {
         guard let index = Role.index(of: role) else { return nil }
         var found: Board.Place?
@@ -68,7 +68,7 @@ final class Processes {
         return found
     }
 
-    /// The numbers of all living processes that write a log.
+    /// Returns the numbers of all living processes that write a log.
     func living() -> [UInt32] {
         (1..<UInt32(Board.places)).filter {
             let place = board.place($0)
@@ -102,7 +102,7 @@ final class Processes {
 
     // MARK: Their end
 
-    /// The oldest guest's process.
+    /// The process of the oldest guest.
     var guest: Int32? { guests.first }
 
     func endGuest() {
@@ -128,16 +128,16 @@ final class Processes {
         launcher = 0
     }
 
-    /// Whether anything that the run has started is left; reaps what has ended.
+    /// Whether any process that the run has started still exists. Reaps those that have ended.
     func isAnybodyLeft() -> Bool {
         while waitpid(-1, nil, WNOHANG) > 0 {}
         return !children(of: getpid()).isEmpty
     }
 
-    /// What is left, and what it is.
+    /// Returns the names and ids of the processes that still exist.
     func leftovers() -> [String] { children(of: getpid()).map { "\(name($0)) (\($0))" } }
 
-    /// Ends everything at once, whatever it is.
+    /// Kills everything at once.
     func killAll() {
         killLauncher()
         while isAnybodyLeft() {
@@ -145,7 +145,7 @@ final class Processes {
                 kill(child, SIGCONT)
                 kill(child, SIGKILL)
             }
-            usleep(1_000)  // because grandchildren become children only when theirs are gone
+            usleep(1_000)  // because grandchildren become children of this process only when their parents have ended
         }
     }
 }

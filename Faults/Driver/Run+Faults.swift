@@ -4,7 +4,7 @@ internal import FaultSystem
 internal import Foundation
 internal import StrataOperator
 
-/// Doing harm. What was done is in the log before it is done.
+/// Doing harm. Each fault is logged before it is done.
 extension Run {
     func inflict(_ fault: PlannedFault) throws {
         say("  \(fault.text)")
@@ -75,8 +75,8 @@ extension Run {
         }
     }
 
-    /// The broker becomes its program anew, in place. It goes on meanwhile, and so
-    /// does the harm.
+    /// Replaces the broker in place with a new instance of its program. The broker continues to
+    /// run meanwhile, and so do the faults.
     private func handOver(_ fault: PlannedFault) {
         guard canHandOver else { return }
         let begun = Record.now
@@ -108,13 +108,13 @@ extension Run {
         link.send("bus/reload") { [unowned self] in tell($0, "reload: ") }
     }
 
-    /// Says which error an answer is; a lost connection is none.
+    /// Shows the error in an answer. A lost connection is not shown.
     private func tell(_ answer: Result<JSON, ClientError>, _ what: String = "") {
         if case .failure(.refused(let error)) = answer { say("  (\(what)\(error))") }
     }
 
-    /// All of the store's disk is taken; without a disk of its own, the store's
-    /// process may write no file.
+    /// Fills the store's disk. If the store has no disk of its own, its process may write no
+    /// file.
     private func fillDisk(_ fault: PlannedFault) {
         let end = Record.now + UInt64(fault.milliseconds) * 1_000_000
         guard places.hasDisk else {

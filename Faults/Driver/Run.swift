@@ -3,7 +3,7 @@ internal import FaultRecord
 internal import FaultSystem
 internal import Foundation
 
-/// One run: the app, the harm, the end.
+/// One run: the app starts, is harmed, and ends.
 final class Run {
     let options: Options
     let places: Places
@@ -12,18 +12,19 @@ final class Run {
     let processes: Processes
     let link: OperatorLink
     var manifest: AppManifest
-    /// What a fault has to undo later, with the moment in nanoseconds.
+    /// The faults that must be undone later, each with its time in nanoseconds.
     var later: [(at: UInt64, what: () -> Void)] = []
-    /// Processes that are halted now.
+    /// The processes that are halted now.
     var halted: Set<Int32> = []
-    /// What came of replacements, and whether the broker can be replaced.
+    /// The results of replacements, and whether the broker can be replaced.
     var replaced = (done: 0, refused: 0)
     var handOvers = (done: 0, refused: 0)
     var canHandOver = true
-    /// Microseconds, at most, as the broker says of its replacements.
+    /// The longest time that the broker stood still for a replacement, as it reports it, in
+    /// microseconds.
     var stoodStill: Int64 = 0
     private(set) var living: Set<UInt32> = []
-    /// What went wrong beside what the logs tell.
+    /// What went wrong, besides what the logs show.
     private(set) var complaints: [String] = []
     private(set) var loadSeconds = 0.0
 
@@ -37,6 +38,7 @@ final class Run {
         manifest = AppManifest(programs: places.programs)
     }
 
+    /// Makes the run.
     /// - Returns: the logs of all processes.
     func run() throws -> [ProcessLog] {
         try places.write(manifest.text, to: places.manifest)
@@ -55,7 +57,7 @@ final class Run {
         return try ProcessLog.all(in: places.logs)
     }
 
-    /// Nothing is left of it.
+    /// Removes everything that the run has made.
     func cleanUp() {
         for pid in halted { kill(pid, SIGCONT) }
         link.close()
@@ -91,14 +93,14 @@ final class Run {
 
     private func hasLauncherEnded() -> Bool { waitpid(processes.launcher, nil, WNOHANG) == processes.launcher }
 
-    /// Undoes what is due.
+    /// Undoes the faults whose time is over.
     private func undo(_ now: UInt64) {
         let due = later.filter { $0.at <= now }
         later.removeAll { $0.at <= now }
         for item in due { item.what() }
     }
 
-    /// All harm is over, and all modules are there again.
+    /// Ends all harm, and waits until all modules are ready again.
     private func settle() throws {
         undo(.max)
         try waitUntilReady("the app didn't come to rest", 30)
@@ -116,11 +118,12 @@ final class Run {
                 let list = missing.map { "\($0) is \(states[$0] ?? "unknown")" }.joined(separator: ", ")
                 throw RunFailure("\(problem): \(list)\n" + places.outputLines(30).joined(separator: "\n"))
             }
-            usleep(20_000)  // because the operator's answers are asked for again and again
+            usleep(20_000)  // because the operator asks for the states again and again
         }
     }
 
-    /// No new requests; all open ones end, then all that is on its way arrives.
+    /// Stops new requests. Waits until all open ones have ended, and until everything on its way
+    /// has arrived.
     private func drain() throws {
         for phase in [Board.Phase.stop, .drain] {
             board.phase = phase
@@ -144,14 +147,14 @@ final class Run {
         living = Set(processes.living())
     }
 
-    /// The launcher is killed; everything else ends by itself.
+    /// Kills the launcher, and checks that everything else ends by itself.
     private func endByDeath() throws {
         link.close()
         processes.endTools()
         let killed = Record.now
         log.write(Record(.fault, kind: FaultKind.killLauncher.rawValue, extra: UInt32(processes.launcher)))
         processes.killLauncher()
-        // Looked at again and again, because the app's processes are nobody's children here.
+        // This polls, because the app's processes are not this process's children.
         while processes.isAnybodyLeft(), Record.now < killed + 12_000_000_000 { usleep(2_000) }
         for name in processes.leftovers() { complaints.append("\(name) outlives the launcher by more than 12 s") }
         if fault_listens(places.socket) == 1 { complaints.append("somebody listens at the socket still") }

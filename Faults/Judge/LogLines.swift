@@ -1,6 +1,6 @@
 public import FaultRecord
 
-/// Records as lines, for whoever looks for a violation's cause.
+/// Records as lines, for a person who looks for the cause of a violation.
 public struct LogLines {
     private let logs: [ProcessLog]
     private let start: UInt64
@@ -10,8 +10,9 @@ public struct LogLines {
         start = logs.compactMap { $0.records.first?.time }.min() ?? 0
     }
 
-    /// All that a violation is about: each record of its request and of those made for it,
-    /// or of its process; and the lives of these processes around the moment, with the faults.
+    /// Returns the lines about a violation. They are the records of its request and of the
+    /// requests made for that one, or the records of its process. The faults and the lives of
+    /// these processes around that moment come with them.
     public func about(_ violation: Violation, most: Int = 24) -> [String] {
         var lines: [(time: UInt64, text: String)] = []
         var processes: Set<UInt32> = Set(violation.process.map { [$0] } ?? [])

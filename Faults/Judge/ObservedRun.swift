@@ -1,26 +1,26 @@
 internal import FaultRecord
 
-/// The notices of one process.
+/// The judgement of one process's notices.
 struct ObservedRun {
     let log: ProcessLog
     let role: Role
     let publications: [UInt64: Publication]
     let delay: UInt64
-    /// It began beside another process of its role; what that one has seen, where
-    /// it ended in order.
+    /// Whether it began beside another process of its role.
     let isBesideOther: Bool
+    /// What that other process had seen, if it ended in order; else nil.
     let predecessor: [Observer.Key: [UInt64: UInt64]]?
-    /// It ended beside another, which had its observations then.
+    /// Whether it ended beside a newer process, which had its observations by then.
     let hasSuccessor: Bool
 
     var findings: [(text: String, time: UInt64)] = []
     var notices = 0
     var missed = 0
-    /// The newest that it has seen of each, whichever session.
+    /// The newest number that it has seen of each publication, in any session.
     var seen: [Observer.Key: [UInt64: UInt64]] = [:]
 
     private var observers: [Observer.Key: Observer] = [:]
-    /// Since when all that is broadcast has to come; nil before the start's end.
+    /// The time after which every broadcast must arrive; nil before the end of the start.
     private var since: UInt64?
     private var isFirstSession = true
 
@@ -82,7 +82,7 @@ struct ObservedRun {
         observer.previous = publication
     }
 
-    /// A notice behind another of the same publication.
+    /// Judges a notice that follows another one of the same publication.
     private mutating func next(_ record: Record, after last: UInt64, _ observer: inout Observer) {
         guard record.detail > last else {
             fail("came after number \(last)", record)
@@ -101,13 +101,13 @@ struct ObservedRun {
         }
     }
 
-    /// The first of a publication in this session.
+    /// Judges the first notice of a publication in this session.
     private mutating func begin(
         _ record: Record, _ since: UInt64, _ published: Publication, _ observer: inout Observer
     ) {
         var expected = published.first(after: since)
         if isBesideOther && isFirstSession {
-            // Until it took over, they went to the other.
+            // Before it took over, the notices went to the other process.
             guard let predecessor else { return }
             let last = predecessor[Observer.Key(record)]?[record.number] ?? 0
             if last >= record.detail { fail("came, and its predecessor had number \(last) already", record) }
@@ -131,7 +131,7 @@ struct ObservedRun {
         }
     }
 
-    /// Whether another process of that role may have sent something in between.
+    /// Whether another process of that role may have broadcast something in between.
     private func isAmbiguous(_ record: Record, _ last: UInt64) -> Bool {
         guard let own = publications[record.number] else { return true }
         let from = own.times[Int(last) - 1]
@@ -141,7 +141,7 @@ struct ObservedRun {
         }
     }
 
-    /// All that had been flushed before its last ping has come.
+    /// Checks that everything that was flushed before the last ping has arrived.
     private mutating func drained(_ record: Record) {
         guard let since, !hasSuccessor, !(isBesideOther && isFirstSession) else { return }
         for key in Observer.Key.all(of: role) {
@@ -152,7 +152,8 @@ struct ObservedRun {
                 else { continue }
                 let last = max(observers[key]?.last[number] ?? 0, publication.first(after: since) - 1)
                 guard last < publication.flushed else { continue }
-                // The last of one process may be replaced by the first of the next.
+                // The last broadcast of one process may be replaced by the first one of the next
+                // process.
                 let gap = UInt64(publication.flushed) - last
                 if key.keepsLatest, let missed = observers[key]?.missed, missed >= gap {
                     observers[key]?.missed -= gap

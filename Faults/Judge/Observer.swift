@@ -1,15 +1,15 @@
 internal import FaultRecord
 
-/// One observation of one process in one of its sessions, as its notices come in.
+/// One observation of one process in one of its sessions, as its notices arrive.
 struct Observer {
     /// The newest number of each publication.
     var last: [UInt64: UInt64] = [:]
-    /// The newest notice's publication.
+    /// The publication of the newest notice.
     var previous: UInt64?
-    /// What `missed` has told and no gap has used up.
+    /// The number of missed notices that were reported, and that no gap has used up yet.
     var missed: UInt64 = 0
 
-    /// What a name is observed by.
+    /// The name of an observation, and how it keeps notices.
     struct Key: Hashable {
         var news: UInt8
         var keepsLatest: Bool
@@ -24,7 +24,7 @@ struct Observer {
             self.keepsLatest = keepsLatest
         }
 
-        /// All that a role observes.
+        /// Returns all observations of a role.
         static func all(of role: Role) -> [Key] {
             role.keepsAll.map { Key(news: Role.newsIndex($0), keepsLatest: false) }
                 + role.keepsLatest.map { Key(news: Role.newsIndex($0), keepsLatest: true) }

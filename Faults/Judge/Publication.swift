@@ -1,15 +1,15 @@
 internal import FaultRecord
 
-/// What a process has broadcast in one of its sessions.
+/// The broadcasts of a process in one of its sessions.
 struct Publication {
     var role: UInt8
-    /// When each was sent; the first is number 1.
+    /// The time of each broadcast. The first one has the number 1.
     var times: [UInt64] = []
-    /// When the broker was known to have so many of them.
+    /// The time at which the broker was known to have the first `flushed` broadcasts.
     var flushedAt: UInt64?
     var flushed = 0
 
-    /// The number of the first one that was sent after that moment.
+    /// Returns the number of the first broadcast that was sent after that time.
     func first(after time: UInt64) -> UInt64 {
         var (low, high) = (0, times.count)
         while low < high {
@@ -19,13 +19,13 @@ struct Publication {
         return UInt64(low + 1)
     }
 
-    /// Whether any was sent in that time.
+    /// Whether anything was broadcast in that time.
     func isActive(from: UInt64, to: UInt64) -> Bool {
         let next = Int(first(after: from))
         return next <= times.count && times[next - 1] <= to
     }
 
-    /// All of a run, by `process << 32 | session`.
+    /// Returns all publications of a run, by `process << 32 | session`.
     static func all(_ logs: [ProcessLog]) -> [UInt64: Publication] {
         var all: [UInt64: Publication] = [:]
         for log in logs {

@@ -1,11 +1,11 @@
-/// What the logs say of one request.
+/// The logs' records about one request, brought together.
 struct RequestState {
-    /// 0 where it was never sent.
+    /// The time at which it was sent; 0 if it was never sent.
     var sentAt: UInt64 = 0
     var kind: UInt8 = 0
-    /// The index of its callee's role and 1, or 0.
+    /// The index of its callee's role plus 1; 0 if it has no callee.
     var callee: UInt32 = 0
-    /// The request it was made for, or 0.
+    /// The request that it was made for; 0 for none.
     var parent: UInt64 = 0
     var answeredAt: UInt64 = 0
     var answers: UInt8 = 0
@@ -13,7 +13,7 @@ struct RequestState {
     var ran: UInt8 = 0
     var starts: UInt8 = 0
     var ends: UInt8 = 0
-    /// The caller left, or its session ended.
+    /// Whether the caller gave up, or its session ended.
     var isOut = false
     var hasWrongReply = false
     var extra: UInt32 = 0

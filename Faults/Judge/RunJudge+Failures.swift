@@ -1,14 +1,14 @@
 internal import FaultRecord
 
-/// Failures that need a reason: a module or the broker that is replaced gives none.
+/// Failures that need a reason. The replacement of a module or of the broker is no reason.
 extension RunJudge {
-    /// Nanoseconds in which the broker's death is a reason, and those of what was
-    /// done to a process: it may be halted, must start again, and be ready.
+    /// The nanoseconds for which the broker's death is a reason. A fault of a process is a reason
+    /// for longer, because the process may be halted, must start again, and must become ready.
     private static let afterBroker: UInt64 = 2_000_000_000
     private static let afterProcess: UInt64 = 8_000_000_000
 
-    /// What makes a request fail, by its code; the others are its caller's own wish,
-    /// or the store's.
+    /// Returns the kinds of faults that explain an answer's code; nil if it needs no explanation.
+    /// Such a failure is the caller's own wish, or comes from the store.
     private func reasons(_ state: RequestState) -> Set<FaultKind>? {
         let harm: Set<FaultKind> = [.killModule, .haltModule, .cutConnection, .halfFrame, .delayReader]
         switch AnswerCode.name(state.code) {
@@ -17,7 +17,7 @@ extension RunJudge {
         case "unknown-instance": return harm.union([.restartModule])
         case "deadline-exceeded":
             switch RequestKind(rawValue: state.kind) {
-            // The one is meant to, the other waits for whomever it asks.
+            // A hurried request is meant to fail, and a nested one waits for another callee.
             case .hurried, .nested: return nil
             default: return harm
             }
@@ -25,7 +25,8 @@ extension RunJudge {
         }
     }
 
-    /// A guest goes when it wants, and is nobody's to explain.
+    /// Judges a request that failed. Requests of and to guests need no reason, because guests
+    /// leave when they want.
     mutating func judgeFailure(_ state: RequestState, _ number: UInt64, _ log: ProcessLog) {
         guard state.answers == 1, state.code != AnswerCode.reply, state.answeredAt < end, let reasons = reasons(state),
             RequestKind(rawValue: state.kind) != .guest, Role.all[Int(log.role)].player != .guest
@@ -49,9 +50,11 @@ extension RunJudge {
             request: number)
     }
 
-    /// Under `overlap` only one process finishes what it has beside the one that
-    /// serves: where a row is replaced twice within its `stop`, the first one has to
-    /// go at once, as a caller and as a callee.
+    /// Whether the failure comes from a second replacement of a row.
+    ///
+    /// Under `overlap`, only one process may finish its work beside the one that serves. If a row
+    /// is replaced twice within its `stop`, the first process must end at once, as a caller and
+    /// as a callee.
     private func isOfASecondReplacement(_ state: RequestState, _ log: ProcessLog) -> Bool {
         [log.role, UInt8(truncatingIfNeeded: state.callee &- 1)].contains { role in
             Int(role) < Role.all.count && Role.all[Int(role)].overlaps
@@ -62,7 +65,7 @@ extension RunJudge {
         }
     }
 
-    /// Whether a process is the caller's, the callee's, or that of who is asked in between.
+    /// Whether a process is the caller, the callee, or the authorizer that is asked in between.
     private func concerns(_ pid: Int32, _ state: RequestState, _ log: ProcessLog) -> Bool {
         guard pid != log.pid else { return true }
         guard let role = roles[pid] else { return false }

@@ -1,6 +1,6 @@
 internal import FaultRecord
 
-/// How long the app stood still.
+/// Measures how long the app stood still.
 extension RunJudge {
     mutating func measure() {
         var (back, handOver, outage): (UInt64, UInt64, UInt64) = (0, 0, 0)
@@ -22,12 +22,12 @@ extension RunJudge {
         }
     }
 
-    /// Until the last process that lived on, and that nothing else was done to, has
-    /// a session again.
+    /// Returns the time until the last surviving process has a session again. Processes that
+    /// another fault has hit don't count.
     private func timeToReturn(_ time: UInt64) -> UInt64 {
         logs.reduce(0) { longest, log in
             guard Int(log.role) < Role.all.count, Role.all[Int(log.role)].player != .guest,
-                // One in the midst of its start isn't told that it is back.
+                // A process that is still starting isn't notified of the new session.
                 let first = log.records.first(where: { $0.event == .ready || $0.event == .session }), first.time < time,
                 let back = log.records.first(where: { $0.time > time && $0.event == .session })?.time,
                 !faults.contains(where: {
@@ -38,7 +38,7 @@ extension RunJudge {
         }
     }
 
-    /// The longest time in which no process of the app got an answer.
+    /// Returns the longest time in which no process of the app got an answer.
     private func longestSilence(from: UInt64, to: UInt64) -> UInt64 {
         var times = logs.flatMap { log in
             log.records.filter { $0.event == .answered && $0.time >= from && $0.time <= to }.map(\.time)

@@ -1,14 +1,14 @@
 internal import FaultRecord
 
-/// Notices: none is missing in silence, none comes twice or late.
+/// Judges notices: none is missing silently, and none comes twice or late.
 extension RunJudge {
-    /// Nanoseconds that a broadcast may wait in its sender, which may be halted.
+    /// The nanoseconds that a broadcast may wait in its sender, which may be halted.
     private static let delay: UInt64 = 6_000_000_000
 
     mutating func judgeNotices() {
         let publications = Publication.all(logs)
         summarize { $0.broadcasts = publications.values.reduce(0) { $0 + $1.times.count } }
-        // What the last process of a role has seen of each, by observation.
+        // What the last process of a role has seen of each publication, by observation.
         var before: [UInt8: (log: ProcessLog, seen: [Observer.Key: [UInt64: UInt64]])] = [:]
         for log in logs where !log.records.isEmpty {
             let role = Role.all[Int(log.role)]

@@ -1,10 +1,10 @@
 internal import FaultRecord
 
-/// Processes and sessions: none ends for no reason, and none is set up twice.
+/// Judges processes and sessions: none ends without a reason, and no process is set up twice.
 extension RunJudge {
-    /// Nanoseconds that a fault's consequences may take.
+    /// The nanoseconds that a fault's consequences may take.
     private static let aftermath: UInt64 = 15_000_000_000
-    /// The same of the broker's death, which all see at once.
+    /// The same for the broker's death, which all processes notice at once.
     private static let afterBroker: UInt64 = 2_000_000_000
 
     mutating func judgeProcesses() {
@@ -19,7 +19,7 @@ extension RunJudge {
         }
     }
 
-    /// Whether a fault can be what befell a process at that moment.
+    /// Whether a fault explains what happened to a process at that time.
     private func isExplained(_ log: ProcessLog, at time: UInt64, by kinds: Set<FaultKind>) -> Bool {
         faults.contains { fault in
             guard let kind = FaultKind(rawValue: fault.kind), kinds.contains(kind), fault.time <= time,
@@ -34,8 +34,8 @@ extension RunJudge {
         }
     }
 
-    /// A connection ends by the broker's death, by being cut, or because its owner
-    /// did not read.
+    /// Judges the ends of sessions. A connection may end because the broker died, because it was
+    /// cut, or because its owner did not read.
     private mutating func judgeSessions(_ log: ProcessLog) {
         let reasons: Set<FaultKind> = [
             .killBroker, .cutConnection, .haltModule, .delayReader, .halfFrame, .killLauncher,
@@ -57,12 +57,12 @@ extension RunJudge {
         }
     }
 
-    /// A process that was ready ends by a fault, by being replaced, or, if it is
-    /// there on demand, by having nothing to do.
+    /// Judges the end of a process. A process that was ready may end by a fault or a replacement.
+    /// A process on demand may also end because it is idle.
     private mutating func judgeEnd(_ log: ProcessLog) {
         guard let last = log.records.last, last.time < end else { return }
         guard log.records.contains(where: { $0.event == .ready || $0.event == .session }) else { return }
-        // Those of the run's end have done all their parts.
+        // Processes that lived to the end of the run have finished their part.
         let ending = log.records.first { $0.event == .tearDown }
         if ending == nil && last.event == .drained { return }
         if ending == nil, log.records.contains(where: { $0.event == .drained }) { return }

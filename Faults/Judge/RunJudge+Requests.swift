@@ -1,8 +1,8 @@
 internal import FaultRecord
 
-/// Requests: one final answer each, and a true one.
+/// Judges requests: each has one final answer, and a true one.
 extension RunJudge {
-    /// Brings together what callers and callees have written of each request.
+    /// Brings together what callers and callees have logged about each request.
     mutating func readRequests() {
         for log in logs {
             let most = log.records.lazy.filter { $0.event == .sent }.map { RequestNumber($0.number).index }.max() ?? 0
@@ -15,7 +15,7 @@ extension RunJudge {
     private mutating func readCaller(_ log: ProcessLog) {
         guard var states = requests.removeValue(forKey: log.process) else { return }
         defer { requests[log.process] = states }
-        // Those of the session at hand; a peer numbers its requests in order.
+        // The requests of the current session. A peer numbers its requests in order.
         var ofSession = 1..<1
         for record in log.records {
             let index = Int(RequestNumber(record.number).index)
@@ -75,8 +75,8 @@ extension RunJudge {
             let lived = living.contains(log.process) || log.records.contains { $0.event == .drained }
             let ending = log.records.first { $0.event == .tearDown }?.time ?? .max
             for (index, state) in (requests[log.process] ?? []).enumerated() where state.sentAt > 0 {
-                // A handler that has begun behind tearDown ends with its process, and
-                // what it asked for, too.
+                // A handler that begins after tearDown ends with its process, and so do its
+                // requests.
                 let isOwed = lived && !(state.parent > 0 && state.sentAt > ending)
                 let number = RequestNumber(process: log.process, index: UInt64(index)).value
                 judge(state, number, isOwed)
@@ -127,7 +127,7 @@ extension RunJudge {
 }
 
 extension RequestKind {
-    /// Whether a handler of a module writes down that it runs for it.
+    /// Whether a module's handler logs that it runs for this kind.
     var hasHandler: Bool {
         switch self {
         case .create, .release, .bus, .event: false

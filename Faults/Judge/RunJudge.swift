@@ -1,63 +1,59 @@
 public import FaultRecord
 
-/// Says from the logs of all processes of a run whether the bus kept its promises.
-/// What is promised is in docs/protocol.md; what follows from it for a run in which
-/// anything may be killed at any time:
+/// The judge of a run: it finds out from the logs of all processes whether the bus kept its
+/// promises. docs/protocol.md states the promises. This is what follows from them for a run in
+/// which anything may be killed at any time:
 ///
 /// **Requests** (section 6, `RunJudge+Requests.swift`)
-/// - Each has exactly one final answer, unless its own process or its own session
-///   was ended by somebody: nobody is there to be told then. A Swift module whose
-///   connection is lost lives on, and its runtime owes it the answers (`died`); a
-///   peer without runtime sees the connection's end itself.
-/// - `ran: no`: no process has begun to handle it. `ran: yes`, and a reply: exactly
-///   one has; a reported notice as many as the reply has observers. `maybe`: at
-///   most one. A handler that began and was killed before it could say so has not
-///   begun as far as anybody can know: it writes first, and acts then.
-/// - No request is handled twice, by whichever processes.
-/// - A reply is the one to its own request: it carries its number.
-/// - The code is one that an honest request can get (`AnswerCode.names`). No fault
-///   makes it `forbidden`, `failed` or `unknown-action`.
+/// - Each has exactly one final answer, unless its own process or session was ended: then there
+///   is no receiver. A Swift module survives the loss of its connection, and its runtime owes it
+///   the answers (`died`). A peer without the runtime sees the end of its connection itself.
+/// - `ran: no`: no process has begun to handle it. `ran: yes`, or a reply: exactly one has; for a
+///   report, as many as its reply counts observers. `maybe`: at most one. A handler writes its
+///   record before it acts. If it was killed before that record, it has not begun.
+/// - No request is handled twice, whichever processes handle it.
+/// - A reply belongs to its request: it carries the request's number.
+/// - The code is one that an honest request can get (`AnswerCode.names`). No fault turns it into
+///   `forbidden`, `failed` or `unknown-action`.
 /// - `died`, `replaced`, `unavailable`, `unauthorized`, `unknown-instance` and a missed deadline
-///   have a reason (`RunJudge+Failures.swift`): something was done to the caller, the
-///   callee or the broker shortly before. That a module or the broker was replaced
-///   is none.
-/// - What a handler asks for that began when its process was ending already ends with
-///   the process.
+///   need a reason (`RunJudge+Failures.swift`): shortly before, a fault hit the caller, the
+///   callee or the broker. The replacement of a module or of the broker is no reason.
+/// - If a handler began when its process was already ending, its requests end with the process.
 ///
-/// **Notices** (section 7, `RunJudge+Notices.swift`). Within one session of the
-/// publisher and one of the observer:
-/// - `keep: all`: each number is the one before it plus one.
-/// - `keep: latest`: what lies between is what `missed` says.
-/// - The first one is at most the first that was broadcast after the observer's
-///   session began; the last one is the last that the publisher had flushed, where
-///   the observer has flushed later.
-/// - Where a session of either ends (the broker's death ends all) what was on its
-///   way is gone; but that isn't silent: the observer is told by `resumed`, and the
-///   publisher's session has another number.
-/// - Under `replace: overlap` observations pass to the new process in one step:
-///   what one has, the other hasn't, and both together have all.
-/// - A process that loses its connection before its start is done isn't told by
-///   `resumed`. So its notices count from its start's end.
+/// **Notices** (section 7, `RunJudge+Notices.swift`). Within one session of the publisher and one
+/// session of the observer:
+/// - `keep: all`: each number is the one before it plus 1.
+/// - `keep: latest`: `missed` counts the numbers in between.
+/// - The first number is at most that of the first broadcast after the observer's session began.
+///   The last number is the last one that the publisher had flushed, if the observer has flushed
+///   later.
+/// - When a session of either ends (the broker's death ends all), everything on its way is lost.
+///   But that isn't silent: the observer is notified by `resumed`, and the publisher's session
+///   gets another number.
+/// - Under `replace: overlap`, observations pass to the new process in one step. No notice goes
+///   to both processes, and together they get all notices.
+/// - A process that loses its connection before its start is finished isn't notified by
+///   `resumed`. So its notices count only from the end of its start.
 ///
 /// **Processes** (sections 5 and 11, `RunJudge+Processes.swift`)
-/// - None is set up twice, and none ends but by a fault, a replacement, or for want
-///   of requests; the broker's death ends none.
-/// - No session ends but by a fault: where the broker is replaced in place, none.
+/// - No process is set up twice. Each ends only by a fault, by a replacement, or because it is
+///   idle. The broker's death ends none.
+/// - A session ends only by a fault. A replacement of the broker in place ends none.
 public struct RunJudge {
     let logs: [ProcessLog]
     let faults: [Record]
     let living: Set<UInt32>
-    /// When all ends: what comes behind it isn't judged.
+    /// The time of the run's end. What happens after it isn't judged.
     let end: UInt64
-    /// The role of each process, by its id.
+    /// The role of each process, by its process id.
     let roles: [Int32: UInt8]
     var requests: [UInt32: [RequestState]] = [:]
     public private(set) var summary = Summary()
     private(set) var violations: [Violation] = []
 
     /// - Parameters:
-    ///   - logs: of all processes of a run, the driver's with the faults among them.
-    ///   - living: the processes that lived when the run was over, by number.
+    ///   - logs: the logs of all processes of a run. The driver's log has the faults.
+    ///   - living: the numbers of the processes that were alive at the end of the run.
     public init(_ logs: [ProcessLog], living: Set<UInt32> = []) {
         self.living = living
         let driver = Role.index(of: "driver")
@@ -67,7 +63,7 @@ public struct RunJudge {
         end = faults.first { $0.kind == FaultKind.killLauncher.rawValue }?.time ?? .max
     }
 
-    /// Judges; called once.
+    /// Judges the run; called once.
     public mutating func judge() -> [Violation] {
         readRequests()
         judgeRequests()

@@ -1,24 +1,25 @@
-/// What a run was made of, for its table.
+/// The numbers of a run, for its table.
 public struct Summary: Sendable {
-    /// Requests by kind, as `RequestKind` numbers them.
+    /// The number of requests by kind, as `RequestKind` numbers them.
     public var sent: [UInt8: Int] = [:]
-    /// Final answers by code and `ran`: `code << 8 | ran`.
+    /// The number of final answers by code and `ran`, as `code << 8 | ran`.
     public var answers: [UInt16: Int] = [:]
-    /// Requests that their caller gave up, and those that ended with their process.
+    /// The requests that their caller gave up, and those that ended with their process.
     public var givenUp = 0
     public var out = 0
     public var broadcasts = 0
     public var notices = 0
-    /// Notices that newer ones replaced, as observers were told.
+    /// The notices that newer ones replaced, as observers were notified.
     public var missed = 0
     public var processes = 0
-    /// By `FaultKind`.
+    /// The number of faults by `FaultKind`.
     public var faults: [UInt8: Int] = [:]
-    /// Nanoseconds from a request to its answer.
+    /// The longest time from a request to its answer, in nanoseconds.
     public var longestWait: UInt64 = 0
-    /// Nanoseconds from the broker's death to the last module's next session.
+    /// The longest time from the broker's death to the last module's next session, in
+    /// nanoseconds.
     public var longestReturn: UInt64 = 0
-    /// Nanoseconds in which nobody got an answer, around a replacement of the broker.
+    /// The longest time without any answer around a replacement of the broker, in nanoseconds.
     public var longestHandOver: UInt64 = 0
     /// The same around the broker's death.
     public var longestOutage: UInt64 = 0

@@ -1,29 +1,29 @@
 public import FaultRecord
 
-/// Something that the bus promises and that didn't hold in a run.
+/// A promise of the bus that didn't hold in a run.
 public struct Violation: Sendable {
     public enum Kind: String, CaseIterable, Sendable {
-        /// A request of a process that lived to see it has no final answer.
+        /// A request has no final answer, and its process lived to see one.
         case lost
-        /// Answered twice, or run twice.
+        /// A request was answered twice or run twice, or a process was set up twice.
         case doubled
-        /// The answer isn't true: its `ran`, its reply, or its code.
+        /// An answer isn't true: its `ran`, its reply or its code.
         case wrongVerdict = "wrong verdicts"
-        /// A notice is missing, is there again, or came out of order, and nobody
-        /// was told.
+        /// A notice is missing, came again or came out of order, and the observer was not
+        /// notified.
         case silentGap = "silent gaps"
-        /// A request failed, and nothing was done to those whom it concerns.
+        /// A request failed, and no fault hit anything that it involves.
         case unexplainedFailure = "unexplained failures"
-        /// A process or a session ended for no reason.
+        /// A process or a session ended without a reason.
         case unexplainedEnd = "unexplained ends"
     }
 
     public let kind: Kind
-    /// What was found, as a sentence.
+    /// The finding, as a sentence.
     public let text: String
-    /// The records that it is about: requests by number, processes by theirs.
+    /// The request and the process that it is about, by their numbers.
     public var request: RequestNumber?
     public var process: UInt32?
-    /// When, in nanoseconds; 0 where that has no meaning.
+    /// The time in nanoseconds; 0 if it has no meaning.
     public var time: UInt64 = 0
 }

@@ -1,6 +1,6 @@
 internal import Strata
 
-/// What `Press` offers by types; answered at once.
+/// The typed interface of `Press`, which answers at once.
 enum PressContract: Interface {
     static let name = "Press"
 
@@ -12,7 +12,7 @@ enum PressContract: Interface {
     }
 }
 
-/// The same, as others require it: an adapter meets this.
+/// The same interface as other modules require it. An adapter provides it.
 enum NotePress: Interface {
     static let name = "NotePress"
 
@@ -24,7 +24,7 @@ enum NotePress: Interface {
     }
 }
 
-/// What `Mill` offers by types; its handler waits a little.
+/// The typed interface of `Mill`, whose handler waits a little.
 enum MillContract: Interface {
     static let name = "Mill"
 
@@ -36,7 +36,7 @@ enum MillContract: Interface {
     }
 }
 
-/// What `Store` offers: it writes to a disk that may be full.
+/// The interface of `Store`, which writes to a disk that may be full.
 enum StoreContract: Interface {
     static let name = "Store"
 

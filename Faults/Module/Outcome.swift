@@ -1,10 +1,10 @@
-/// What became of a request that was answered without an error.
+/// The result of a request that was answered without an error.
 enum Outcome {
-    /// A reply; of a report, how many observers it had.
+    /// A reply; for a report, the number of its observers.
     case reply(UInt32)
-    /// A reply that isn't the one to this request, or isn't whole.
+    /// A reply that belongs to another request, or isn't complete.
     case wrong
-    /// The caller left before the end.
+    /// The caller gave up before the end.
     case gaveUp
 
     static func of(_ isRight: Bool) -> Outcome { isRight ? .reply(1) : .wrong }

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import Strata
 
-/// The example's store: it appends to one file, and begins it anew where that has
-/// grown, so that a disk is full only where somebody else has filled it.
+/// The example's store, which appends to one file. It empties the file when it has grown, so a
+/// disk is full only if something else has filled it.
 struct StoreFile: Sendable {
     let path: String
     static let most: off_t = 64 << 10
 
-    /// Writes a piece; takes as long as the disk does.
-    /// - Throws: `Store.full`, an error of the module's own.
+    /// Appends text; takes as long as the disk does.
+    /// - Throws: `Store.full` or `Store.broken`, errors of the module's own.
     func append(_ text: String) throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.refusal(errno) }

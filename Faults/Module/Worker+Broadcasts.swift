@@ -1,9 +1,9 @@
 internal import FaultRecord
 internal import Strata
 
-/// The broadcasts of a module of the fault run: numbered from 1 in each session.
+/// The broadcasts of a module in the fault run, numbered from 1 in each session.
 extension Worker {
-    /// So many a second, in bursts.
+    /// Broadcasts at the role's rate, in bursts.
     func publish() async throws {
         let pad = String(repeating: "b", count: role.bytes)
         var owed = 0

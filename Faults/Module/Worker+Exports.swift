@@ -1,8 +1,8 @@
 internal import FaultRecord
 internal import Strata
 
-/// What a module of the fault run offers. Each handler writes down when it begins
-/// and when it is done, with the number that its caller gave.
+/// The interface of a module in the fault run. Each handler logs its begin and its end, with the
+/// number that its caller gave.
 extension Worker {
     static let largeBody = 100 << 10
 
@@ -68,7 +68,7 @@ extension Worker {
         }
     }
 
-    /// What an instance is: it counts its calls.
+    /// An instance, which counts its calls.
     private final class Seat { var calls = 0 }
 
     private func exportInstances(_ exports: inout Exports) {
@@ -80,7 +80,7 @@ extension Worker {
         }
     }
 
-    /// 20 elements, and then their end.
+    /// A stream of 20 elements.
     private func count(_ number: UInt64) -> AsyncThrowingStream<JSON, any Error> {
         log.write(Record(.started, number: number))
         var index: Int64 = 0
@@ -110,7 +110,7 @@ extension Worker {
         }
     }
 
-    // MARK: Writing down
+    // MARK: Logging
 
     private func handled<Result>(_ body: [UInt8], _ work: (UInt64) throws -> Result) rethrows -> Result {
         try handled(Digits.first(in: body), work)

@@ -1,8 +1,7 @@
 internal import FaultRecord
 internal import Strata
 
-/// The load that a module of the fault run makes: one request after another, of
-/// all kinds.
+/// The load that a module of the fault run makes: one request after another, of all kinds.
 extension Worker {
     private static let weights: [(RequestKind, Int)] = [
         (.atOnce, 30), (.async, 12), (.large, 3), (.typed, 6), (.typedAsync, 6), (.open, 6), (.adapted, 5),
@@ -21,10 +20,10 @@ extension Worker {
         }
     }
 
-    /// Milliseconds between one's answer and the next one.
+    /// The longest pause between an answer and the next request, in milliseconds.
     private static let longestPause = 70
 
-    /// Makes one request of a kind, and waits for what becomes of it.
+    /// Makes one request of a kind, and waits for its outcome.
     private func request(_ kind: RequestKind) async {
         switch kind {
         case .cancelled: await cancelled()
@@ -33,10 +32,10 @@ extension Worker {
         }
     }
 
-    /// - Parameter how: what is done; `kind` is what it is counted as.
+    /// - Parameter how: the kind of request to make. `kind` is the kind that it counts as.
     func request(_ kind: RequestKind, madeFor parent: UInt64, _ how: RequestKind) async {
         let callee = callee(of: how)
-        // The broker itself has no name to be called by here.
+        // Only requests to the bus have no callee, and these use no target.
         let target = callee ?? role
         await made(kind, of: callee, for: parent) { [self] number in
             switch how {
@@ -75,7 +74,7 @@ extension Worker {
         }
     }
 
-    /// Whom a request of that kind goes to.
+    /// Returns the role that a request of this kind goes to; nil for the bus.
     private func callee(of kind: RequestKind) -> Role? {
         switch kind {
         case .atOnce: generator.pick(Self.callees)
@@ -117,7 +116,7 @@ extension Worker {
         return .reply(UInt32(observers))
     }
 
-    /// A request whose task is cancelled midway.
+    /// Makes a request whose task is cancelled midway.
     private func cancelled() async {
         let task = try? bus.background("cancelled request") { [self] in
             await request(.cancelled, madeFor: 0, .cancelled)
@@ -127,7 +126,7 @@ extension Worker {
         await task?.value
     }
 
-    /// Creates an instance, calls it, and releases it.
+    /// Creates an instance, calls it three times, and releases it.
     private func instance() async {
         let owner = generator.pick(Self.owners)
         var instance: Instance?

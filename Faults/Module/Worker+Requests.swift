@@ -1,7 +1,7 @@
 internal import FaultRecord
 internal import Strata
 
-/// Writing down the own requests, before they are sent and when they are answered.
+/// Logs the module's own requests, before they are sent and when they are answered.
 extension Worker {
     /// - Parameter target: the role that handles it; nil for the broker itself.
     func made(_ kind: RequestKind, of target: Role?, for parent: UInt64, _ work: (UInt64) async throws -> Outcome) async

@@ -2,8 +2,8 @@ internal import FaultRecord
 internal import Glibc
 internal import Strata
 
-/// A module of the fault run's app: what it offers and does is what its role says.
-/// It writes down each request that it makes or handles, and each notice.
+/// A module of the fault run's app. Its role says what it offers and does. It logs each request
+/// that it makes or handles, and each notice.
 @main
 final class Worker: Module {
     nonisolated static let name = "Worker"
@@ -15,14 +15,14 @@ final class Worker: Module {
     let place: Board.Place
     let store: StoreFile
     var generator: Generator
-    /// Requests of this process so far, and those without a final answer.
+    /// The number of requests that this process has made, and of those without a final answer.
     var made: UInt64 = 0
     var open: UInt64 = 0 {
         didSet { place.open = open }
     }
-    /// Sessions so far, of which the process knows.
+    /// The number of the current session, as far as the process knows.
     var session: UInt64 = 1
-    /// Broadcasts of this session that its runtime has taken.
+    /// The number of broadcasts that the runtime has accepted in this session.
     var published: UInt64 = 0
     private var isEnding = false
 
@@ -30,7 +30,8 @@ final class Worker: Module {
         guard let folder = getenv("FAULTS_FOLDER").map({ String(cString: $0) }), let role = Role.named(bus.module),
             let index = Role.index(of: bus.module)
         else { throw RecordError("\(bus.module) is no role of the fault run, or FAULTS_FOLDER isn't set") }
-        // Where the store's disk is a limit of its file's size, a write says so.
+        // If a limit on file sizes stands in for the store's disk, a failed write should return
+        // an error.
         signal(SIGXFSZ, SIG_IGN)
         self.bus = bus
         self.role = role
@@ -61,8 +62,8 @@ final class Worker: Module {
         log.write(Record(.session, number: session))
     }
 
-    /// Ends in order: the own requests first, which were cancelled with the tasks
-    /// that made them.
+    /// Ends in order. First waits for the module's own requests, which were cancelled with their
+    /// tasks.
     func tearDown() async throws {
         isEnding = true
         log.write(Record(.tearDown))
@@ -73,14 +74,14 @@ final class Worker: Module {
         log.write(Record(.drained, number: open, detail: hasFlushed ? sentAt : 0))
     }
 
-    /// Does what the driver orders, and its part of the run's end.
+    /// Follows the driver's orders, and does its part of the run's end.
     private func obeyOrders() async throws {
         while !Task.isCancelled {
             try await sleep(milliseconds: 10)
             let order = place.order
             if order > 0 {
                 place.order = 0
-                // The whole process stands still, as one that computes does.
+                // Block the whole process, like a module that computes.
                 usleep(UInt32(truncatingIfNeeded: order) &* 1_000)
             }
             let phase = board.phase
@@ -93,8 +94,8 @@ final class Worker: Module {
         }
     }
 
-    /// Whether requests are still to be made.
+    /// Whether the module should still make requests.
     var isLoading: Bool { board.phase == .load && !Task.isCancelled && !isEnding }
-    /// So many that a halted callee doesn't stop all of them soon.
+    /// Enough loops that a halted callee doesn't soon stop all of them.
     static let loops = 40
 }

@@ -1,8 +1,8 @@
 internal import FaultRecord
 internal import Glibc
 
-/// `faults-peer [guest | operator]`: a part of the fault run's app that speaks the
-/// protocol by itself; without an argument the row that the launcher names.
+/// `faults-peer [guest | operator]`: a part of the fault run's app that speaks the protocol by
+/// itself. Without an argument it plays the row that the launcher names.
 @main
 enum PeerProgram {
     static func main() {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Strata
 internal import StrataTesting
 
-/// What comes on the connection: calls, notices, answers.
+/// Handles frames that arrive: calls, notices and answers.
 extension RawWorker {
     func take(_ frame: ReceivedFrame, _ peer: RawPeer) throws {
         switch frame.kind {
@@ -18,7 +18,7 @@ extension RawWorker {
     private func handle(_ frame: ReceivedFrame, _ peer: RawPeer) throws {
         switch frame.to {
         case "module/setUp":
-            // One that lost its connection before its start was done is asked again.
+            // After the loss of a connection during the start, the bus asks again.
             if !hasSetUp { log.write(Record(.setUp)) }
             hasSetUp = true
         case "module/didStart":
@@ -83,7 +83,7 @@ extension RawWorker {
         if let ending {
             log.write(Record(.drained, number: UInt64(open.count), detail: sentAt))
             try peer.reply(to: ending)
-            // Whatever comes until the connection's end is still served.
+            // The loop still serves whatever comes until the connection ends.
             return
         }
         let phase = board.phase

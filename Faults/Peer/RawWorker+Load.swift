@@ -2,7 +2,7 @@ internal import FaultRecord
 internal import Strata
 internal import StrataTesting
 
-/// The requests that a peer without the runtime makes: several at once.
+/// The requests of a peer without the runtime, several at a time.
 extension RawWorker {
     private static let weights: [(RequestKind, Int)] = [
         (.atOnce, 10), (.async, 4), (.large, 1), (.open, 3), (.authorized, 2), (.hurried, 2), (.cancelled, 2),

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Strata
 internal import StrataTesting
 
-/// A peer without the runtime: it reads when it wants, leaves midway through a
-/// frame where it is ordered to, and sees each answer that comes, a second one too.
+/// A peer without the runtime. It reads when it wants, and on an order it leaves midway through a
+/// frame. It sees each answer that arrives, even a second one to the same request.
 final class RawWorker {
     let role: Role
     let log: RecordLog
@@ -14,9 +14,9 @@ final class RawWorker {
     private let token: String?
     private let lifeline: Int32
     var generator: Generator
-    /// Nil where there is none at the moment.
+    /// The connection; nil while there is none.
     var peer: RawPeer?
-    /// Requests of this session without a final answer; ids are never used twice.
+    /// The requests of this session without a final answer. An id is never used twice.
     var open: Set<UInt64> = [] {
         didSet { place.open = UInt64(open.count) }
     }
@@ -24,11 +24,12 @@ final class RawWorker {
     private var session: UInt64 = 0
     var hasSetUp = false
     var hasStarted = false
-    /// The ping that flushes, and when it was sent.
+    /// The open ping, and the time at which it was sent. Its answer shows that everything before
+    /// it is flushed.
     var ping: (id: UInt64, sentAt: UInt64)?
-    /// `module/tearDown`, until all is answered.
+    /// The `module/tearDown` call, which is answered only when all requests are.
     var ending: ReceivedFrame?
-    /// Ids of pings, beside those of requests.
+    /// The first id of pings. The ids of requests are lower.
     static let pings: UInt64 = 1 << 40
 
     init(
@@ -47,7 +48,7 @@ final class RawWorker {
         if lifeline >= 0 { _ = fcntl(lifeline, F_SETFL, O_NONBLOCK) }
     }
 
-    /// Until the app ends.
+    /// Runs until the app ends.
     func run() throws {
         var failures = 0
         while isAppThere {
@@ -61,15 +62,15 @@ final class RawWorker {
                 failures += 1
                 guard failures < 600 else { throw error }
                 lose()
-                // A second guest waits until the first one's name is free.
+                // A second guest waits until the name of the first one is free.
                 if role.player == .guest, !isLoading { exit(0) }
-                usleep(50_000)  // because nothing tells when somebody listens at the socket again
+                usleep(50_000)  // because no event reports when the socket has a listener again
             }
         }
         exit(0)
     }
 
-    /// Whether requests are still to be made.
+    /// Whether the peer should still make requests.
     var isLoading: Bool { board.phase == .load && ending == nil }
 
     private var isAppThere: Bool {
@@ -118,7 +119,7 @@ final class RawWorker {
         try finish(peer)
     }
 
-    /// The connection has ended, and not from this side.
+    /// Notes that the connection has ended, but not from this side.
     private func lose() {
         guard let peer else { return }
         log.write(Record(.closed, extra: 1))
@@ -138,7 +139,7 @@ final class RawWorker {
         guard order > 0 else { return }
         place.order = 0
         guard order == Board.Place.cut else {
-            usleep(UInt32(truncatingIfNeeded: order) &* 1_000)  // because not to read is the harm that was ordered
+            usleep(UInt32(truncatingIfNeeded: order) &* 1_000)  // because not reading is the fault that was ordered
             return
         }
         let frame = FrameBytes.frame(
@@ -148,7 +149,7 @@ final class RawWorker {
         forget(peer)
     }
 
-    /// Its part of an end: its own, or the run's.
+    /// Does its part of an end: its own end, or the run's.
     private func finish(_ peer: RawPeer) throws {
         let phase = board.phase
         guard ending != nil || place.done < phase.rawValue, !isLoading, open.isEmpty, ping == nil else { return }

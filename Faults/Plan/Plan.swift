@@ -1,7 +1,6 @@
 internal import FaultRecord
 
-/// The harm of a run, in the order of its time. The same seed and length make the
-/// same plan.
+/// The faults of a run, in order of time. The same seed and length make the same plan.
 public struct Plan: Equatable {
     public let faults: [PlannedFault]
 
@@ -23,8 +22,8 @@ public struct Plan: Equatable {
         self.faults = faults.enumerated().sorted { ($0.1.at, $0.0) < ($1.1.at, $1.0) }.map(\.element)
     }
 
-    /// Rarely enough that the launcher doesn't take it for a broker that can't live:
-    /// it gives up after ten deaths that come within 10 s of their start each.
+    /// Returns kills of the broker, rare enough that the launcher doesn't give up. It gives up
+    /// after ten deaths that each come within 10 s of their start.
     private static func brokerKills(_ generator: inout Generator, _ end: Int) -> [PlannedFault] {
         var faults: [PlannedFault] = []
         var time = generator.number(2_000...5_000)

@@ -1,13 +1,13 @@
 public import FaultRecord
 
-/// One harm, and when it is done.
+/// One fault, and its time.
 public struct PlannedFault: Equatable {
-    /// Milliseconds since the app was ready.
+    /// The time in milliseconds since the app was ready.
     public var at: Int
     public var kind: FaultKind
-    /// Whom it befalls; empty where that is said by its kind.
+    /// The role that it hits; empty if its kind determines that.
     public var role = ""
-    /// How long it lasts.
+    /// How long it lasts, in milliseconds.
     public var milliseconds = 0
 
     public var text: String {

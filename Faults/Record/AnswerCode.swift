@@ -1,13 +1,13 @@
-/// An answer's code as one byte: 0 is a reply.
+/// The code of an answer as one byte; 0 is a reply.
 public enum AnswerCode {
-    /// Those that the protocol lets an honest request of this app end with; see
-    /// `Judge` for when.
+    /// The codes with which the protocol lets an honest request of this app end. See `RunJudge`
+    /// for when.
     public static let names = [
         "reply", "died", "deadline-exceeded", "cancelled", "unavailable", "overloaded", "unknown-instance",
         "unknown-interface", "unauthorized", "slow-consumer", "shutting-down", "Store.full", "replaced",
     ]
     public static let reply: UInt8 = 0
-    /// Any other: none of these may come.
+    /// Any other code, which must not occur.
     public static let unexpected: UInt8 = 255
 
     public static func number(_ name: String) -> UInt8 {
@@ -19,7 +19,7 @@ public enum AnswerCode {
     }
 }
 
-/// What an error says of its handler, as one byte.
+/// An error's `ran` as one byte.
 public enum Ran: UInt8, Sendable, CaseIterable {
     case no, maybe, yes
 

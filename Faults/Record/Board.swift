@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// A file that all processes of the run share: what the driver wants of all, and
-/// a place of 64 bytes for each process. It survives every process.
+/// A file that all processes of the run share. It has the driver's orders to all processes, and a
+/// place of 64 bytes for each process. It survives every process.
 public final class Board: Sendable {
-    /// How far the run is.
+    /// The progress of the run.
     public enum Phase: UInt64, Sendable {
         case load
-        /// No new requests; who has no open ones any more flushes, and says so.
+        /// No new requests. A process without open requests flushes, and reports that.
         case stop
-        /// All have flushed: what is still on its way to somebody is taken in.
+        /// All processes have flushed. They take in what is still on its way to them.
         case drain
     }
 
@@ -33,12 +33,12 @@ public final class Board: Sendable {
         set { words[0] = newValue.rawValue }
     }
 
-    /// The place of the process of that number, from 1.
+    /// Returns the place of the process with that number, from 1.
     public func place(_ process: UInt32) -> Place {
         Place(words: words + 8 * (1 + Int(process) % Self.places))
     }
 
-    /// What one process says of itself, and is told.
+    /// What one process reports about itself, and its orders.
     public struct Place {
         fileprivate let words: UnsafeMutablePointer<UInt64>
 
@@ -46,23 +46,23 @@ public final class Board: Sendable {
             get { Int32(truncatingIfNeeded: words[0]) }
             nonmutating set { words[0] = UInt64(newValue) }
         }
-        /// Its role's index.
+        /// The index of its role.
         public var role: UInt8 {
             get { UInt8(truncatingIfNeeded: words[1]) }
             nonmutating set { words[1] = UInt64(newValue) }
         }
-        /// Requests without a final answer.
+        /// The number of requests without a final answer.
         public var open: UInt64 {
             get { words[2] }
             nonmutating set { words[2] = newValue }
         }
-        /// The phase that it has done its part of.
+        /// The phase whose part it has finished.
         public var done: UInt64 {
             get { words[3] }
             nonmutating set { words[3] = newValue }
         }
-        /// What it shall do once: milliseconds to do nothing, or, of a peer without
-        /// runtime, `cut`. It sets 0 when it begins.
+        /// An order to follow once. A number of milliseconds means to do nothing for that long;
+        /// `cut` is for peers without the runtime. The process sets it to 0 when it begins.
         public var order: UInt64 {
             get { words[4] }
             nonmutating set { words[4] = newValue }

@@ -1,6 +1,6 @@
-/// Numbers in a small JSON body, found without reading the rest.
+/// Numbers in a small JSON body, found without parsing it.
 public enum Digits {
-    /// The first numbers of a text, in order; as many as were found.
+    /// Returns the first numbers of a text, in order; fewer if there are fewer.
     public static func first(_ count: Int, in bytes: [UInt8]) -> [UInt64] {
         var numbers: [UInt64] = []
         var isInside = false
@@ -20,7 +20,7 @@ public enum Digits {
         return numbers
     }
 
-    /// The first number of a text, or 0.
+    /// Returns the first number of a text; 0 if there is none.
     public static func first(in bytes: [UInt8]) -> UInt64 {
         var index = 0
         while index < bytes.count, bytes[index] < 0x30 || bytes[index] > 0x39 { index += 1 }

@@ -1,13 +1,13 @@
-/// The harm that is done to the app.
+/// The faults that are done to the app.
 public enum FaultKind: UInt8, CaseIterable, Sendable {
     case killModule, killBroker
     /// SIGSTOP, and SIGCONT some time later.
     case haltModule, haltBroker
-    /// The connection is shut down from outside, whatever is on its way.
+    /// The connection is shut down from outside, with whatever is on its way.
     case cutConnection
-    /// A peer writes half of a frame and closes.
+    /// A peer writes a part of a frame and closes.
     case halfFrame
-    /// A module, or a peer without runtime, does nothing for a while.
+    /// A module, or a peer without the runtime, does nothing for a while.
     case delayReader
     case restartModule, handOver, reload
     case fillDisk

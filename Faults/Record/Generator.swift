@@ -1,10 +1,10 @@
-/// Numbers that are the same in each run with the same seed (SplitMix64, Steele
-/// and others, 2014).
+/// A generator whose numbers are the same in each run with the same seed (SplitMix64, Steele and
+/// others, 2014).
 public struct Generator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Neighbouring seeds give numbers that have nothing to do with each other, not
-    /// the same ones a step later: so the seed is mixed, too.
+    /// Makes a generator. Mixes the seed, too, because neighbouring seeds would otherwise give
+    /// the same numbers one step later.
     public init(_ seed: UInt64) { state = Self.mixed(seed &+ 0x5851_F42D_4C95_7F2D) }
 
     public mutating func next() -> UInt64 {
@@ -23,7 +23,7 @@ public struct Generator: RandomNumberGenerator, Sendable {
 
     public mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// One of these, each as often as its weight says.
+    /// Returns one of the elements, each as often as its weight says.
     public mutating func pick<Element>(weighted list: [(Element, Int)]) -> Element {
         var place = number(0...(list.reduce(0) { $0 + $1.1 } - 1))
         for (element, weight) in list {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A process's log as it is read when the run is over.
+/// A process's log, as it is read after the run.
 public struct ProcessLog: Sendable {
     public var process: UInt32
     public var role: UInt8
@@ -14,8 +14,8 @@ public struct ProcessLog: Sendable {
         self.records = records
     }
 
-    /// All logs of a folder, in the order of their processes' starts. Their files
-    /// are cut to what was written.
+    /// Returns all logs of a folder, in the order in which their processes started. Cuts each
+    /// file to its written length.
     public static func all(in folder: String) throws(RecordError) -> [ProcessLog] {
         var logs: [ProcessLog] = []
         while let log = try read(RecordLog.path(folder, UInt32(logs.count + 1)), UInt32(logs.count + 1)) {
@@ -32,7 +32,7 @@ public struct ProcessLog: Sendable {
         guard fstat(descriptor, &status) == 0 else {
             throw RecordError("the log \(path) can't be read: errno \(errno)")
         }
-        // Its process was killed before it could write.
+        // The process was killed before it could write.
         let nothing = ProcessLog(process: number, role: .max, pid: 0, [])
         guard status.st_size > 0 else { return nothing }
         guard let memory = mmap(nil, status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0), memory != MAP_FAILED

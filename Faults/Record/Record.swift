@@ -1,55 +1,56 @@
 internal import Glibc
 
-/// One event in a process's log: 32 bytes that mean the same in each process of
-/// the run, which all run the same build.
+/// One event in a process's log: 32 bytes. All processes of a run are from the same build, so
+/// they read them alike.
 public struct Record: Sendable, Equatable {
-    /// What happened. The numbers are the log's own; 0 is a record that isn't
-    /// there, or that its process was killed in the midst of.
+    /// What happened. The numbers are the log's own. 0 stands for no record, or for one during
+    /// which its process was killed.
     public enum Event: UInt8, Sendable {
-        /// A session with the bus has begun, of which the process knows.
+        /// A session with the bus has begun, and the process knows of it.
         case session = 1
         case setUp
-        /// Its start is done.
+        /// The start is finished.
         case ready
-        /// Its orderly end has begun.
+        /// The orderly end has begun.
         case tearDown
-        /// A request is about to be sent: `kind`, `number`, in `detail` the
-        /// request it is made for, or 0, in `extra` the index of its callee's role
-        /// and 1, or 0.
+        /// A request is about to be sent: `kind` and `number`. `detail` is the request that it is
+        /// made for, or 0. `extra` is the index of its callee's role plus 1, or 0.
         case sent
-        /// Its final answer: `code`, `ran`; in `extra` a report's observers.
+        /// The final answer of a request: `code` and `ran`. `extra` is the number of a report's
+        /// observers.
         case answered
-        /// Its reply was another's, or not whole.
+        /// The reply was that of another request, or not complete.
         case wrongReply
-        /// The process itself gave up on it, so that no answer reaches it.
+        /// The process itself gave up on a request, so no answer reaches it.
         case gaveUp
-        /// A second final answer came.
+        /// A second final answer arrived.
         case answeredAgain
-        /// A handler has begun, or is done: `number`.
+        /// A handler has begun, or has ended: `number` is the request.
         case started, ended
-        /// A broadcast is about to be sent: `kind` is the role's index, `number`
-        /// the sender's session, `detail` the sequence number in it.
+        /// A broadcast is about to be sent: `kind` is the role's index, `number` the sender's
+        /// session, `detail` the sequence number in it.
         case published
-        /// That broadcast was refused by the own runtime; its number comes again.
+        /// The process's own runtime refused that broadcast. Its number is used again.
         case refused
-        /// A notice has come: `kind` is the name's index, `ran` is 1 where the
-        /// observation keeps `latest`, `extra` is `missed`, `number` the
-        /// publisher's process and session, `detail` the sequence number.
+        /// A notice has arrived: `kind` is the name's index, and `ran` is 1 if the observation
+        /// keeps `latest`. `extra` is `missed`, `number` the publisher's process and session,
+        /// `detail` the sequence number.
         case noticed
-        /// The broker has answered a ping behind all that this process sent, in
-        /// the session that it is in.
+        /// The broker has answered a ping that came after everything that this process sent in
+        /// its current session.
         case flushed
-        /// All that the broker had for this process at the time `detail` has come
-        /// (0: nobody knows); `number` requests are without an answer.
+        /// Everything that the broker had for this process at the time `detail` has arrived (0 if
+        /// that is unknown). `number` requests are without an answer.
         case drained
-        /// A peer without runtime has ended its own session; in `extra` how.
+        /// A peer without the runtime has lost or ended its session. `extra` is 1 for a loss,
+        /// else 0.
         case closed
-        /// Harm was done: `kind` is which, `extra` a process's id, `number` the
-        /// milliseconds that it took, `detail` what came of it.
+        /// A fault was done: `kind` is which. `extra` is a process id, `number` the milliseconds
+        /// that it took, `detail` its result.
         case fault
     }
 
-    /// Nanoseconds of the machine's monotonic clock.
+    /// The time by the machine's monotonic clock, in nanoseconds.
     public var time: UInt64
     public var eventNumber: UInt8
     public var kind: UInt8

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import Synchronization
 
-/// A process's own log: records in mapped files, so that what was written is there
-/// however the process ends, and a record costs a few stores.
+/// A process's own log: records in a mapped file. What was written survives however the process
+/// ends, and a record costs only a few stores.
 ///
 /// Used on one thread.
 public final class RecordLog {
-    /// The process's number in this run, from 1: no two have the same.
+    /// The number of the process in this run, from 1. No two processes have the same.
     public let process: UInt32
     public let role: UInt8
 
@@ -15,10 +15,10 @@ public final class RecordLog {
     private var used = 0
     private var pieces = 1
 
-    /// 2 MiB.
+    /// One mapped chunk has 2 MiB.
     static let recordsInPiece = 65_536
     private static let bytesInPiece = recordsInPiece * MemoryLayout<Record>.size
-    /// 512 MiB; a process that writes more ends.
+    /// The most chunks, 512 MiB in all. A process that writes more ends.
     private static let mostPieces = 256
 
     /// Begins the log of this process in a folder.
@@ -30,7 +30,8 @@ public final class RecordLog {
             file = open(Self.path(folder, number), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         } while file < 0 && errno == EEXIST && number < Board.places - 1
         guard file >= 0 else { throw RecordError("there is no log in \(folder): errno \(errno)") }
-        // With holes, so that a limit of files' sizes that comes later doesn't end it.
+        // The file is sparse and has its full size now. So a later limit on file sizes doesn't
+        // end the log.
         guard ftruncate(file, Self.mostPieces * Self.bytesInPiece) == 0 else {
             throw RecordError("there is no room for a log in \(folder): errno \(errno)")
         }
@@ -38,7 +39,7 @@ public final class RecordLog {
         self.role = role
         descriptor = file
         piece = try Self.map(file, 0)
-        // The first record says whose log it is, and isn't an event.
+        // The first record is not an event: it names the log's process.
         piece[0] = Record(.session, kind: role, extra: UInt32(getpid()), number: UInt64(number))
         used = 1
     }
@@ -48,7 +49,7 @@ public final class RecordLog {
     public func write(_ record: Record) {
         if used == Self.recordsInPiece {
             guard pieces < Self.mostPieces, let next = try? Self.map(descriptor, pieces) else {
-                // Because a run whose record has a hole can't be judged.
+                // Because a run whose log has a hole can't be judged.
                 fatalError("the log has no room")
             }
             munmap(piece, Self.bytesInPiece)
@@ -56,7 +57,7 @@ public final class RecordLog {
             pieces += 1
             used = 0
         }
-        // The event last: a record that a kill interrupts isn't there.
+        // Writes the event number last, so that a record that a kill interrupts doesn't count.
         let place = piece + used
         var record = record
         let event = record.eventNumber

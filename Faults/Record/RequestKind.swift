@@ -1,20 +1,20 @@
-/// The ways in which the app's processes ask each other for something.
+/// The ways in which the app's processes send requests to each other.
 public enum RequestKind: UInt8, CaseIterable, Sendable {
-    /// Bytes to a handler without `await`, one with, and one for 100 KiB each way.
+    /// Bytes, to a handler without `await`, to one with it, and with 100 KiB each way.
     case atOnce, async, large
-    /// Coded by types: answered at once, and by a handler that waits.
+    /// Typed, answered at once, and answered by a handler that waits.
     case typed, typedAsync
     case open, adapted, authorized
     case stream
-    /// A handler that makes a request of its own.
+    /// To a handler that makes a request of its own.
     case nested
-    /// The caller gives the handler less time than it takes; and gives up midway.
+    /// With a deadline shorter than the handler's work, and with a caller that gives up midway.
     case hurried, cancelled
     case create, instance, release
     case report
-    /// To a module that runs only when it is wanted, to the store, to a guest.
+    /// To a module that runs on demand, to the store, and to a guest.
     case onDemand, store, guest
-    /// The broker's own.
+    /// To the broker itself.
     case bus
     case event
 

@@ -1,5 +1,5 @@
-/// A request's number, which no other request of the run has: which process made
-/// it, and its place among that process's requests. Less than 2^53.
+/// A request's number, unique in the run: the process that made it, and its place among that
+/// process's requests. It is less than 2^53.
 public struct RequestNumber: Hashable, Sendable, CustomStringConvertible {
     public let value: UInt64
 
@@ -8,7 +8,7 @@ public struct RequestNumber: Hashable, Sendable, CustomStringConvertible {
     public init(process: UInt32, index: UInt64) { value = UInt64(process) << 36 | index }
 
     public var process: UInt32 { UInt32(truncatingIfNeeded: value >> 36) }
-    /// From 1.
+    /// The place among the process's requests, from 1.
     public var index: UInt64 { value & (1 << 36 - 1) }
 
     public var description: String { "\(process)/\(index)" }

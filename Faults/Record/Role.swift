@@ -1,18 +1,18 @@
-/// What one of the app's processes is: its row in the manifest, and how it behaves.
+/// The role of one of the app's processes: its row in the manifest, and its behaviour.
 public struct Role: Sendable {
     public enum Start: String, Sendable {
         case eager, async, onDemand = "on-demand"
     }
 
-    /// What plays it.
+    /// The program that plays it.
     public enum Player: Sendable {
         case runtime, raw
-        /// No row: a peer that comes and goes, an operator's tool, the driver.
+        /// Roles without a row: a peer that comes and goes, an operator's tool, and the driver.
         case guest, tool, driver
     }
 
     public let name: String
-    /// Its level's rank; nobody's is 3.
+    /// The rank of its level; 3 for a role without a level.
     public let rank: Int
     public var player = Player.runtime
     public var start = Start.eager
@@ -20,10 +20,10 @@ public struct Role: Sendable {
     public var restart = "on-failure"
     public var overlaps = false
     public var ping: String?
-    /// Broadcasts a second, and bytes of each; 0 for none.
+    /// The number of broadcasts per second, and the bytes of each; 0 for none.
     public var broadcasts = 0
     public var bytes = 0
-    /// Roles whose broadcasts it observes, and how.
+    /// The roles whose broadcasts it observes, with `keep: all` and with `keep: latest`.
     public var keepsAll: [String] = []
     public var keepsLatest: [String] = []
     public var hasInstances = false
@@ -36,18 +36,18 @@ public struct Role: Sendable {
 
     /// The name of its broadcasts.
     public var news: String { "\(name).news" }
-    /// The interface of which others create instances.
+    /// The interface of which other roles create instances.
     public var instances: String { "\(name)Seat" }
     public var hasRow: Bool { player == .runtime || player == .raw }
 }
 
 extension Role {
     public static let levels = ["basic", "middle", "topout"]
-    /// What an adapter calls the interface of `Press`, and its broadcasts.
+    /// The adapter's names for the interface of `Press`, and for its broadcasts.
     public static let adapter = "NotePress"
     public static let adaptedNews = "note.pressed"
 
-    /// The index in `all` is a role's number in the logs.
+    /// All roles. A role's index here is its number in the logs.
     public static let all: [Role] = [
         Role("Store", 0) { $0.broadcasts = 40 },
         Role("Clock", 0) {
@@ -136,14 +136,14 @@ extension Role {
 
     public static func named(_ name: String) -> Role? { all.first { $0.name == name } }
 
-    /// The number in the logs of what is observed as `name` in `keepsAll`.
+    /// Returns the number in the logs for a name from `keepsAll` or `keepsLatest`.
     public static func newsIndex(_ name: String) -> UInt8 {
         name == adapter ? adapterIndex : index(of: name) ?? 0
     }
 
     public static let adapterIndex: UInt8 = 200
 
-    /// The role that publishes what has that number.
+    /// Returns the role that publishes broadcasts with that number.
     public static func publisher(ofNews number: UInt8) -> UInt8 {
         number == adapterIndex ? index(of: "Press") ?? 0 : number
     }

@@ -2,10 +2,10 @@ import FaultJudge
 import FaultRecord
 import Testing
 
-/// What the judge says of requests that fail.
+/// The judge's findings about requests that fail.
 @Suite struct FailureJudgeTests {
-    /// `Shop` (process 101) asks `Mill` (process 102), and is answered so, after a
-    /// fault or none.
+    /// `Shop` (process 101) asks `Mill` (process 102), and gets this answer, with or without a
+    /// fault before it.
     private func found(
         _ fault: Record?, _ code: String, _ kind: RequestKind = .atOnce, of callee: String = "Mill", after: UInt64 = 10
     ) -> [Violation.Kind] {

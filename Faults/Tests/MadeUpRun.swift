@@ -1,19 +1,19 @@
 import FaultJudge
 import FaultRecord
 
-/// A run of which each record is made up: what the judge finds in it.
+/// A run whose records are made up, and the judge's findings about it.
 struct MadeUpRun {
     private var logs: [ProcessLog] = []
     private var clock: UInt64 = 1_000_000_000
 
-    /// Adds a process; its number, from 1, is its place.
+    /// Adds a process, and returns its number, from 1.
     mutating func process(_ role: String) -> UInt32 {
         let number = UInt32(logs.count + 1)
         logs.append(ProcessLog(process: number, role: Role.index(of: role) ?? .max, pid: Int32(number) + 100, []))
         return number
     }
 
-    /// Adds records to a process's log, a millisecond apart.
+    /// Adds records to a process's log, 1 ms apart.
     mutating func wrote(_ process: UInt32, _ records: Record...) {
         for var record in records {
             clock += 1_000_000

@@ -2,10 +2,10 @@ import FaultJudge
 import FaultRecord
 import Testing
 
-/// What the judge says of notices.
+/// The judge's findings about notices.
 @Suite struct NoticeJudgeTests {
-    /// `Clock` broadcasts 1 to `count`, and has them flushed; a role has been there
-    /// from the start, and notices what it is told. Both live to the end.
+    /// `Clock` broadcasts 1 to `count` and flushes. A role that was there from the start gets
+    /// these notices. Both live to the end.
     private func found(
         _ role: String, _ notices: (UInt32) -> [Record], of publisher: String = "Clock", count: UInt64 = 5,
         before: [Record] = [Record(.ready)]
@@ -56,7 +56,7 @@ import Testing
         #expect(found("Press", press([(1, 0), (4, 1), (5, 0)])) == [.silentGap])
         #expect(found("Press", press([(1, 0), (4, 3), (5, 0)])) == [.silentGap])
         #expect(found("Press", press([(3, 1), (4, 0), (5, 0)])) == [.silentGap])
-        // The newest is never replaced.
+        // The newest notice is never replaced.
         #expect(found("Press", press([(1, 0), (4, 2)])) == [.silentGap])
     }
 
@@ -71,7 +71,8 @@ import Testing
             run.wrote(new, .published("Depot", 1))
             run.wrote(press, .noticed("Depot", of: new, 1, latest: true, missed: missed))
             run.wrote(new, Record(.flushed), Record(.drained))
-            // At the run's end, and at its own: told once is told.
+            // Drained at the run's end and again at its own end: the missed notices are reported
+            // only once.
             run.wrote(press, Record(.drained))
             if missed >= 2 { run.wrote(press, Record(.drained)) }
             #expect(run.found() == (missed < 2 ? [.silentGap] : []), "missed \(missed)")
@@ -96,7 +97,7 @@ import Testing
         run.wrote(clock, Record(.flushed), Record(.drained))
         run.wrote(mill, Record(.drained))
         #expect(run.found() == [])
-        // But what was sent in the new session has to come.
+        // But what was sent in the new session must arrive.
         broken.wrote(mill, .noticed("Clock", of: clock, 5), Record(.drained))
         broken.wrote(clock, Record(.drained))
         #expect(broken.found() == [.silentGap])
@@ -112,8 +113,8 @@ import Testing
         #expect(run.found() == [])
     }
 
-    /// `Desk` is replaced by another process under `overlap`; the first `taken` of
-    /// five notices go to the old one.
+    /// `Desk` is replaced by another process under `overlap`. The old process gets the notices
+    /// `old`, and the new one gets `new`.
     private func overlapped(old: [UInt64], new: [UInt64]) -> [Violation.Kind] {
         var run = MadeUpRun()
         let (clock, first, driver) = (run.process("Clock"), run.process("Desk"), run.process("driver"))

@@ -2,12 +2,12 @@ import FaultPlan
 import FaultRecord
 import Testing
 
-/// Which harm is done when.
+/// Which faults are planned, and when.
 @Suite struct PlanTests {
     @Test func theSameSeedGivesTheSamePlanAndTheNextOneAnother() {
         #expect(Plan(seed: 7, seconds: 30) == Plan(seed: 7, seconds: 30))
         let (one, next) = (Plan(seed: 7, seconds: 30).faults, Plan(seed: 8, seconds: 30).faults)
-        // Nor is it the same a step later.
+        // Nor are the numbers the same one step later.
         #expect(Set(one.map(\.text)).intersection(next.map(\.text)).count < one.count / 4)
     }
 

@@ -2,10 +2,9 @@ import FaultJudge
 import FaultRecord
 import Testing
 
-/// What the judge says of processes and sessions.
+/// The judge's findings about processes and sessions.
 @Suite struct ProcessJudgeTests {
-    /// `Mill` is ready, a fault of this kind befalls it or not, and then it writes
-    /// these.
+    /// `Mill` is ready, a fault hits it or not, and then it writes these records.
     private func found(_ fault: Record?, _ records: Record...) -> [Violation.Kind] {
         var run = MadeUpRun()
         let (mill, driver) = (run.process("Mill"), run.process("driver"))

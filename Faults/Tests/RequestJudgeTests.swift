@@ -2,13 +2,12 @@ import FaultJudge
 import FaultRecord
 import Testing
 
-/// What the judge says of requests.
+/// The judge's findings about requests.
 @Suite struct RequestJudgeTests {
     private static let drained = Record(.drained)
 
-    /// A caller (`Shop`) and a callee (`Mill`) that live to the end, with a request
-    /// of the caller's between. The broker was killed just before, so that anything
-    /// may fail.
+    /// A caller (`Shop`) and a callee (`Mill`) live to the end, with one request of the caller's.
+    /// The broker was killed just before, so anything may fail.
     private func found(_ caller: [Record], _ callee: [Record], drained: Bool = true) -> [Violation.Kind] {
         var run = MadeUpRun()
         let (shop, mill, driver) = (run.process("Shop"), run.process("Mill"), run.process("driver"))

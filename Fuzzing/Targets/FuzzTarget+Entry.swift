@@ -1,7 +1,7 @@
 import Glibc
 
-/// What libFuzzer calls for each input. `STRATA_FUZZ` names the target. A finding
-/// ends the process, after it was told on standard error.
+/// The function that libFuzzer calls for each input. `STRATA_FUZZ` names the target. A finding is
+/// written to standard error and ends the process.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do throws(FuzzFinding) {

@@ -1,13 +1,12 @@
-/// A part of the project that takes bytes from strangers, with what must hold
-/// whatever they are. libFuzzer looks for inputs (`scripts/fuzz`); the tests run
-/// those that are kept.
+/// A part of the project that takes bytes from strangers, with what must hold for any bytes.
+/// libFuzzer searches for inputs (`scripts/fuzz`), and the tests run the inputs that are kept.
 public enum FuzzTarget: String, CaseIterable, Sendable {
     case broker, bus, header, frames, manifest, url, json, adapter
 
-    /// Runs one input through it. On one thread at a time.
-    /// - Parameter isAlone: nothing else happens in the process, so that its
-    ///   descriptors can be counted.
-    /// - Throws: what must not be. A trap is a finding, too.
+    /// Runs one input. Call it on one thread at a time.
+    /// - Parameter isAlone: whether nothing else happens in the process, so that its descriptors
+    ///   can be counted.
+    /// - Throws: a finding. A trap is a finding, too.
     public func run(_ input: UnsafeRawBufferPointer, isAlone: Bool) throws(FuzzFinding) {
         var reader = InputReader(input)
         switch self {

@@ -1,4 +1,4 @@
-/// Takes an input apart from its start: numbers for choices, and bytes.
+/// Reads an input from its start: numbers for choices, and bytes.
 struct InputReader {
     private var left: UnsafeRawBufferPointer.SubSequence
 
@@ -6,28 +6,28 @@ struct InputReader {
 
     var isAtEnd: Bool { left.isEmpty }
 
-    /// The next byte; 0 at the end.
+    /// Returns the next byte; 0 at the end.
     mutating func byte() -> UInt8 { left.popFirst() ?? 0 }
 
-    /// One of so many choices.
+    /// Returns a number from 0 up to, but not including, `count`.
     mutating func choice(_ count: Int) -> Int { Int(byte()) % count }
 
-    /// Two bytes.
+    /// Returns the next two bytes as a number.
     mutating func short() -> Int { Int(byte()) << 8 | Int(byte()) }
 
-    /// So many bytes, or as many as there are.
+    /// Returns this many bytes, or all that are left if there are fewer.
     mutating func bytes(_ count: Int) -> [UInt8] {
         defer { left = left.dropFirst(count) }
         return Array(left.prefix(count))
     }
 
-    /// All bytes up to the next line feed, which is passed, or to the end.
+    /// Returns the bytes up to the next line feed, which is skipped, or up to the end.
     mutating func line() -> [UInt8] {
         let line = Array(left.prefix { $0 != UInt8(ascii: "\n") })
         left = left.dropFirst(line.count + 1)
         return line
     }
 
-    /// All that is left.
+    /// Returns all bytes that are left.
     mutating func rest() -> [UInt8] { bytes(left.count) }
 }

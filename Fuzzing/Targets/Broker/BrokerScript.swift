@@ -1,9 +1,9 @@
 import Glibc
 import StrataCore
 
-/// Runs a script, which is an input: operations of a byte each and what they need.
-/// The byte's lower half is the operation; the highest bit keeps the broker from
-/// doing anything before the next one.
+/// Runs a script, which is an input: operations of one byte each, and their operands. The byte's
+/// lower half is the operation. If its highest bit is set, the broker does nothing before the
+/// next operation.
 struct BrokerScript {
     private var input: InputReader
     private let bus: FuzzBus
@@ -33,7 +33,7 @@ struct BrokerScript {
         }
     }
 
-    /// An operation of a peer that is there.
+    /// Runs an operation of a connected peer.
     private mutating func go(on operation: UInt8, _ place: Int) throws(FuzzFinding) {
         guard let peer = bus.peers[place], !peer.isFull else { return }
         switch operation {
@@ -75,14 +75,14 @@ struct BrokerScript {
         if option(4) { hello += #","events":["e","app.moduleLost"]"# }
         if option(5) { hello += #","resumed":true"# }
         if option(7) { hello += #","token":"t\#(number)","requires":["Ant"]"# }
-        // A reload may have changed the ranks that a script has; it changes none of these.
+        // A reload may have changed the ranks, but a script's reloads change none of these.
         try join(place, hello + "}", rank: bus.table.modules.first { $0.name == name }?.rank)
         bus.peers[place]?.answersLifecycle = !option(6)
     }
 
     // MARK: Frames
 
-    /// Sends a frame with what its kind needs, and some members more.
+    /// Sends a frame with the members that its kind needs, and some more.
     private mutating func sendFrame(_ peer: FuzzPeer, holding held: Int) {
         let kind = ScriptWords.kinds[input.choice(ScriptWords.kinds.count)]
         var members = [#""kind":"\#(kind)""#]
@@ -105,7 +105,7 @@ struct BrokerScript {
         peer.send(Array("{\(members.joined(separator: ","))}".utf8), body(), holding: held)
     }
 
-    /// A number for a frame of that kind.
+    /// Returns an id for a frame of that kind; nil for none.
     private mutating func id(_ peer: FuzzPeer, _ kind: String) -> UInt64? {
         let choice = input.choice(16)
         switch kind {

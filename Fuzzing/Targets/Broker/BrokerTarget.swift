@@ -4,9 +4,9 @@ import StrataCore
 import StrataLoop
 import StrataTesting
 
-/// The whole broker, over its sockets: the input is a script of what several
-/// connections do. Afterwards everybody's requests are answered, nothing of them
-/// is left in the broker, a new operator is served, and no descriptor stays open.
+/// The whole broker, over its sockets. The input is a script of what several connections do.
+/// Afterwards every request is answered, the broker has kept nothing, a new operator is served,
+/// and no descriptor stays open.
 enum BrokerTarget {
     static func run(_ input: inout InputReader, isAlone: Bool) throws(FuzzFinding) {
         guard isAlone else { return try play(&input) }
@@ -34,7 +34,7 @@ enum BrokerTarget {
         try bus.end(last: last)
     }
 
-    /// libuv's first loop opens two descriptors that all loops share.
+    /// Made first, because libuv's first loop opens two descriptors that all loops share.
     private static let firstLoop = (try? Loop()) == nil
 
     private static func openDescriptors() -> Int { (0..<64).count { fcntl(Int32($0), F_GETFD) >= 0 } }

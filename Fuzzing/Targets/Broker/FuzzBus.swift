@@ -4,8 +4,8 @@ import StrataCore
 import StrataLoop
 import StrataTesting
 
-/// A broker and its peers, all on this thread: what happens is the same each
-/// time, as far as nothing waits for the clock.
+/// A broker and its peers, all on this thread. What happens is the same each time, as long as
+/// nothing waits for the clock.
 final class FuzzBus {
     static let places = 6
 
@@ -24,7 +24,7 @@ final class FuzzBus {
         broker = try Broker(loop, table: table, path: path)
     }
 
-    /// Connects a peer in a place, in which there may be one already.
+    /// Connects a peer at a place, and closes a peer that is there.
     func connect(_ place: Int, rank: Int?) throws(FuzzFinding) -> FuzzPeer? {
         peers[place]?.close()
         peers[place] = nil
@@ -33,7 +33,7 @@ final class FuzzBus {
             peers[place] = peer
             return peer
         } catch {
-            // A broker that ends listens no more.
+            // A broker that is ending no longer listens.
             try demand(isShuttingDown, "no connection was taken: \(error)")
             return nil
         }
@@ -51,7 +51,7 @@ final class FuzzBus {
         broker.shutDown { self.isStopped = true }
     }
 
-    /// One round of the loop, and of everybody's reading and writing.
+    /// Runs one round of the loop, then lets each peer read and write.
     private func round() throws(FuzzFinding) -> Bool {
         if !isStopped { loop.runOnce() }
         var moved = false
@@ -59,7 +59,7 @@ final class FuzzBus {
         return moved
     }
 
-    /// Goes on until nothing moves any more.
+    /// Runs rounds until nothing moves any more.
     func settle() throws(FuzzFinding) {
         var still = 0
         var rounds = 0
@@ -69,20 +69,20 @@ final class FuzzBus {
         }
     }
 
-    /// Goes on until something is so, which must be within a time that is long
-    /// for the broker.
+    /// Runs rounds until a condition holds. It must hold within a time that is long for the
+    /// broker.
     private func settle(until isDone: () -> Bool, _ what: String) throws(FuzzFinding) {
         var rounds = 0
         while !isDone() {
             let moved = try round()
             rounds += 1
-            // A round without anything to do is over at once; timers need time.
+            // A round with nothing to do ends at once, but timers need time.
             if !moved, rounds > 50 { usleep(500) }
             try demand(rounds < 4_000, "\(what) within \(rounds) rounds; left are \(broker.leftovers)")
         }
     }
 
-    /// Closes everything, one peer last, and looks at what must be so.
+    /// Closes everything, one peer last, and checks what must hold.
     func end(last place: Int) throws(FuzzFinding) {
         for other in peers.indices where other != place { close(other) }
         try settle()
@@ -99,8 +99,8 @@ final class FuzzBus {
         try demand(access(path, F_OK) != 0, "the broker left its socket")
     }
 
-    /// Every request of the last peer has its final answer once the peer has
-    /// answered all that it was asked.
+    /// Checks that every request of the last peer has its final answer, once the peer has
+    /// answered everything that it was asked.
     private func finish(_ peer: FuzzPeer) throws(FuzzFinding) {
         peer.isPaused = false
         peer.release()
@@ -119,7 +119,7 @@ final class FuzzBus {
         try demand(peer.unexplained <= 0, "\(peer.unexplained) requests have no final answer")
     }
 
-    /// A new operator is served, and sees that nothing of the input is left.
+    /// Checks that a new operator is served, and that nothing of the input is left.
     private func greetOperator() throws(FuzzFinding) {
         guard let peer = try connect(0, rank: nil) else { throw FuzzFinding("there is no place for an operator") }
         peer.send(

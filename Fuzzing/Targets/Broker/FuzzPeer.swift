@@ -2,33 +2,33 @@ import Glibc
 import StrataCore
 import StrataTesting
 
-/// One connection of a script, and what the protocol promises it: it keeps count
-/// of its requests, and judges each frame that comes.
+/// One connection of a script. It counts its requests, and judges each frame that arrives by what
+/// the protocol promises.
 final class FuzzPeer {
     private let socket: PeerSocket
-    /// Its module's rank; nil for none.
+    /// The rank of its module; nil for none.
     let rank: Int?
-    /// Reads nothing.
+    /// Whether it reads nothing.
     var isPaused = false
-    /// Answers the calls of its life cycle by itself.
+    /// Whether it answers the calls of its life cycle by itself.
     var answersLifecycle = true
-    /// What the kernel or the script has not taken yet, in order.
+    /// The bytes that the kernel or the script has not taken yet, in order.
     private var unsent: [UInt8] = []
-    /// So many bytes of `unsent` are for later.
+    /// The number of bytes at the end of `unsent` that wait.
     private var heldBack = 0
 
-    /// All that it sent were frames, so that its requests are known.
+    /// Whether everything that it sent were frames, so that its requests are known.
     private(set) var isTame = true
-    /// Of each number, the requests without a final answer.
+    /// The number of requests without a final answer, by id.
     private var open: [UInt64: Int] = [:]
-    /// Requests that never end, and errors for those that never began.
+    /// The number of requests that never end, and of errors for requests that never began.
     private var endless = 0
     private var lastID: UInt64 = 0
-    /// Hello was answered.
+    /// Whether hello was answered.
     private(set) var isGreeted = false
     /// The broker's requests that this peer has not answered, in order.
     private(set) var unanswered: [UInt64] = []
-    /// Every number that the broker used.
+    /// Every id that the broker has used.
     private var used: Set<UInt64> = []
     private let levels: [String]
 
@@ -40,7 +40,7 @@ final class FuzzPeer {
 
     var isEnded: Bool { socket.isAtEnd }
 
-    /// The number that a new request gets.
+    /// Returns the id for a new request.
     func nextID() -> UInt64 {
         lastID += 1
         return lastID
@@ -50,13 +50,13 @@ final class FuzzPeer {
 
     func isOpen(_ id: UInt64) -> Bool { open[id] != nil }
 
-    /// Requests without a final answer that should have one.
+    /// The number of requests that lack a final answer and should have one.
     var unexplained: Int { open.values.reduce(0, +) - endless }
 
     // MARK: Sending
 
     /// Queues a frame.
-    /// - Parameter held: so many of its last bytes wait until something else is sent.
+    /// - Parameter held: the number of its last bytes that wait until something else is sent.
     func send(_ header: [UInt8], _ body: [UInt8], holding held: Int = 0) {
         note(header)
         heldBack = 0
@@ -64,19 +64,19 @@ final class FuzzPeer {
         heldBack = min(held, unsent.count)
     }
 
-    /// Queues bytes that may be no frame.
+    /// Queues bytes that may not be a frame.
     func send(bytes: [UInt8]) {
         isTame = false
         heldBack = 0
         unsent += bytes
     }
 
-    /// Lets go of what was held back.
+    /// Releases the bytes that were held back.
     func release() { heldBack = 0 }
 
     var isFull: Bool { unsent.count > 1 << 20 }
 
-    /// Counts what a request opens.
+    /// Counts the request that a header opens.
     private func note(_ header: [UInt8]) {
         guard let json = try? JSON(parsing: header, maximumDepth: 32), let kind = json["kind"]?.string else {
             isTame = false
@@ -91,8 +91,8 @@ final class FuzzPeer {
 
     // MARK: Moving bytes
 
-    /// Sends and reads what can be, without waiting.
-    /// - Returns: whether anything was moved.
+    /// Sends and reads what is possible without waiting.
+    /// - Returns: whether any bytes moved.
     func pump() throws(FuzzFinding) -> Bool {
         guard socket.descriptor >= 0 else { return false }
         var moved = flush()
@@ -170,12 +170,12 @@ final class FuzzPeer {
         }
     }
 
-    /// Sends an answer to a request of the broker's.
+    /// Sends an answer to a request of the broker.
     func answer(_ id: UInt64, _ kind: String, _ members: String = "", _ body: String = "") {
         send(Array("{\"kind\":\"\(kind)\",\"id\":\(id)\(members)}".utf8), Array(body.utf8))
     }
 
-    /// Answers the request at a place of `unanswered`, and forgets it if that was final.
+    /// Answers the request at a place of `unanswered`, and forgets it if the answer is final.
     func answer(place: Int, isFinal: Bool, _ kind: String, _ members: String = "", _ body: String = "") {
         let id = unanswered[place]
         if isFinal { unanswered.remove(at: place) }

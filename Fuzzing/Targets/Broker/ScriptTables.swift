@@ -3,7 +3,7 @@ import StrataTesting
 
 /// The apps that scripts run in. A row's place is the module's number in a script.
 enum ScriptTables {
-    /// Rows by hand, of three levels, and guests.
+    /// Rows that are started by hand, on three levels, and guests.
     private static var plain: AppTable {
         .testing(
             .manual("Ant", provides: ["Ant"]), .manual("Bee", rank: 1), .manual("Cat", rank: 2, provides: ["Cat"])
@@ -12,7 +12,7 @@ enum ScriptTables {
         }
     }
 
-    /// An authorizer, the call policy of levels, and a trusted row.
+    /// An authorizer, layered calls, and a trusted row.
     private static var authorized: AppTable {
         .testing(
             .manual("Ant", provides: ["Ant"]),
@@ -45,7 +45,7 @@ enum ScriptTables {
         }
     }
 
-    /// Adapters, declared calls, and rows of every start that a launcher serves.
+    /// Adapters, declared calls, and rows of every kind of start that a launcher serves.
     private static var launched: AppTable {
         .testing(
             .eager("Ant", provides: ["Ant"]) { $0.replace = .overlap },

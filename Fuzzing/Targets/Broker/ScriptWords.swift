@@ -1,4 +1,4 @@
-/// What scripts' frames are made of.
+/// The words of which scripts make frames.
 enum ScriptWords {
     static let modules = ["Ant", "Bee", "Cat", "Guest", "Guest2"]
 
@@ -18,7 +18,7 @@ enum ScriptWords {
         "test://h/a", "test://h/b?x=1&x=2", "TEST://H/q", "test://i/a", "other://h/a", "test://h/nowhere", "bad",
     ]
 
-    /// Members beside those that a kind needs, as they are written.
+    /// Members beyond those that a kind needs, as they are written.
     static let members = [
         #""deadline":1"#, #""deadline":3"#, #""deadline":0,"credit":1"#, #""credit":0"#, #""credit":1"#,
         #""credit":9007199254740991"#, #""object":"o""#, #""object":"p""#, #""auth":"skip""#, #""trace":"00-1-2-00""#,
@@ -33,7 +33,7 @@ enum ScriptWords {
         #"{"c":{"d":1}}"#, "{", "[1,2]",
     ]
 
-    /// The broker's own actions, and bodies for them.
+    /// The broker's own actions, with bodies for them.
     static let actions: [(action: String, body: String)] = [
         ("ping", ""), ("observe", #"{"name":"n"}"#), ("observe", #"{"name":"n","object":"o","keep":"latest"}"#),
         ("observe", #"{"name":"m","keep":"latest"}"#), ("unobserve", #"{"subscription":1}"#),

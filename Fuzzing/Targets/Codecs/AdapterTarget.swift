@@ -1,9 +1,8 @@
 import StrataBus
 import StrataCore
 
-/// Renaming members of bodies. The first line has the renames, `a:b,c:d`; what
-/// follows is the body. The result has the values it should have, under names
-/// that come once.
+/// Renaming members of bodies. The first line has the renames, as in `a:b,c:d`, and the rest is
+/// the body. The result must have the expected values, and each name only once.
 enum AdapterTarget {
     private static let limit = 2_048
 
@@ -49,6 +48,6 @@ enum AdapterTarget {
             })
     }
 
-    /// Byte by byte, unlike `==`.
+    /// Compares byte by byte, unlike `==`.
     private static func same(_ one: String, _ other: String) -> Bool { one.utf8.elementsEqual(other.utf8) }
 }

@@ -1,8 +1,8 @@
 import StrataCore
 
-/// Any JSON value by way of the coder of modules' messages.
+/// Any JSON value, by way of the coder of modules' messages.
 struct AnyValue: Codable {
-    /// A number that no type takes (one nearer to zero than any) is not a number.
+    /// The value. A number that no type can hold, because it is too close to zero, becomes NaN.
     let json: JSON
 
     init(_ json: JSON) { self.json = json }

@@ -1,16 +1,16 @@
 import StrataCore
 
-/// The frame decoder: bytes in pieces whose sizes the input says, under small
-/// limits. It gives the frames that a plain decoder gives, keeps no more than an
-/// unfinished frame, and has its slack behind each header.
+/// The frame decoder, fed with chunks whose sizes the input chooses, under small limits. It must
+/// return the frames that a plain decoder returns, and keep no more than an unfinished frame. It
+/// must have its slack after each header.
 enum FramesTarget {
-    /// A frame, or what ended the connection.
+    /// A frame, or the error that ended the connection.
     private enum Event: Equatable {
         case frame(header: [UInt8], body: [UInt8])
         case error(FrameError)
     }
 
-    /// Pieces that are as short as the input says; those behind them are not.
+    /// The number of chunks that are as short as the input says. Later chunks are longer.
     private static let mostTurns = 200
 
     static func run(_ input: inout InputReader) throws(FuzzFinding) {
@@ -29,8 +29,8 @@ enum FramesTarget {
         try demand(inPieces == expected, "in pieces, the bytes are other frames than whole")
     }
 
-    /// Bytes as the input has them, runs of one byte, and true lengths, so that
-    /// frames of any size come of a small input.
+    /// Makes a stream from the input: bytes as they are, runs of one byte, and frames with true
+    /// lengths. So a small input makes frames of any size.
     private static func stream(_ input: inout InputReader) -> [UInt8] {
         var stream: [UInt8] = []
         while !input.isAtEnd, stream.count < 512 << 10 {
@@ -51,7 +51,7 @@ enum FramesTarget {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
 
-    /// What section 2 of the protocol says, with all bytes at hand.
+    /// Decodes as section 2 of the protocol says, with all bytes available.
     private static func plainly(_ stream: [UInt8], _ limits: FrameLimits) -> [Event] {
         var events: [Event] = []
         var position = 0
@@ -74,7 +74,7 @@ enum FramesTarget {
         return events
     }
 
-    /// The decoder's events, fed as the broker feeds it.
+    /// Returns the decoder's events when it is fed as the broker feeds it.
     private static func assembled(
         _ stream: [UInt8], _ limits: FrameLimits, pieces: [Int], putBackEach: Int
     ) throws(FuzzFinding) -> [Event] {
@@ -85,7 +85,7 @@ enum FramesTarget {
         while position < stream.count {
             let space = assembler.space(in: shared)
             try demand(!space.isEmpty, "there is no space for a turn")
-            // A turn costs up to 64 KiB of copying, however short its piece is.
+            // A turn copies up to 64 KiB, however short its chunk is.
             let piece = turn < mostTurns ? max(1, pieces[turn % pieces.count]) : .max
             let count = min(piece, space.count, stream.count - position)
             copy(stream, &position, count, to: space)
@@ -119,8 +119,8 @@ enum FramesTarget {
         position += count
     }
 
-    /// Takes all frames of a turn; where it is told to, one is given back first,
-    /// as the broker does when it stops reading a peer.
+    /// Takes all frames of a turn. If asked to, first gives one back, as the broker does when it
+    /// stops reading a peer.
     private static func drain(
         _ assembler: inout FrameAssembler, _ events: inout [Event], putsBack: Bool
     ) throws(FrameError) {
@@ -131,13 +131,13 @@ enum FramesTarget {
         }
         while let frame = try assembler.next() {
             if let end = frame.header.baseAddress.map({ $0 + frame.header.count }) {
-                // Read for AddressSanitizer's sake.
+                // Reads the slack, so that AddressSanitizer checks it.
                 slack = (0..<ReadBuffer.slack).reduce(0) { $0 ^ (end + $1).load(as: UInt8.self) }
             }
             events.append(.frame(header: Array(frame.header), body: Array(frame.body)))
         }
     }
 
-    /// What stood behind the last header, kept so that it is truly read.
+    /// The bytes after the last header, kept so that they are really read.
     nonisolated(unsafe) private static var slack: UInt8 = 0  // because one thread at a time runs a target
 }

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// What a header says, in memory of its own.
+/// The content of a header, in memory of its own.
 struct HeaderMembers: Equatable {
     var members: Header.Members
     var kind: Header.Kind
@@ -11,7 +11,7 @@ struct HeaderMembers: Equatable {
     var texts: [String: [UInt8]] = [:]
     var more: Bool
     var ran: BusError.Ran
-    /// As they were written.
+    /// `trace` and `meta`, as they were written.
     var trace: [UInt8]
     var meta: [UInt8]
 
@@ -34,8 +34,8 @@ struct HeaderMembers: Equatable {
         meta = Array(header.meta)
     }
 
-    /// The header as the broker writes it; nil where there is something in it
-    /// that the broker never writes.
+    /// Returns the header as the broker writes it; nil if it has something that the broker never
+    /// writes.
     func written() -> [UInt8]? {
         guard kind != .unknown, numbers.values.allSatisfy({ $0 >= 0 }) else { return nil }
         guard !members.contains(.id) || id > 0, members.isDisjoint(with: [.via, .auth]) else { return nil }

@@ -1,25 +1,25 @@
 import StrataCore
 
-/// What sections 2 and 3 of the protocol say of a header, by way of `JSON`.
+/// What sections 2 and 3 of the protocol say about a header, checked by way of `JSON`.
 enum HeaderOracle {
     private static let largest: Int64 = 9_007_199_254_740_991
 
-    /// Compares what the scanner said with what the protocol says.
+    /// Compares the scanner's result with what the protocol says.
     static func judge(_ text: [UInt8], _ outcome: Result<HeaderMembers, HeaderError>) throws(FuzzFinding) {
         let json: JSON
         do throws(JSONError) { json = try JSON(parsing: text, maximumDepth: 32) } catch {
-            // The scanner has no use for the value of a member that it ignores.
+            // The scanner doesn't look at the value of a member that it ignores.
             if error.message.contains("out of range") { return }
             guard case .success = outcome else { return }
             throw FuzzFinding("a header was taken that is no JSON: \(error)")
         }
-        // Whether a number beyond Int64 was written as an integer can't be told any more.
+        // The JSON value doesn't tell whether a number beyond Int64 was written as an integer.
         if case .number? = json["id"] { return }
         switch (outcome, refusal(json)) {
         case (.success, let reason?): throw FuzzFinding("a header was taken whose \(reason)")
         case (.success(let members), nil): try compare(members, json, text)
         case (.failure(let error), nil):
-            // Only here the bytes count as they were written.
+            // Only for this limit, the bytes count as they were written.
             guard error.reason.contains("\"meta\" has"), text.count > 4_096 else {
                 throw FuzzFinding("a header was refused that is one: it \(error.reason)")
             }
@@ -27,7 +27,7 @@ enum HeaderOracle {
         }
     }
 
-    /// Why a JSON value is no header; nil where it is one.
+    /// Returns the reason why a JSON value is not a header; nil if it is one.
     private static func refusal(_ json: JSON) -> String? {
         guard let members = json.object else { return "text is no object" }
         if json["kind"] == nil { return "kind is missing" }

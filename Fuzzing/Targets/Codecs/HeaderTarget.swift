@@ -1,13 +1,13 @@
 import StrataCore
 
-/// The header scanner. Its short ways say what its full scan says, the full scan
-/// what sections 2 and 3 of the protocol say of the text as JSON, and what is
-/// written of a header is scanned as that header.
+/// The header scanner. Its fast paths must agree with its full scan. The full scan must agree
+/// with sections 2 and 3 of the protocol, applied to the text as JSON. A header that is written
+/// out must be scanned as that header.
 enum HeaderTarget {
     typealias Scan = (HeaderScanner, UnsafeRawBufferPointer, inout Header) throws(HeaderError) -> Void
 
     static func run(_ input: inout InputReader) throws(FuzzFinding) {
-        // What stands behind a header may look like its rest.
+        // The bytes after a header may look like its rest.
         let slack = input.choice(2) == 0 ? [] : Array(#"0,"credit":16}"}"#.utf8)
         let text = input.rest()
         let full = outcome(text, slack) { scanner, bytes, header throws(HeaderError) in
@@ -31,12 +31,12 @@ enum HeaderTarget {
             again == full, "\(String(decoding: written, as: UTF8.self)) was written, and scanned as \(again)")
     }
 
-    /// What a scan makes of a header, or says against it.
+    /// Returns the header that a scan finds, or its error.
     private static func outcome(_ text: [UInt8], _ slack: [UInt8], _ scan: Scan) -> Result<HeaderMembers, HeaderError> {
         var space = text + slack
         space += [UInt8](repeating: 0, count: max(0, ReadBuffer.slack - slack.count))
         let scanner = HeaderScanner()
-        // The header's texts may stand in the scanner's memory.
+        // Because the header's texts may lie in the scanner's memory.
         defer { withExtendedLifetime(scanner) {} }
         return space.withUnsafeBytes { space in
             var header = Header()

@@ -1,11 +1,11 @@
 import StrataCore
 import StrataJSON
 
-/// The coder of modules' messages against the trees of the broker's control
-/// traffic: both take and refuse the same texts, with the same values, and what
-/// the coder writes of a value is read as that.
+/// The coder of modules' messages, compared with the JSON trees of the broker's control traffic.
+/// Both must accept and refuse the same texts, with the same values. What the coder writes must
+/// be read as the same value.
 enum JSONTarget {
-    /// Looks at nothing of its value, so that only the scan judges the text.
+    /// Ignores its value, so that only the scan judges the text.
     private struct Ignored: Decodable {
         init(from decoder: any Decoder) {}
     }
@@ -19,7 +19,7 @@ enum JSONTarget {
         do throws(JSONError) {
             parsed = try JSON(parsing: text, maximumDepth: JSONReader.maximumDepth)
         } catch {
-            // The coder looks at a number only where it is asked for.
+            // The coder reads a number only when it is asked for.
             if error.message.contains("out of range") { return }
             return try demand(!isTaken, "the coder took a text that the parser refused \(error)")
         }
@@ -39,10 +39,10 @@ enum JSONTarget {
             "the coder wrote \(String(decoding: written, as: UTF8.self)) for \(read)")
     }
 
-    /// Whether both are one value, the first from the parser, the other from the
-    /// coder, which reads each number as an integer where it is one.
-    /// - Parameter isWritten: the parser read what the coder wrote: a number that
-    ///   had a fraction, but no room for it, is written as the integer that it became.
+    /// Whether two values are the same. The first is from the parser and the second from the
+    /// coder, which reads a number as an integer if it is one.
+    /// - Parameter isWritten: whether the parser read what the coder wrote. A number whose
+    ///   fraction was lost to rounding is written as the integer that it became.
     private static func same(_ parsed: JSON, _ read: JSON, isWritten: Bool = false) -> Bool {
         switch (parsed, read) {
         case (.integer(let one), .number(let other)): isWritten && Double(one) == other

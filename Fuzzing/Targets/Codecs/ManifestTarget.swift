@@ -3,8 +3,8 @@ import StrataCore
 import StrataLoop
 import StrataManifest
 
-/// A manifest's text. Reading it ends with a table, which goes through JSON and
-/// comes back the same, or with errors that say where.
+/// The text of a manifest. Reading it must give a table that survives a round trip through JSON,
+/// or errors with their lines.
 enum ManifestTarget {
     static func run(_ input: inout InputReader) throws(FuzzFinding) {
         let text = input.rest()
@@ -20,8 +20,8 @@ enum ManifestTarget {
                     try demand(error.key.isEmpty, "an error has a key and no line: \(error)")
                     continue
                 }
-                // The end of the text may count as a line of its own, and two further
-                // characters end a line in YAML 1.1, three bytes each.
+                // The end of the text may count as a line of its own. YAML 1.1 also ends lines at
+                // two further characters of three bytes each.
                 try demand((1...(lines + 1 + text.count / 3)).contains(line), "there is no line \(line): \(error)")
             }
             return
@@ -38,9 +38,9 @@ enum ManifestTarget {
         }
     }
 
-    /// Reads a manifest out of memory, through a file without a name.
+    /// Reads a manifest from memory, through a file without a name.
     private static func load(_ text: [UInt8]) throws(ManifestErrors) -> Manifest {
-        // Because a machine without room for a small file runs no fuzzer.
+        // Because a machine without room for a small file can't run a fuzzer.
         let descriptor = try! MemoryFile.make("manifest", holding: text)
         defer { close(descriptor) }
         return try Manifest.load(path: "/proc/self/fd/\(descriptor)", environment: [:])

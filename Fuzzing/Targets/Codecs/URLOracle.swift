@@ -1,7 +1,7 @@
 import StrataCore
 
-/// A URL or a pattern taken apart as section 9 of the protocol says it, with all of its
-/// bytes at hand and without a thought of speed.
+/// A URL or a pattern, split as section 9 of the protocol says. It has all bytes available and
+/// ignores speed.
 struct URLOracle: Equatable {
     struct Pair: Equatable {
         var key: [UInt8]
@@ -19,14 +19,14 @@ struct URLOracle: Equatable {
     var segments: [[UInt8]]
     var query: [Pair]
 
-    /// What the code made of a URL.
+    /// Takes over what the code under test made of a URL.
     init(_ url: BusURL) {
         (scheme, host) = (Array(url.scheme.utf8), Array(url.host.utf8))
         segments = url.segments.map { Array($0.bytes) }
         query = url.query.map { Pair(key: Array($0.key.bytes), value: Array($0.value.bytes)) }
     }
 
-    /// Nil for what is no URL.
+    /// Splits a URL; nil if the text is not a URL.
     init?(_ text: [UInt8]) {
         guard text.allSatisfy(Self.isPlain),
             let place = (0..<text.count).first(where: { text[$0...].starts(with: "://".utf8) })
@@ -51,7 +51,7 @@ struct URLOracle: Equatable {
         }
     }
 
-    /// The segments of a pattern; nil for what is none.
+    /// Returns the segments of a pattern; nil if the text is not a pattern.
     static func pattern(_ text: [UInt8]) -> [Segment]? {
         let (before, path) = cut(text, "/")
         guard text.count <= 4_096, before.isEmpty, let path, text.allSatisfy(isPlain),
@@ -73,7 +73,7 @@ struct URLOracle: Equatable {
         return segments
     }
 
-    /// The members that an action's body has for this URL and a pattern that it matches.
+    /// Returns the members of an action's body for this URL and a matching pattern.
     func body(_ pattern: [Segment]) -> [(name: [UInt8], values: [[UInt8]], isArray: Bool)] {
         var members = zip(pattern, segments).filter { $0.0.isBound }.map {
             (name: $0.0.text, values: [$0.1], isArray: false)
@@ -94,13 +94,13 @@ struct URLOracle: Equatable {
 
     private static func isPlain(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) }
 
-    /// What stands before the first such mark, and what behind it; nil without one.
+    /// Returns the text before the first mark, and the text after it; nil if there is no mark.
     private static func cut(_ text: [UInt8], _ mark: Unicode.Scalar) -> ([UInt8], [UInt8]?) {
         guard let place = text.firstIndex(of: UInt8(ascii: mark)) else { return (text, nil) }
         return (Array(text[..<place]), Array(text[(place + 1)...]))
     }
 
-    /// Of a path without its first slash.
+    /// Splits a path without its first slash.
     private static func raw(_ path: [UInt8]) -> [[UInt8]] {
         var parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Array($0) }
         if parts.last == [], parts.count == 1 || parts[parts.count - 2] != [] { parts.removeLast() }
@@ -113,7 +113,7 @@ struct URLOracle: Equatable {
         return all.count == parts.count ? all : nil
     }
 
-    /// Nil for a bad escape and for what isn't UTF-8.
+    /// Decodes escapes; nil for a bad escape, or for bytes that are not UTF-8.
     private static func decoded(_ part: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = part[...]

@@ -1,6 +1,6 @@
 import StrataCore
 
-/// URLs and what they are mapped by. The first line is a URL; each other one a
+/// URLs and the patterns that map them. The first line is a URL, and each further line is a
 /// pattern for one host.
 enum URLTarget {
     /// A pattern as it was mapped, and as it should have been read.
@@ -65,14 +65,14 @@ enum URLTarget {
         mapped.append(Mapped(pattern: pattern, segments: expected, number: mapped.count))
     }
 
-    /// What `BusURLError` promises of its messages.
+    /// Checks what `BusURLError` promises about its messages.
     private static func judge(_ error: BusURLError) throws(FuzzFinding) {
         try demand(
             error.message.utf8.count < 900 && error.message.utf8.allSatisfy { (0x20...0x7E).contains($0) },
             "a message is too long or not printable: \(error.message)")
     }
 
-    /// Compares where the table says that a URL leads with a look at all patterns.
+    /// Compares the table's result for a URL with a search through all patterns.
     private static func resolves(
         _ url: BusURL, _ expected: URLOracle, _ table: URLTable<Int>, _ mapped: [Mapped]
     ) throws(FuzzFinding) {
@@ -104,7 +104,7 @@ enum URLTarget {
         try demand(isRight, "the body for \(url) is \(String(decoding: body, as: UTF8.self))")
     }
 
-    /// Byte by byte, unlike `==`.
+    /// Compares byte by byte, unlike `==`.
     private static func same(_ one: JSON, _ other: JSON) -> Bool {
         switch (one, other) {
         case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
@@ -125,7 +125,7 @@ enum URLTarget {
         one.elementsEqual(other) { $0.isBound ? $1.isBound : $0 == $1 }
     }
 
-    /// Whether the first is literal where the two differ first.
+    /// Whether the first pattern is literal at the first place where the two differ.
     private static func isBetter(_ one: [URLOracle.Segment], _ other: [URLOracle.Segment]) -> Bool {
         for (one, other) in zip(one, other) where one.isBound != other.isBound { return other.isBound }
         return false
