@@ -1,6 +1,6 @@
 import Strata
 
-/// A module that asks nobody, and so doesn't keep its bus.
+/// A module that calls nothing, and so doesn't keep its bus.
 @main
 final class BuslessModule: Module {
     static let name = "Busless"

@@ -1,13 +1,12 @@
 import Glibc
 
-// Connections of a process of its own, as the user whose number may be given: the
-// kernel tells the broker of this process then. It stays until it is killed or the test
-// ends.
+// Connections from a separate process, as the user whose id may be given. So the kernel reports
+// this process to the broker. It runs until it is killed or the test ends.
 //
-// StrataConnector PATH [USER]           connects descriptor 3, a socket that is shared with
-//                                       the test, and the test speaks on it
-// StrataConnector --flood PATH USER N   holds N connections that say nothing, and opens each
-//                                       anew as it is closed
+//     StrataConnector PATH [USER]           connects descriptor 3, a socket that it shares with
+//                                           the test, and the test speaks on it
+//     StrataConnector --flood PATH USER N   holds N silent connections, and reopens each one
+//                                           that is closed
 
 func connect(_ descriptor: Int32, to path: String) -> Bool {
     var address = sockaddr_un()
@@ -26,7 +25,7 @@ func become(_ user: String) {
 
 func say(_ isDone: Bool) { write(1, isDone ? "yes\n" : "no!\n", 4) }
 
-/// Descriptor 1 tells of the test's end.
+/// Descriptor 1 reports the test's end.
 let output = pollfd(fd: 1, events: 0, revents: 0)
 
 func flood(_ path: String, _ count: Int) {

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.timeLimit(.hang))
 struct AppTableJSONTests {
-    /// A table in which no field has its default.
+    /// Returns a table in which no field has its default.
     static func full() -> AppTable {
         var table = AppTable(app: "moments")
         table.env = "debug"
@@ -62,8 +62,8 @@ struct AppTableJSONTests {
         #expect(try AppTable(json: AppTable(app: "a").json()) == AppTable(app: "a"))
     }
 
-    /// A field forgotten in both directions would pass the test above with its
-    /// default; here each stored property must make a member.
+    /// A field that is forgotten in both directions would pass the test above with its default.
+    /// So here each stored property must make a member.
     @Test func eachStoredPropertyIsWritten() throws {
         let table = Self.full()
         func names(_ json: JSON?) -> Set<String> { Set(json?.object?.map(\.name) ?? []) }

@@ -51,7 +51,7 @@ struct JSONTests {
     }
 
     @Test func readingEndsAtTheFirstValueTooMany() throws {
-        // What follows is not JSON, and isn't looked at.
+        // The rest is not JSON, and isn't read.
         let text = Array("[1,2,3,4, nonsense".utf8)
         let error = #expect(throws: JSONError.self) { try JSON(parsing: text, most: 3) }
         #expect(error?.hasTooManyValues == true && error?.offset == 5)

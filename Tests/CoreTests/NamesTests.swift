@@ -113,7 +113,7 @@ import Testing
         #expect(nearestNames(to: name, in: ["Itemd", "Itemc", "Login", "Itemb", "Alert", "Itema", "Login"]) == near)
     }
 
-    /// The distance that is meant, without a thought of speed.
+    /// Computes the distance by its definition, without regard to speed.
     private static func distance(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var rows = Array(repeating: Array(0...other.count), count: one.count + 1)
         for i in 0...one.count { rows[i][0] = i }
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// Names that are as like each other as they can be without being near.
+    /// Names that are as similar to each other as possible without being near.
     @Test(arguments: [16, 64, 255])
     func aHintCostsTheSameHoweverManyLongNamesThereAre(_ length: Int) {
         let known = (0..<4_096).lazy.map { String(repeating: "x", count: length - 8) + "\(10_000_000 + $0)" }
@@ -153,7 +153,7 @@ import Testing
         for name in known where !comparison.look(at: name) { break }
         #expect(comparison.nearest == [])
         #expect(comparison.cells <= NameComparison.mostCells + 7 * length, "\(comparison.cells)")
-        // What is nothing like the name costs little: 512 of them are looked at.
+        // A very different name costs little: 512 of them are compared.
         var other = NameComparison(String(repeating: "y", count: length - 1) + "Z")
         for name in known.prefix(512) where !other.look(at: name) { Issue.record("\(other.cells)") }
         _ = other.look(at: String(repeating: "y", count: length))

@@ -27,7 +27,7 @@ struct SocketPathTests {
         #expect(throws: SocketPathError.self) { try SocketPath.check("") }
     }
 
-    /// Runs in a new folder, which is removed with its own folder `f`.
+    /// Runs in a new folder, which is removed with its inner folder `f`.
     private func inFolder(_ body: (String) throws -> Void) throws {
         var template = Array("/tmp/strata-test-XXXXXX".utf8CString)
         try #require(mkdtemp(&template) != nil)
@@ -57,7 +57,7 @@ struct SocketPathTests {
             try SocketPath.prepareFolder(folder, group: getegid())
             #expect(mode(folder) == 0o710)
             try SocketPath.prepareFolder(folder, group: getegid())
-            // What lets a group in is too wide for an app without one.
+            // A mode that lets a group in is too wide for an app without a group.
             #expect(throws: SocketPathError.self) { try SocketPath.prepareFolder(folder, group: nil) }
         }
     }

@@ -3,9 +3,9 @@ import StrataTesting
 import Testing
 import TestSupport
 
-/// What a URL costs: look-ups, one for each shape, whatever the patterns.
+/// The cost of a URL: one look-up for each shape, whatever the patterns are.
 @Suite struct URLShapeTests {
-    /// The pattern of a shape: `:b3` where a segment is bound, else a literal.
+    /// Returns the pattern of a shape: `:b3` for a bound segment, else a literal.
     private static func pattern(_ shape: [Bool], _ literal: (Int) -> String = { _ in "a" }) -> String {
         shape.isEmpty ? "/" : shape.enumerated().map { $1 ? "/" + literal($0) : "/:b\($0)" }.joined()
     }
@@ -14,8 +14,8 @@ import TestSupport
         (try? table.resolve(BusURL(url), schemes: ["m"]))?.value
     }
 
-    /// Compares with the rule as written: of the patterns that match, the one with a
-    /// literal where the others have a bound segment, leftmost first.
+    /// Compares with the rule as written. Of the matching patterns, the one with a literal wins,
+    /// where the other ones have a bound segment, leftmost first.
     @Test(arguments: 0..<40)
     func aMatchIsTheOneOfTheRule(_ seed: Int) throws {
         var random = SeededGenerator(seed)
@@ -29,7 +29,8 @@ import TestSupport
             return false
         }
         for _ in 0..<200 {
-            // Few bound ones make patterns that share long beginnings; many, those that match much.
+            // With few bound segments, patterns share long beginnings. With many, they match
+            // much.
             let part = Int.random(in: 1...9, using: &random)
             let pattern = (0..<length).map { _ in
                 Int.random(in: 0..<10, using: &random) < part ? letters.randomElement(using: &random) : nil
@@ -42,7 +43,7 @@ import TestSupport
         }
         var taken = Set(patterns.indices)
         for round in 0..<400 {
-            // Half of them are made from a pattern, so that they match.
+            // Half of the paths are made from a pattern, so that they match.
             let model = patterns.randomElement(using: &random) ?? []
             let path = (0..<length).map { place in
                 (round % 2 == 0 ? model[place] : nil) ?? letters.randomElement(using: &random) ?? "a"
@@ -79,7 +80,7 @@ import TestSupport
         #expect(try table.lookUps(BusURL(start + "/none")) == URLShape.most)
         #expect(Self.resolve(start + "/none", in: table) == nil)
         #expect(try table.lookUps(BusURL(start + "/x")) == 1)
-        // Nothing of them matters to a URL of another length, host, or without a match at all.
+        // They don't matter to a URL of another length or host, or to one without any match.
         #expect(try table.lookUps(BusURL(start)) == 0)
         #expect(try table.lookUps(BusURL(start + "//none")) == 0)
         #expect(try table.lookUps(BusURL("m://other/a")) == 0)
@@ -97,9 +98,9 @@ import TestSupport
         #expect(table.count == URLShape.most)
         try table.add(pattern(7, "y"), host: "h", value: 0)
         try table.add(more, host: "other", value: 0)
-        // Of each length as many.
+        // Each length has the same limit.
         try table.add(URLPattern("/:a/b/:c"), host: "h", value: 0)
-        // A row's are taken; and where one goes another has room.
+        // A row's patterns are accepted, and a removed one makes room for another.
         try table.replace(more, host: "h", value: 1)
         #expect(Self.resolve("m://h" + String(repeating: "/a", count: 9) + "/x", in: table) != nil)
         table.remove(more, host: "h")
@@ -107,7 +108,7 @@ import TestSupport
         try table.add(more, host: "h", value: 1)
     }
 
-    /// So there is no limit on them with up to 8 segments.
+    /// So patterns with up to 8 segments have no limit.
     @Test func allShapesOfEightSegmentsHaveRoom() throws {
         var table = URLTable<Int>()
         for length in 0...8 {

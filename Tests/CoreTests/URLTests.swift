@@ -1,7 +1,7 @@
 import StrataCore
 import Testing
 
-/// A `"` or a `\` in JSON would make these tables unreadable; `'` stands for `"`.
+/// A `"` or a `\` in JSON would make these tables unreadable, so `'` stands for `"`.
 private func json(_ text: String) -> String {
     String(text.map { $0 == "'" ? "\"" : $0 })
 }
@@ -74,7 +74,7 @@ extension URLTable {
         #expect(url.query.map { "\($0.key.string)=\($0.value.string)" } == query)
     }
 
-    /// The message is looked at so that each is refused for its own reason.
+    /// The message shows that each URL is refused for its own reason.
     @Test(arguments: [
         ("", "://"), ("moments", "://"), ("moments:", "://"), ("moments:/h", "://"), ("moments:h//", "://"),
         ("://h", "no scheme"), ("//h", "://"), ("/a://h", "scheme"), ("1a://h", "scheme"),
@@ -289,8 +289,8 @@ extension URLTable {
         #expect(left.sorted() == ["a/o1=1", "a/o3=3", "b/o1=1", "b/o3=3", "c/o1=1", "c/o3=3"])
     }
 
-    /// Compares with the rule as written, for all patterns and paths of up to
-    /// three segments over two letters.
+    /// Compares with the rule as written, for all patterns and paths of up to three segments over
+    /// two letters.
     @Test func theTreeAgreesWithTheRule() throws {
         func all(_ letters: [String]) -> [[String]] {
             var all: [[String]] = [[]]
@@ -312,7 +312,7 @@ extension URLTable {
                 try table.add(URLPattern(text.isEmpty ? "/" : text), host: "h", value: pattern)
             }
             for path in all(["a", "b", "c"]) {
-                // ":" sorts before letters, so bound is made to sort behind.
+                // ":" sorts before letters, so bound segments are made to sort last.
                 let expected =
                     chosen
                     .filter { $0.count == path.count && zip($0, path).allSatisfy { $0 == ":" || $0 == $1 } }

@@ -3,8 +3,8 @@ import Glibc
 import Strata
 import Tracing
 
-/// The module that the system tests run under several names: it provides an
-/// interface of its row's name, and misbehaves as `FIXTURE` says.
+/// The module that the system tests run under several names. It provides an interface of its
+/// row's name, and misbehaves as `FIXTURE` says.
 @main
 final class FixtureModule: Module {
     static let name = "Fixture"
@@ -12,7 +12,7 @@ final class FixtureModule: Module {
     private let bus: Bus
     private let interface = environment("STRATA_MODULE") ?? name
     private let behaviour = environment("FIXTURE") ?? ""
-    /// Made with the module, before it is connected.
+    /// Made with the module, before it connects.
     private let echoes = Counter(label: "fixture.echoes")
     private var setUps = 0
     private var resumes = 0
@@ -26,7 +26,7 @@ final class FixtureModule: Module {
             exit(7)
         }
         if behaviour == "crashes at once" { preconditionFailure("the disk is away") }
-        // All threads have it blocked: who waits for it takes it.
+        // All threads block the signal, so the thread that waits for it gets it.
         var release = FixtureModule.release
         pthread_sigmask(SIG_BLOCK, &release, nil)
         if behaviour == "ignores SIGTERM" { signal(SIGTERM, SIG_IGN) }
@@ -45,7 +45,7 @@ final class FixtureModule: Module {
             try await Strata.sleep(milliseconds: Int(try call.params["milliseconds"]?.integer ?? 0))
             return ["pid": .integer(Int64(getpid()))]
         }
-        // Goes on until another process takes over.
+        // Continues until another process takes over.
         exports.stream("\(interface)/ticks") { [self] _ in
             AsyncThrowingStream { @ModuleActor [self] () -> JSON? in
                 if isRetiring { throw ModuleError(.replaced, "this process ends: ask again") }
@@ -63,7 +63,7 @@ final class FixtureModule: Module {
         }
         exports.action("\(interface)/guarded", auth: behaviour == "is guarded") { _ in true }
         exports.action("\(interface)/exit") { call in exit(Int32(try call.params["code"]?.integer ?? 0)) }
-        // The loop's thread never comes back.
+        // The loop's thread never returns.
         exports.action("\(interface)/block") { _ in
             while true { pause() }
         }
@@ -136,7 +136,7 @@ final class FixtureModule: Module {
 
     func resumed() async throws { resumes += 1 }
 
-    /// SIGUSR1.
+    /// The signal set with SIGUSR1.
     private nonisolated static var release: sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
@@ -149,7 +149,7 @@ final class FixtureModule: Module {
         sigwait(&release, &number)
     }
 
-    /// A process of a session of its own, which nobody but a subreaper finds.
+    /// Starts a process in a session of its own, which only a subreaper finds.
     private func leaveChild() {
         var pid: pid_t = 0
         let words: [UnsafeMutablePointer<CChar>?] =

@@ -2,12 +2,12 @@ import Glibc
 import StrataFuzzing
 import Testing
 
-/// The inputs that the repository keeps for a target: those that reach far, and
-/// those that once were findings.
+/// The inputs that the repository keeps for a target: those that reach far, and those that once
+/// were findings.
 enum KeptInputs {
     private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Fuzzing"
 
-    /// Paths from the fuzzer's folder, sorted.
+    /// Returns paths from the fuzzer's folder, sorted.
     static func paths(of target: FuzzTarget) -> [String] {
         ["Corpus", "Findings"].flatMap { kind in
             names(in: "\(kind)/\(target.rawValue)").map { "\(kind)/\(target.rawValue)/\($0)" }

@@ -1,7 +1,7 @@
 import StrataFuzzing
 import Testing
 
-/// What the fuzzer found is run again with each build.
+/// The inputs that the fuzzer found are run again with each build.
 @Suite(.timeLimit(.minutes(10)))
 struct ReplayTests {
     @Test(arguments: FuzzTarget.allCases)

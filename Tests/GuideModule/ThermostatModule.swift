@@ -1,9 +1,8 @@
 import Glibc
 import Strata
 
-/// The module that docs/testing.md tests: it asks a sensor, tells later levels
-/// what changed, reports to Log what is wrong, and keeps what it was told last in a
-/// file of its folder.
+/// The module that docs/testing.md tests. It asks a sensor, broadcasts changes to later levels,
+/// and reports errors to Log. It keeps the last notice in a file of its folder.
 @main
 final class ThermostatModule: Module {
     static let name = "Thermostat"

@@ -2,13 +2,13 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// Stands for `strata-broker` of another build: whatever state it is given, it lets the real one,
-/// in its own folder, read as that build would have written it, with fields that nobody knows
-/// in each part and without some that come and go.
+/// Stands for `strata-broker` of another build. It rewrites each state that it is given as that
+/// build would have written it, and runs the real broker in its own folder on it. Each part then
+/// has unknown fields, and lacks some fields that come and go.
 @main
 enum OtherBuild {
-    /// What may begin anew, by its place in the state: statistics, durations, when each peer was
-    /// asked last, and when each call began.
+    /// The fields that may start afresh, by their places in the state: statistics, durations, the
+    /// time when each peer was last asked, and the time when each call began.
     static let left: [StateRewriter.Path] = [[18], [19], [8, 0, 17], [11, 0, 17]]
 
     static func main() {

@@ -1,21 +1,21 @@
-/// Rewrites a broker's state as a build would have written it that has other fields.
+/// Rewrites a broker's state as a build with other fields would have written it.
 ///
-/// It reads the words by itself, as docs of another program's format are read: what `StateFile`
-/// says of its own format is not asked.
+/// It decodes the words by itself, without the code of `StateFile`, as if the format belonged to
+/// another program.
 struct StateRewriter {
-    /// Where a field stands: the tags that lead to it; an element of a list has 0.
+    /// The place of a field: the tags that lead to it. An element of a list has 0.
     typealias Path = [UInt16]
 
     /// The mark, and the number of the queues' descriptor.
     static let header = 24
-    /// Fields that no build knows, behind each part's own.
+    /// Fields that no build knows, after each part's own.
     static let unknown: [UInt16] = [60_001, 60_002, 60_003, 60_004]
 
     /// Whether each part gets the fields of `unknown`.
     let adds: Bool
-    /// Which fields are left out.
+    /// Returns whether a field is left out.
     let leavesOut: (Path) -> Bool
-    /// All fields that were met.
+    /// All fields that occurred.
     private(set) var paths: Set<Path> = []
 
     init(adds: Bool = false, leavesOut: @escaping (Path) -> Bool = { _ in false }) {
@@ -27,7 +27,7 @@ struct StateRewriter {
     private var position = 0
     private var output: [UInt8] = []
 
-    /// - Returns: the state's file anew.
+    /// - Returns: the rewritten file of the state.
     mutating func rewrite(_ state: [UInt8]) -> [UInt8] {
         input = state
         position = Self.header
@@ -40,7 +40,7 @@ struct StateRewriter {
 
     private enum Kind: UInt64 { case end, number, largeNumber, bytes, waiting, part, list }
 
-    /// Copies one field, or passes over it.
+    /// Copies one field, or skips it.
     private mutating func field(_ path: Path) {
         let start = output.count
         if !path.isEmpty { paths.insert(path) }

@@ -1,7 +1,7 @@
 import Strata
 import StrataTesting
 
-/// Sells seats, and lets `Bank` take the money. docs/simulation.md shows it, and its mistake.
+/// Sells seats, and lets `Bank` take the money. docs/simulation.md shows it, with its mistake.
 class SeatsModule: Module {
     static let name = "Seats"
     let bus: Bus
@@ -21,7 +21,7 @@ class SeatsModule: Module {
     }
 }
 
-/// The same without the mistake: the seat is taken before the wait.
+/// The same module without the mistake: it takes the seat before the wait.
 final class MendedSeatsModule: SeatsModule {
     override func book() async throws -> JSON {
         guard free > 0 else { throw ModuleError("Seats.sold-out", "no seat is free") }
@@ -33,7 +33,7 @@ final class MendedSeatsModule: SeatsModule {
     }
 }
 
-/// The test of it that docs/simulation.md shows.
+/// The test that docs/simulation.md shows.
 enum LastSeat {
     static func isSoldOnce<M: Module>(by seats: M.Type) throws {
         let table = AppTable.testing(

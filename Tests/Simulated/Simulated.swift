@@ -2,8 +2,8 @@ import Glibc
 import Strata
 import StrataTesting
 
-/// Plays a scenario with `Simulation`, in a process without a module's loop: `SimulatedModules NAME`.
-/// Prints what it comes to, or how it fails.
+/// Plays a scenario with `Simulation`, in a process without a module's loop: `SimulatedModules
+/// NAME`. Prints the result or the failure.
 @main
 enum Simulated {
     static func main() {
@@ -54,7 +54,7 @@ enum Scenario {
         },
     ]
 
-    /// Prints in which orders the calls of two peers, and two of one peer, come.
+    /// Prints the orders in which the calls of two peers, and two calls of one peer, arrive.
     private static func orders() throws {
         var orders: Set<String> = []
         try Simulation.run(table, seeds: 1...50) { app in

@@ -1,7 +1,7 @@
 import Glibc
 import Strata
 
-/// Waits in each way that there is.
+/// A module that waits in each way that there is.
 final class WaitingModule: Module {
     static let name = "Waiting"
     private let bus: Bus
@@ -9,7 +9,7 @@ final class WaitingModule: Module {
 
     init(bus: Bus) {
         self.bus = bus
-        // In no handler.
+        // Outside of any handler.
         Task {
             try await sleep(milliseconds: 86_400_000)
             self.attempts = 100

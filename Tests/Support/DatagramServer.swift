@@ -1,12 +1,11 @@
 import Glibc
 
-/// A socket of the file system that takes datagrams: a stand-in for a service
-/// manager or a journal.
+/// A datagram socket in the file system: a stand-in for a service manager or a journal.
 public final class DatagramServer {
     public let path: String
     private let descriptor: Int32
 
-    /// Makes the socket; nil where that can't be.
+    /// Makes the socket; nil if that fails.
     public init?(path: String) {
         self.path = path
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
@@ -18,14 +17,14 @@ public final class DatagramServer {
         unlink(path)
     }
 
-    /// The next datagram; nil where none has come.
+    /// Returns the next datagram; nil if none has arrived.
     public func next() -> String? {
         var bytes = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(descriptor, &bytes, bytes.count, 0)
         return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// A Unix stream socket that listens on a path; -1 where that can't be.
+    /// Makes a Unix stream socket that listens on a path; -1 if that fails.
     public static func listener(path: String) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0, bind(descriptor, path), listen(descriptor, 16) == 0 else { return -1 }

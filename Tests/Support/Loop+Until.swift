@@ -3,12 +3,12 @@ public import StrataLoop
 internal import StrataTesting
 
 extension Loop {
-    /// Runs until something is so.
-    /// - Returns: false where it didn't come about in `TestBus.patience`.
+    /// Runs until a condition holds.
+    /// - Returns: false if it doesn't hold within `TestBus.patience`.
     public func run(until condition: () -> Bool) -> Bool {
         let limit = ContinuousClock.now + TestBus.patience
         let wake = LoopTimer(self) {}
-        // Some conditions, such as a file's end, bring no event along.
+        // Some conditions, such as a file's end, bring no event.
         wake.start(after: 0, every: 20)
         defer { wake.close() }
         while !condition() {

@@ -5,7 +5,7 @@ internal import Testing
 public enum Repository {
     private static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
 
-    /// Where a file or folder is, by its path from the repository's own folder.
+    /// Returns the path of a file or folder, given from the repository's own folder.
     public static func path(_ path: String) -> String { "\(root)/\(path)" }
 
     public static func text(_ path: String) throws -> String {
@@ -21,7 +21,7 @@ public enum Repository {
         try text(path).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// The names in a folder, but those that begin with a dot.
+    /// Returns the names in a folder, except those that begin with a dot.
     public static func entries(_ path: String) throws -> [String] {
         let folder = try #require(opendir(Self.path(path)), "there is no folder \(path)")
         defer { closedir(folder) }
@@ -35,7 +35,7 @@ public enum Repository {
         return names.sorted()
     }
 
-    /// The Swift files in a folder and those in it.
+    /// Returns the Swift files in a folder and in its subfolders.
     public static func sources(_ path: String) throws -> [String] {
         try entries(path).flatMap { name -> [String] in
             let inner = "\(path)/\(name)"

@@ -1,6 +1,6 @@
 public import Testing
 
 extension TimeLimitTrait.Duration {
-    /// Ends a test that hangs in what has no guard of its own (`TestBus.patience`).
+    /// A limit for tests that may hang outside the guard of `TestBus.patience`.
     public static var hang: Self { .minutes(10) }
 }

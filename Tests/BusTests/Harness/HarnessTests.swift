@@ -3,11 +3,11 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The harness itself: what it says where an expectation fails, and what it
-/// leaves behind.
+/// Tests of the harness itself: what it reports when an expectation fails, and what it leaves
+/// behind.
 @Suite(.timeLimit(.hang))
 struct HarnessTests {
-    /// The message of what a test fails with.
+    /// Returns the message with which a test fails.
     private func failure(_ table: AppTable = .sixModules(), _ test: (TestBus) throws -> Void) -> String {
         do {
             try TestBus.run(table, test)
@@ -117,7 +117,7 @@ struct HarnessTests {
         #expect(kill(pid, 0) != 0 && errno == ESRCH)
     }
 
-    /// What it wrote and how it ended is there at once, though there was time enough.
+    /// Its output and how it ended are reported at once, long before its time is over.
     @Test(arguments: ["", "sleep 600 & echo $! > left; "])
     func aModuleThatEndsInItsStartIsToldAtOnce(leaving: String) throws {
         let script = "\(leaving)echo 'no configuration' >&2; exit 7"
@@ -132,7 +132,7 @@ struct HarnessTests {
         #expect(message.contains(#""module":"Ant","state":"starting""#), "\(message)")
     }
 
-    /// A process that the script has left behind, with its output open.
+    /// Ends a process that the script has left behind, with its output open.
     private static func endLeft(_ bus: TestBus) {
         guard let folder = try? bus.folder(of: "Ant"), let file = fopen("\(folder)/left", "r") else { return }
         defer { fclose(file) }
@@ -162,7 +162,7 @@ struct HarnessTests {
                 #expect(try module.wait() == .exit(0))
                 #expect(module.outputText == "\(folder)\n")
             }
-            // What it has written is there when it is started again.
+            // The files that it has written are still there when it is started again.
             #expect(try [UInt8](contentsOf: "\(folder)/made") == Array("x\nx\n".utf8))
             let other = try bus.start("/bin/sh", as: "Bee", ["-c", "pwd"], folder: "/", waits: false)
             #expect(try other.wait() == .exit(0) && other.outputText == "/\n")
@@ -171,7 +171,7 @@ struct HarnessTests {
     }
 
     @Test func aProgramsPathCountsFromTheTestsFolder() throws {
-        // However deep this folder is, it leads to the root.
+        // However deep this folder is, the path leads to the root.
         let path = String(repeating: "../", count: 64) + "bin/sh"
         let child = try ChildProgram(path, ["-c", "pwd"], folder: "/tmp")
         #expect(try child.wait() == .exit(0) && child.outputText == "/tmp\n")

@@ -8,8 +8,8 @@ import StrataLoop
 extension MemoryBus {
     /// Runs a test on such a bus, as `TestBus.run` runs it on a broker.
     ///
-    /// Where brokers are replaced after each round (`STRATA_TEST_HANDOVER`) it runs on one:
-    /// so each of these tests passes over sockets too, and through their hand-over.
+    /// If brokers are replaced after each round (`STRATA_TEST_HANDOVER`), the test runs on a
+    /// broker. So each of these tests also passes over sockets, and through their hand-over.
     @discardableResult
     static func run<Result>(
         _ table: AppTable, isLaunched: Bool = false, _ test: (TestBus) throws -> Result
@@ -18,7 +18,8 @@ extension MemoryBus {
         return try TestBus(table, MemoryBus(table, isLaunched: isLaunched)).run(test)
     }
 
-    /// All that the bus knows, in a state's file, as a broker writes it that is replaced.
+    /// Returns everything that the bus knows as a state's file, as a broker writes it when it is
+    /// replaced.
     func writtenDown() throws -> [UInt8] {
         work()
         let files = try StateFile.write(broker.capture())
@@ -31,7 +32,7 @@ extension MemoryBus {
         return bytes
     }
 
-    /// Goes on as a bus of which a state tells, with the connections that there are.
+    /// Continues as a bus with this state, with the connections that exist.
     func resume(_ bytes: [UInt8]) throws {
         let file = try MemoryFile.makeSealable("test")
         defer { Glibc.close(file) }

@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The bus that tests have in memory.
+/// The bus in memory that tests use.
 @Suite(
     .timeLimit(.hang), .enabled(if: !TestBus.isHandedOverEachRound, "brokers are replaced, and have sockets"))
 struct MemoryBusTests {
@@ -48,7 +48,7 @@ struct MemoryBusTests {
             let others = try (0..<12).map { _ in try caller.call("Test/act", .filler(30_000)) }
             callee.close()
             let ran = try others.map { try caller.expectError(to: $0, "died").ran }
-            // 208 KiB are seven frames and the begin of one more.
+            // 208 KiB hold seven frames and the beginning of one more.
             #expect(ran == Array(repeating: "maybe", count: 7) + Array(repeating: "no", count: 5))
             for id in ids { try caller.expectError(to: id, "died", ran: "maybe") }
         }

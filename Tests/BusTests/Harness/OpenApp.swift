@@ -3,7 +3,7 @@ import StrataTesting
 
 @testable import StrataBus
 
-/// An app in which something of each kind is open, whatever its bus is made of meanwhile.
+/// An app in which something of each kind is open, whatever happens to its bus meanwhile.
 struct OpenApp {
     private let gate: RawPeer
     private let owner: RawPeer
@@ -38,7 +38,7 @@ struct OpenApp {
         table.adapters = [old]
     }
 
-    /// Opens it all.
+    /// Opens everything.
     init(_ bus: TestBus) throws {
         launcher = try bus.launcher()
         gate = try bus.module("Ant", ["interfaces": ["Gate": [:]]])
@@ -81,7 +81,7 @@ struct OpenApp {
         _ = try tool.drain()
     }
 
-    /// Ends it all, and so sees that all of it has gone on.
+    /// Ends everything, which shows that all of it has survived.
     func finish() throws {
         // The adapter's result is renamed for the caller.
         try owner.reply(to: bought, ["price": 5])

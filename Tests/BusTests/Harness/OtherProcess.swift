@@ -2,15 +2,15 @@ import Glibc
 import StrataCore
 import StrataTesting
 
-/// A process whose connection the test speaks on: the broker sees its number,
-/// not the test's.
+/// A process whose connection the test speaks on. The broker sees its process id, not the test's.
 final class OtherProcess {
     let peer: RawPeer
     private let program: ChildProgram
 
     var pid: Int32 { program.pid }
 
-    /// - Parameter user: as whom it connects; nil is the test's own user. See `openToOthers`.
+    /// - Parameter user: the user as whom it connects; nil for the test's own user. See
+    ///   `openToOthers`.
     init(_ bus: TestBus, _ label: String, user: UInt32? = nil, answersLifecycle: Bool = true) throws {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)
@@ -31,10 +31,10 @@ final class OtherProcess {
         peer = bus.connect(descriptor: descriptor, label, answersLifecycle: answersLifecycle)
     }
 
-    /// Ends the process. The test holds its connection, as a descendant of it might.
+    /// Ends the process. The test keeps its connection, as a descendant might.
     func end() { program.kill() }
 
-    /// Ends the process, and with it the connection.
+    /// Ends the process and its connection.
     func die() {
         peer.close()
         program.kill()
@@ -44,7 +44,7 @@ final class OtherProcess {
 }
 
 extension TestBus {
-    /// Users of this system that are not the test's, who runs as root.
+    /// Users of this system other than the test's own, which is root.
     static let others: (UInt32, UInt32) = (65_534, 1)
 
     /// Lets every user reach the socket.
@@ -53,8 +53,8 @@ extension TestBus {
         chmod(path, 0o666)
     }
 
-    /// A process of another user that holds so many connections without hello, and opens each
-    /// anew as it is closed.
+    /// Starts a process of another user that holds `count` connections without hello, and reopens
+    /// each one that is closed.
     func flood(_ count: Int) throws -> ChildProgram {
         openToOthers()
         let words = ["--flood", path, "\(Self.others.0)", "\(count)"]
@@ -65,8 +65,7 @@ extension TestBus {
         return flood
     }
 
-    /// A row's process that the launcher has started and vouched for, and whose
-    /// hello was answered.
+    /// Starts a process of a row, vouched for by the launcher, and says its hello.
     func process(
         of module: String, _ hello: JSON = [:], answersLifecycle: Bool = true, file: StaticString = #fileID,
         line: UInt = #line

@@ -22,7 +22,7 @@ struct SimulationTests {
         #expect(stories.allSatisfy { $0.0.contains { $0.contains(#""kind":"reply""#) } })
     }
 
-    /// Swift seeds its hashes for each process: nothing that goes out may depend on them.
+    /// Swift seeds its hashes differently in each process, so no output may depend on them.
     @Test func aSeedGivesTheSameStoryWhateverTheHashes() throws {
         let program = try BuiltExecutable.path("simulate")
         for seed in ["3", "12"] {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.hang))
 struct ThermostatTests {
-    /// The module under test and those that it talks to, as its app has them.
+    /// The module under test and the modules that it talks to, as in its app.
     let table = AppTable.testing(
         .manual("Log"), .manual("Sensor", provides: ["Sensor"]), .manual("Thermostat", rank: 1),
         .manual("Display", rank: 2))

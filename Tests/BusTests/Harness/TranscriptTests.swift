@@ -99,7 +99,7 @@ struct TranscriptTests {
         #expect(throws: TestFailure.self) { try replay("$ touch made", marking: "only showed") }
     }
 
-    /// Replays a page whose one block shows what its given lines have made.
+    /// Replays a page whose only block shows a file that its given lines have made.
     @discardableResult
     private func replay(given: String) throws -> Int {
         let page = try page("<!-- sample: given\n\(given)\n-->\n```console\n$ cat made\n12\n```")

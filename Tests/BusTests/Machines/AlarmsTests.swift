@@ -2,11 +2,11 @@ import Testing
 
 @testable import StrataBus
 
-/// What is due when, against a plain list.
+/// The due alarms, compared with a plain list.
 @Suite struct AlarmsTests {
     private static func hello(_ peer: UInt64) -> Alarms.Alarm { Alarms.Alarm(kind: .hello, peer: peer) }
 
-    /// Takes all that is due out, in its order.
+    /// Takes out all due alarms, in order.
     private func takeAll(_ alarms: inout Alarms, now: UInt64) -> [UInt64] {
         var taken: [UInt64] = []
         while let alarm = alarms.takeDue(now: now) { taken.append(alarm.peer) }

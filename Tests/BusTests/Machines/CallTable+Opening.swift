@@ -1,8 +1,7 @@
 @testable import StrataBus
 
 extension CallTable {
-    /// Opens a call; the expectations' macros can't hold a table that isn't
-    /// copied.
+    /// Opens a call. The macros of expectations can't hold a table that isn't copied.
     mutating func opened() throws -> CallPointer {
         guard let call = open(.call) else { throw NoRoom() }
         return call

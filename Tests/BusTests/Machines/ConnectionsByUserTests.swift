@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataBus
 
-/// Which connection goes where there are too many.
+/// Which connection is closed when there are too many.
 struct ConnectionsByUserTests {
     private func connections(_ added: (user: UInt32, number: UInt64)...) -> ConnectionsByUser {
         var connections = ConnectionsByUser()
@@ -24,7 +24,7 @@ struct ConnectionsByUserTests {
     @Test func whatIsRemovedIsCountedNoMore() {
         var connections = connections((7, 1), (7, 2), (8, 3))
         connections.remove(1, of: 7)
-        // Neither is what is not there.
+        // Removing what isn't there changes nothing.
         connections.remove(1, of: 7)
         connections.remove(2, of: 9)
         #expect(connections.count == 2)
@@ -34,7 +34,7 @@ struct ConnectionsByUserTests {
         #expect(connections.count == 0 && connections.surplus == nil)
     }
 
-    /// However often one user opens its connections anew, the other's stays.
+    /// However often one user reconnects, the other user's connection stays.
     @Test func oneUserNeverDisplacesAnother() {
         var connections = connections((8, 0))
         for number in UInt64(1)...1_000 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataBus
 
-/// The diagrams of docs/architecture.md are those of the machines.
+/// The diagrams of docs/architecture.md match the state machines.
 struct DiagramTests {
     /// `from --event--> to` for each legal pair.
     typealias Lines = Set<String>
@@ -36,7 +36,7 @@ struct DiagramTests {
                 kinds["\(state.state) --\(word)--> \(next.state)", default: []].insert(next.kind)
             }
         }
-        // What each state can be of at all; the page names kinds where it is fewer.
+        // The kinds that can be in each state. The page names them only if not all can be.
         let lines = kinds.map { line, kinds -> String in
             let isForSome = line.contains("--held-->") || line.contains("--released-->") || line.contains("--sent-->")
             return isForSome ? "\(line): \(kinds.map { "\($0)" }.sorted().joined(separator: ", "))" : line
@@ -92,7 +92,8 @@ struct DiagramTests {
         #expect(lines.subtracting(told).isEmpty, "the page has them not")
     }
 
-    /// A line of the page, one for each pair of state and event that it stands for.
+    /// Expands a line of the page into one line for each pair of state and event that it stands
+    /// for.
     private static func expanded(_ line: String) -> [String] {
         let parts = line.split(separator: "--", maxSplits: 1).flatMap { $0.split(separator: "--> ", maxSplits: 1) }
             .map { $0.trimmingCharacters(of: " ") }
@@ -112,7 +113,7 @@ struct DiagramTests {
 }
 
 extension StringProtocol {
-    /// Without the characters at both ends.
+    /// Returns the text without the characters at both ends.
     fileprivate func trimmingCharacters(of character: Character) -> String {
         String(drop { $0 == character }.reversed().drop { $0 == character }.reversed())
     }

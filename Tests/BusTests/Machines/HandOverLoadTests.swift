@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataBus
 
-/// What is too much to be handed over is refused with figures.
+/// A load that is too large to be handed over is refused with figures.
 struct HandOverLoadTests {
     private let plenty = MemoryRoom(bytes: .max, limit: "")
 
@@ -31,7 +31,7 @@ struct HandOverLoadTests {
         #expect(problem.contains("at most 1024 MiB are handed over"))
     }
 
-    /// What is copied once more is twice the work, and takes its memory twice.
+    /// Copied bodies are twice the work, and take their memory twice.
     @Test func smallBodiesCountTwice() {
         let half = HandOverLoad.mostBytes / 2
         #expect(problem { ($0.bytes, $0.copied) = (half + 1, half) }.contains("512 MiB of small bodies count twice"))

@@ -3,13 +3,13 @@ import Testing
 
 @testable import StrataBus
 
-/// What is kept of frames for monitors: in order, within bounds.
+/// The frames that are kept for monitors: in order, and within bounds.
 struct NoteRingTests {
     private func text(_ string: StaticString) -> Header.Text {
         Header.Text(start: string.utf8Start, count: string.utf8CodeUnitCount)
     }
 
-    /// Keeps a broadcast; false where it has no room.
+    /// Keeps a broadcast; false if there is no room.
     private func add(_ body: [UInt8], to ring: NoteRing, id: UInt64 = 1, withBody: Bool = true) -> Bool {
         body.withUnsafeBytes { body in
             let frame = MonitoredFrame(
@@ -36,7 +36,7 @@ struct NoteRingTests {
     @Test func notesComeOutAsTheyWentIn() throws {
         let ring = NoteRing(most: 8 + Monitor.most, bytes: 1_000)
         var next: UInt64 = 1
-        // Round and round, so that notes and bytes both wrap.
+        // Goes round several times, so that notes and bytes both wrap.
         for first in 1...200 as ClosedRange<UInt64> {
             while next < first + 5 {
                 #expect(add(Array(repeating: UInt8(next), count: Int(next) % 90), to: ring, id: next))

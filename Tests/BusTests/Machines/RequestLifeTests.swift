@@ -7,7 +7,7 @@ struct RequestLifeTests {
     static let events: [RequestLife.Event] =
         RequestLife.Kind.allCases.map { .opened($0) } + [.held, .released, .sent, .ended]
 
-    /// All that a request can come to.
+    /// All states that a request can reach.
     static var states: [RequestLife] {
         var found = [RequestLife()]
         var index = 0

@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite(.timeLimit(.hang))
 struct StartBarrierTests {
-    /// Rows 0 and 1 are equal, 2 follows; 9 is asynchronous.
+    /// Rows 0 and 1 are equal, row 2 follows, and row 9 is asynchronous.
     private func order() -> StartBarrier {
         var order = StartBarrier(groups: [[0, 1], [2]])
         order.begin()
@@ -60,7 +60,7 @@ struct StartBarrierTests {
         #expect(order.turn == .initialize(group: 1))
         #expect(order.turnTimedOut() == [2])
         #expect(order.turn == .over)
-        // They may all go on when they come.
+        // All of them may continue when they come.
         #expect([0, 1, 2].allSatisfy { order.maySetUp($0) && order.mayInitialize($0) && order.mayDidStart($0) })
     }
 
@@ -85,8 +85,7 @@ struct StartBarrierTests {
         #expect(order.maySetUp(1) && order.mayInitialize(1) && order.mayDidStart(1))
     }
 
-    /// Whatever happens in whatever order, nobody goes on too early, and the
-    /// start comes to its end.
+    /// In any order of events, no module continues too early, and the start comes to its end.
     @Test(arguments: 0..<50)
     func theRulesHoldInAnyOrderOfEvents(seed: Int) {
         var generator = SeededGenerator(seed)

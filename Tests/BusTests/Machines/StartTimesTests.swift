@@ -2,13 +2,13 @@ import Testing
 
 @testable import StrataBus
 
-/// `StartTimes`, on a clock that the test has.
+/// `StartTimes`, on a clock that the test controls.
 struct StartTimesTests {
     private func moment(_ steady: UInt64, wall: UInt64) -> StartTimes.Moment { .init(steady: steady, wall: wall) }
 
     @Test func timesAreMeasuredOnTheClockThatOnlyGoesForward() {
         var times = StartTimes(spawnedAt: 1_000_000, now: moment(500, wall: 1_000_100))
-        // The wall's clock is set back an hour meanwhile.
+        // Meanwhile the wall clock is set back an hour.
         times.note(.connected, at: moment(900, wall: 1))
         times.note(.setUpBegun, at: moment(950, wall: 2))
         times.note(.setUpEnded, at: moment(1_950, wall: 3))
@@ -30,7 +30,7 @@ struct StartTimesTests {
     @Test func aSpawnBeforeTheClockBeganIsKeptAsItWasSaid() {
         let times = StartTimes(spawnedAt: 7, now: moment(5, wall: 1_000))
         #expect(times.isOf(spawnedAt: 7) && !times.isOf(spawnedAt: 8))
-        // One that the launcher's clock has ahead.
+        // A start whose time by the launcher's clock is ahead.
         let ahead = StartTimes(spawnedAt: 2_000, now: moment(5, wall: 1_000))
         #expect(ahead.isOf(spawnedAt: 2_000))
     }

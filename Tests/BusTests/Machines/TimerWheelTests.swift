@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite(.timeLimit(.hang))
 struct TimerWheelTests {
-    /// The wheel against a plain list, over a clock that jumps.
+    /// Compares the wheel with a plain list, over a clock that jumps.
     @Test(arguments: 0..<40)
     func itDoesWhatASortedListWould(seed: Int) throws {
         var generator = SeededGenerator(seed)

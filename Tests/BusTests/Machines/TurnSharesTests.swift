@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataBus
 
-/// Whose turns are cut shorter, and when.
+/// Which peer's turns become shorter, and when.
 struct TurnSharesTests {
     private static let start: UInt64 = 1_000_000_000
     private var shares = TurnShares()
@@ -11,14 +11,14 @@ struct TurnSharesTests {
     private var flood = TurnShares.Pace()
 
     init() {
-        // Each has its start behind it, long ago.
+        // Both peers have had their first turns long ago.
         for _ in 0..<TurnShares.startTurns {
             shares.ended(&light, start: 1_000_000, frames: 1, bytes: 100) { 0 }
             shares.ended(&flood, start: 1_000_000, frames: 1, bytes: 100) { 0 }
         }
     }
 
-    /// A turn that lasts so many nanoseconds; gives its start.
+    /// A turn of the flooding peer that starts at `start` and lasts `time` nanoseconds.
     private mutating func floodTurn(at start: UInt64, taking time: UInt64, frames: Int = 600, bytes: Int? = nil) {
         let bytes = bytes ?? flood.room
         shares.ended(&flood, start: start, frames: frames, bytes: bytes) { start + time }
@@ -44,7 +44,7 @@ struct TurnSharesTests {
         lightTurn(at: start)
         #expect(!shares.isSpent(start: start, now: start + TurnShares.budget))
         #expect(shares.isSpent(start: start, now: start + TurnShares.budget + 1))
-        // Few frames may take long too: whoever has more of them is heavy.
+        // Few frames may also take long. A peer with more of them is heavy.
         var other = flood
         shares.ended(&other, start: start, frames: 1, bytes: 100) { start }
         #expect(!other.isHeavy)
@@ -55,7 +55,7 @@ struct TurnSharesTests {
     @Test mutating func longTurnsFitTheBudgetWhileSomebodyIsLight() {
         lightTurn(at: Self.start)
         #expect(shares.isShared(at: Self.start + 1))
-        // 4 KiB in 40 microseconds: a fourth of it.
+        // 4 KiB in 40 µs is four times too long, so a fourth is left.
         floodTurn(at: Self.start + 1, taking: 40_000)
         #expect(flood.isHeavy && flood.room == TurnShares.firstRead / 4)
         floodTurn(at: Self.start + 2, taking: 10_000, frames: 6)
@@ -69,7 +69,7 @@ struct TurnSharesTests {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + 1, taking: 1_000_000)
         for turn in 2..<20 as Range<UInt64> { floodTurn(at: Self.start + turn, taking: 1_000) }
-        // It still has its turn after the light ones.
+        // It still has its turn after the light peers.
         #expect(flood.room == ReadBuffer.turn && flood.isHeavy)
     }
 
@@ -77,7 +77,7 @@ struct TurnSharesTests {
         lightTurn(at: Self.start)
         floodTurn(at: Self.start + 1, taking: 1_000_000)
         for turn in 2..<20 as Range<UInt64> { floodTurn(at: Self.start + turn, taking: 1_000, frames: 1, bytes: 100) }
-        // What comes next may be a flood.
+        // Its next bytes may be a flood.
         #expect(flood.room == TurnShares.firstRead && !flood.isHeavy)
     }
 
@@ -94,7 +94,7 @@ struct TurnSharesTests {
     @Test mutating func whoSpeaksOftenIsNotLight() {
         lightTurn(at: Self.start)
         let later = Self.start + TurnShares.memory
-        // Each follows the one before too soon, from long before the first ends.
+        // Each turn follows the one before too soon, from long before the first one expires.
         for turn in stride(from: Self.start, to: later, by: Int(TurnShares.lightGap - 1)) { lightTurn(at: turn) }
         #expect(!shares.isShared(at: later))
     }

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 
 extension AppTable {
-    /// Two modules of each level, connected by hand. Their names share no text
-    /// with the levels', so that messages can be searched for both.
+    /// Returns two modules of each level, connected by hand. Their names share no text with the
+    /// levels' names, so messages can be searched for both.
     static func sixModules(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         let rows: [Row] = ["Ant", "Bee", "Cat"].enumerated().flatMap { rank, name in
             [Row.manual(name, rank: rank), Row.manual("\(name)2", rank: rank)]
@@ -12,13 +12,13 @@ extension AppTable {
     }
 }
 
-/// One level's two modules of `sixModules`, by rank.
+/// The two modules of each level of `sixModules`, by rank.
 let firstOfLevel = ["Ant", "Bee", "Cat"]
 let secondOfLevel = ["Ant2", "Bee2", "Cat2"]
 let levelNames = ["basic", "middle", "topout"]
 
 extension TestBus {
-    /// A module that provides one interface and is asked by hand.
+    /// Connects a module that provides one interface and is played by hand.
     func provider(
         _ module: String, _ interface: String, _ hello: JSON = [:], file: StaticString = #fileID, line: UInt = #line
     ) throws -> RawPeer {
@@ -28,16 +28,16 @@ extension TestBus {
 }
 
 extension JSON {
-    /// A string of so many bytes.
+    /// A string of this many bytes.
     static func filler(_ count: Int) -> JSON {
         .string(String(decoding: [UInt8](repeating: UInt8(ascii: "x"), count: count), as: UTF8.self))
     }
 
-    /// An object with these members behind its own.
+    /// Returns an object with these members after its own.
     func with(_ members: JSON) -> JSON { .object((object ?? []) + (members.object ?? [])) }
 }
 
 extension ReceivedFrame {
-    /// Its id, to be said in another frame.
+    /// Its id, for use in another frame.
     var number: JSON { self["id"] ?? .null }
 }

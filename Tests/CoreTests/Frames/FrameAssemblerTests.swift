@@ -25,7 +25,7 @@ private struct Plain: Equatable, CustomStringConvertible {
     }
 }
 
-/// Feeds bytes in pieces, as a peer's turns would.
+/// Feeds bytes in chunks, as a peer's turns would.
 private func frames(
     of bytes: [UInt8], _ assembler: inout FrameAssembler, pieces: () -> Int = { .max }
 ) throws -> [Plain] {
@@ -56,7 +56,7 @@ struct FrameAssemblerTests {
         Plain(header: Array("{\"kind\":\"call\"}".utf8), body: Array("null".utf8)),
     ]
 
-    /// A body of a turn's size is there after one turn, and nothing larger is.
+    /// One turn takes a body of a turn's size, and nothing larger.
     @Test(arguments: [(0, true), (4_088, true), (4_089, false), (100_000, false)])
     func aTurnTakesTheRestOfAFrameThatFillsIt(_ header: Int, _ isTaken: Bool) throws {
         let limits = FrameLimits(frame: 1 << 20, header: 1 << 20)
@@ -79,7 +79,7 @@ struct FrameAssemblerTests {
         #expect(Plain(header: Array(next.header), body: Array(next.body)) == frame)
         assembler.keepRest()
         #expect(assembler.keptCount == 0)
-        // The next one is expected to be like it, until one isn't.
+        // The next frame is expected to have the same size, until one doesn't.
         let larger = assembler.space(in: buffer)
         #expect(larger.count == ReadBuffer.turn + 4_096)
         larger.copyBytes(from: frame.bytes)
@@ -109,7 +109,7 @@ struct FrameAssemblerTests {
             sent += piece.count
             assembler.received(piece.count)
             if let next = try assembler.next() {
-                // Not for what stands elsewhere.
+                // Not for bytes that lie elsewhere.
                 let other: [UInt8] = [1]
                 let elsewhere = other.withUnsafeBytes { assembler.giveAway($0) }
                 #expect(elsewhere == nil)
@@ -125,7 +125,7 @@ struct FrameAssemblerTests {
             }
             assembler.keepRest()
         }
-        // It goes on with the next one, which stands in the shared buffer.
+        // It continues with the next frame, which lies in the shared buffer.
         let small = Plain(header: [], body: [5])
         assembler.space(in: buffer).copyBytes(from: small.bytes)
         assembler.received(small.bytes.count)
@@ -257,14 +257,14 @@ struct FrameAssemblerTests {
         #expect(assembler.keptCount == 0)
     }
 
-    /// A frame that isn't read on for a while stands in pages of its own, which go back.
+    /// A frame that isn't read for a while lies in pages of its own, which are freed later.
     @Test(arguments: [(60_000, false, 0), (60_000, true, 80 << 10), (1_000, true, 0)])
     func whatWaitsForLongHasPagesOfItsOwn(count: Int, forLong: Bool, spare: Int) throws {
         let reclaimer = Reclaimer()
         var assembler = FrameAssembler(limits: FrameLimits(frame: 16 << 20, header: 16 << 10), reclaimer)
         let buffer = ReadBuffer()
         let plain = Plain(header: [1], body: [UInt8](repeating: 7, count: count))
-        // Part of it is kept as ever before the rest has come.
+        // A part of it is kept as usual before the rest arrives.
         let parts = [plain.bytes.prefix(count / 2), plain.bytes.dropFirst(count / 2)]
         for part in parts {
             assembler.space(in: buffer).copyBytes(from: part)

@@ -3,7 +3,7 @@ import StrataTesting
 import Testing
 import TestSupport
 
-/// An outbox beside a plain list of what it should hold.
+/// An outbox, with a plain list of what it should hold.
 private struct Modelled: ~Copyable {
     struct Entry {
         var bytes: [UInt8]
@@ -16,7 +16,7 @@ private struct Modelled: ~Copyable {
 
     var outbox = Outbox(pool: OutboxPool())
     var entries: [Entry] = []
-    /// What the kernel took, and what it should have.
+    /// The bytes that the kernel took.
     var taken: [UInt8] = []
 
     mutating func queue(
@@ -38,7 +38,7 @@ private struct Modelled: ~Copyable {
         entries.append(Entry(bytes: bytes, end: end, isAnswer: isAnswer, isBeyond: isBeyond))
     }
 
-    /// Removes one, and says whether it should have been possible.
+    /// Removes a frame. Returns whether it did, and whether it should have been possible.
     mutating func remove(_ index: Int) -> (did: Bool, should: Bool) {
         let should = !entries[index].isRemoved && entries[index].sent == 0
         let did = outbox.remove(endingAt: entries[index].end)
@@ -51,7 +51,7 @@ private struct Modelled: ~Copyable {
         for index in entries.indices where entries[index].sent == 0 { entries[index].isRemoved = true }
     }
 
-    /// Lets the kernel take so many bytes of what is gathered.
+    /// Lets the kernel take this many bytes of what is gathered.
     mutating func write(_ count: Int, parts capacity: Int = 64) {
         var moved = 0
         withUnsafeTemporaryAllocation(of: UnsafeRawBufferPointer.self, capacity: capacity) { parts in
@@ -72,7 +72,7 @@ private struct Modelled: ~Copyable {
 
     var pending: Int { entries.filter { !$0.isRemoved }.reduce(0) { $0 + $1.bytes.count - $1.sent } }
 
-    /// What waits in an outbox that goes on with what waits in this one.
+    /// Returns what waits in an outbox that is made from this one's contents.
     private static func copy(_ outbox: borrowing Outbox) -> [UInt8] {
         var payloads = PayloadList()
         let contents = outbox.contents(&payloads)
@@ -97,7 +97,7 @@ private struct Modelled: ~Copyable {
         #expect(outbox.isEmpty == (pending == 0))
         #expect(taken == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[..<$0.sent] })
         #expect(Self.copy(outbox) == entries.filter { !$0.isRemoved }.flatMap { $0.bytes[$0.sent...] })
-        // An answer, and what is beyond the limit, counts whole until its last byte is gone.
+        // An answer, and a frame beyond the limit, count whole until their last byte is written.
         let waiting = entries.filter { !$0.isRemoved && $0.sent < $0.bytes.count }
         #expect(outbox.pendingAnswers == waiting.reduce(0) { $0 + ($1.isAnswer ? $1.bytes.count : 0) })
         #expect(outbox.pendingBeyond == waiting.reduce(0) { $0 + ($1.isBeyond ? $1.bytes.count : 0) })
@@ -173,7 +173,7 @@ struct OutboxTests {
         }
     }
 
-    /// What commands and the kernel do, in any order, against the plain list.
+    /// Commands and the kernel in any order, compared with the plain list.
     @Test(arguments: 0..<60)
     func itDoesWhatAListWould(seed: Int) {
         var generator = SeededGenerator(seed)
@@ -207,8 +207,8 @@ struct OutboxTests {
         #expect(modelled.outbox.written == modelled.outbox.end)
     }
 
-    /// Removals from everywhere in a long queue, so that compaction is on its way most of
-    /// the time, while frames come, go and are dropped.
+    /// Removals from everywhere in a long queue, so that compaction is under way most of the
+    /// time. Meanwhile frames come, go and are dropped.
     @Test(arguments: 0..<20)
     func itDoesSoWhileRemovedFramesAreGivenBack(seed: Int) {
         var generator = SeededGenerator(seed)
@@ -238,7 +238,7 @@ struct OutboxTests {
         modelled.check()
     }
 
-    /// Where the memory's front is free, all is moved there, and the gap with it.
+    /// If the front of the memory is free, everything is moved there, with the gap.
     @Test func whatIsOnItsWayTogetherMayBeMoved() {
         var generator = SeededGenerator(1)
         var modelled = Modelled()
@@ -259,7 +259,7 @@ struct OutboxTests {
         modelled.check()
     }
 
-    /// Where nothing but the gap is left of what was removed, it isn't written.
+    /// If only the gap is left of the removed frames, it isn't written.
     @Test func theGapIsNotWritten() {
         var modelled = Modelled()
         for number in 0..<2_000 { modelled.queue([UInt8](repeating: UInt8(number % 251), count: 60)) }
@@ -273,7 +273,7 @@ struct OutboxTests {
         modelled.check()
     }
 
-    /// A queue whose frames are removed all but a few, while it never empties.
+    /// A queue that never empties, and of which all but a few frames are removed.
     @Test func removedFramesDontFillTheMemory() {
         var outbox = Outbox(pool: OutboxPool())
         func queue() -> UInt64 {
@@ -294,7 +294,7 @@ struct OutboxTests {
         #expect(outbox.removedBytes < 200 << 10 && outbox.memory < 2 << 20)
     }
 
-    /// What is queued counts at the next look, and what is written or gone at once.
+    /// Queued bytes count at the next look, and written or dropped bytes at once.
     @Test func thePoolKnowsWhatWaitsInAll() {
         let pool = OutboxPool()
         func queue(_ count: Int, _ outbox: inout Outbox) {

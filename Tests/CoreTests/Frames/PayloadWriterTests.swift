@@ -2,7 +2,7 @@
 import Testing
 
 @Suite struct PayloadWriterTests {
-    /// A piece of each size that its memory may change at, and what is taken.
+    /// Tries each size at which the writer's memory may change.
     @Test(arguments: [1, 1_000, 16 << 10, (16 << 10) + 1, 300 << 10, 9 << 20])
     func whatWasWrittenIsThePayload(size: Int) {
         let reclaimer = Reclaimer()
@@ -22,7 +22,7 @@ import Testing
             #expect(writer.count == 0)
         }
         #expect(reclaimer.payloadBytes == 0)
-        // Only its bytes go back piece by piece, not the room that it had.
+        // Only its bytes are freed in batches, not its unused room.
         #expect(reclaimer.waiting <= max(size, SpareBlocks.largest + 1))
     }
 

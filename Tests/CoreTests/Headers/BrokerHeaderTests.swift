@@ -2,8 +2,8 @@ import Testing
 
 @testable import StrataCore
 
-/// The short way through the headers of calls that the broker wrote says what
-/// the full scan says, whatever is put in, taken out or changed.
+/// The fast path for headers of calls from the broker agrees with the full scan, whatever bytes
+/// are inserted, removed or changed.
 @Suite(.timeLimit(.hang))
 struct BrokerHeaderTests {
     private static let short = [

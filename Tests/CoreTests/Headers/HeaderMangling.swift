@@ -4,11 +4,11 @@ import Testing
 
 @testable import StrataCore
 
-/// What the tests of both short ways through headers do alike.
+/// The part that the tests of both fast paths share.
 enum HeaderMangling {
     typealias Scan = (HeaderScanner, UnsafeRawBufferPointer, inout Header) throws -> Void
 
-    /// Each member of a header, as text.
+    /// Returns each member of a header, as text.
     static func all(_ header: borrowing Header) -> [String] {
         [
             "\(header.members.rawValue) \(header.kind) \(header.id) \(header.deadline) \(header.parent)",
@@ -18,11 +18,11 @@ enum HeaderMangling {
         ]
     }
 
-    /// What a scan made of a header, or said against it.
+    /// Returns what a scan made of a header, or its error.
     static func outcome(_ bytes: [UInt8], slack: [UInt8], _ scan: Scan) -> [String] {
         let scanner = HeaderScanner()
         let space = bytes + slack
-        // Texts of a header may be the scanner's.
+        // Because texts of a header may lie in the scanner.
         return withExtendedLifetime(scanner) {
             space.withUnsafeBytes { space in
                 var header = Header()
@@ -34,7 +34,7 @@ enum HeaderMangling {
         }
     }
 
-    /// Whether a scan of a text, behind which zeros stand, takes it.
+    /// Whether a scan accepts a text that is followed by zeros.
     static func accepts(_ text: String, _ scan: (UnsafeRawBufferPointer, inout Header) -> Bool) -> Bool {
         let space = Array(text.utf8) + [UInt8](repeating: 0, count: ReadBuffer.slack)
         return space.withUnsafeBytes { space in
@@ -43,8 +43,8 @@ enum HeaderMangling {
         }
     }
 
-    /// Compares a scan with the full one, over texts in which bytes are put in,
-    /// taken out and changed.
+    /// Compares a scan with the full one, over texts in which bytes are inserted, removed and
+    /// changed.
     static func compare(_ scan: Scan, on texts: [String], seed: Int) {
         var generator = SeededGenerator(seed)
         let mangling = Array(#"{}[],:"\0123456789eE+-.tkidof ax"#.utf8) + [0, 0x1F, 0x80, 0xC3, 0xFF]
@@ -60,7 +60,7 @@ enum HeaderMangling {
                 default: bytes.remove(at: place)
                 }
             }
-            // What stands behind a header may look like its rest.
+            // The bytes after a header may look like its rest.
             let slack = (0..<ReadBuffer.slack).map { _ in mangling.randomElement(using: &generator) ?? 0 }
             let short = outcome(bytes, slack: slack, scan)
             let full = outcome(bytes, slack: slack) { try $0.scanFully($1, into: &$2) }

@@ -3,8 +3,8 @@ import StrataTesting
 import Testing
 import TestSupport
 
-/// Scans a header that stands before `slack` bytes of one value: they may be
-/// loaded, and must not matter.
+/// Scans a header that is followed by `slack` bytes of one value. They may be loaded, and must
+/// not matter.
 func scan<Result>(
     _ bytes: [UInt8], slack: UInt8 = 0, _ use: (borrowing Header) throws -> Result
 ) throws -> Result {
@@ -25,7 +25,7 @@ private func accepts(_ bytes: [UInt8], slack: UInt8 = 0) -> Bool {
     }
 }
 
-/// Bytes that would go on with a header if they were taken for one.
+/// Bytes that would continue a header if they were taken for a part of it.
 private let slacks: [UInt8] = [0, 0x20, 0xFF, 0x80] + Array("\"9}],\\ek".utf8)
 
 @Suite(.timeLimit(.hang))
@@ -142,8 +142,8 @@ struct HeaderScannerTests {
         #expect(!accepts(Array(#"{"kind":"call","x":{\#(keys),"k\u0039\u0039\u0039":1}}"#.utf8)))
     }
 
-    /// Against `JSON`, which goes by the same steps in a loop of its own: whatever
-    /// the scanner takes is strict JSON, and strict JSON of unknown members it takes.
+    /// Compares with `JSON`, which takes the same steps in a loop of its own. Everything that the
+    /// scanner accepts is strict JSON, and it accepts strict JSON with unknown members.
     @Test(arguments: 0..<40)
     func itAgreesWithTheJSONReaderOnMangledHeaders(seed: Int) {
         var generator = SeededGenerator(seed)
@@ -162,7 +162,7 @@ struct HeaderScannerTests {
             }
             let slack = slacks.randomElement(using: &generator) ?? 0
             var json: JSON?
-            // A number may be right and yet more than the reader can hold.
+            // A number may be valid but more than the reader can hold.
             var isLargeNumber = false
             do { json = try JSON(parsing: bytes, maximumDepth: 32) } catch {
                 isLargeNumber = "\(error)".contains("out of range")

@@ -5,7 +5,7 @@ import TestSupport
 
 @Suite(.timeLimit(.hang))
 struct HeaderWriterTests {
-    /// Writes a frame, and gives its header and body.
+    /// Writes a frame, and returns its header and body.
     private func written(
         room: Int = 0, body: [UInt8] = [], _ write: (inout HeaderWriter) -> Void
     ) -> (header: [UInt8], body: [UInt8]) {
@@ -90,7 +90,7 @@ struct HeaderWriterTests {
         #expect(String(decoding: frame.header, as: UTF8.self) == #"{"kind":"call","id":\#(value)}"#)
     }
 
-    /// Each number of digits, at its ends and with zeros within.
+    /// Tests each number of digits, at its ends and with zeros inside.
     @Test func integersOfEachLengthAreWrittenInFull() {
         var power: UInt64 = 1
         for _ in 0..<20 {

@@ -2,8 +2,8 @@ import Testing
 
 @testable import StrataCore
 
-/// The short way through plain headers says what the full scan says, whatever
-/// is put in, taken out or changed.
+/// The fast path for plain headers agrees with the full scan, whatever bytes are inserted,
+/// removed or changed.
 @Suite(.timeLimit(.hang))
 struct PlainHeaderTests {
     private static let plain = [
@@ -37,7 +37,7 @@ struct PlainHeaderTests {
     ])
     func theRestIsForTheFullScan(text: String) { #expect(!Self.isPlain(text)) }
 
-    /// Nothing of a header is left in the next one, whichever way either took.
+    /// Nothing of a header is left in the next one, whichever path each one took.
     @Test func nothingStaysOfTheHeaderBefore() throws {
         let texts =
             Self.plain + [
@@ -64,7 +64,7 @@ struct PlainHeaderTests {
         }
     }
 
-    /// Numbers of each length are what they say, and read as far as 15 digits.
+    /// Numbers of each length have the right value, up to 15 digits.
     @Test func numbersOfEachLengthAreRead() throws {
         var digits = ""
         for length in 1...15 {

@@ -1,7 +1,7 @@
 import StrataCore
 
-/// A message's facts as a test gives them: at first of a module's call that nothing is
-/// against.
+/// A message's facts as a test gives them. By default, they are those of a module's call that no
+/// check refuses.
 struct GivenFacts: MessageFacts {
     var kind: MessageKind
     var policy = AppTable.CallPolicy.declared

@@ -1,7 +1,7 @@
 import StrataCore
 import Testing
 
-/// What each check says of which message, and in which order they are asked.
+/// The verdict of each check on each message, and the order of the checks.
 @Suite(.timeLimit(.hang))
 struct VerdictTests {
     typealias Change = @Sendable (inout GivenFacts) -> Void
@@ -108,7 +108,7 @@ struct VerdictTests {
         #expect(GivenFacts(asked.kind, asked.change).verdict(asked.check) == asked.verdict)
     }
 
-    /// The bus looks at these itself, where it takes the place.
+    /// The bus makes these checks itself when it takes the place.
     @Test(arguments: [Check.waiting, .requests, .parent, .room])
     func whatTheMomentDecidesIsNotTheJudges(_ check: Check) {
         #expect(!check.isForeseeable)
@@ -145,7 +145,7 @@ struct VerdictTests {
         }
     }
 
-    /// One's own interfaces, but not reports to oneself, and operators are free of both.
+    /// A module's own interfaces, but not reports to itself, and operators are free of both.
     @Test func policyBindsModulesAndTheirMessagesToOthers() {
         let later: Change = { ($0.targetRank, $0.isDeclared) = (2, false) }
         for check in [Check.level, .declaration] {
@@ -185,7 +185,7 @@ struct VerdictTests {
         #expect(names(.event) == "sender declaration requests")
     }
 
-    /// What makes each check refuse, as far as the judge decides it.
+    /// The changes that make each check refuse, as far as the judge decides it.
     private static let refusing: [(check: Check, change: Change)] = [
         (.existence, { $0.existence = .nobody }), (.sender, { $0.sender = .launcher }),
         (.trust, { $0.skipsAuthorization = true }), (.level, { $0.targetRank = 2 }),
@@ -195,7 +195,7 @@ struct VerdictTests {
         (.authorization, { ($0.needsAuthorization, $0.hasAuthorizer) = (true, false) }),
     ]
 
-    /// When two checks refuse, the bus answers with the first, and `strata why` shows both.
+    /// If two checks refuse, the bus answers with the first, and `strata why` shows both.
     @Test(arguments: MessageKind.allCases)
     func theFirstCheckThatRefusesIsTheAnswer(_ kind: MessageKind) throws {
         var pairs = 0

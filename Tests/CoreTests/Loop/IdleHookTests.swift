@@ -2,7 +2,7 @@ import StrataCore
 import StrataLoop
 import Testing
 
-/// Work a piece a round.
+/// Idle work, one batch per round.
 @Suite(.timeLimit(.hang)) struct IdleHookTests {
     @Test func theLoopGoesRoundUntilItIsStopped() throws {
         let loop = try Loop()

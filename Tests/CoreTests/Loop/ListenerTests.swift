@@ -5,9 +5,9 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// How many connections are taken in a round of the loop.
+/// How many connections are accepted in a round of the loop.
 @Suite(.timeLimit(.hang)) struct ListenerTests {
-    /// Takes three connections that wait, and gives how many each round took.
+    /// Accepts three waiting connections, and returns how many each round accepted.
     private func rounds(onConnection: @escaping (Listener) -> Void) throws -> [Int] {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -32,7 +32,7 @@ import Testing
         return Array(rounds.dropFirst())
     }
 
-    /// Each end of a handle that could not be made closes what it took over.
+    /// If a handle can't be made, its maker closes the descriptor that it took over.
     @Test func whatCanNotBeWatchedIsClosed() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -43,13 +43,13 @@ import Testing
             { _ = try OutputReader(loop, descriptor: $0, onBytes: { _ in }, onEnd: {}) },
         ]
         for take in takers {
-            // The kernel watches no regular file.
+            // The kernel can't watch a regular file.
             let file = open("\(folder.path)/file", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             try #require(file >= 0)
             var (taken, now) = (stat(), stat())
             fstat(file, &taken)
             #expect(throws: SystemError.self) { try take(file) }
-            // Another test may have its number by now, for another file.
+            // Another test may have reused the descriptor's number for another file by now.
             #expect(fstat(file, &now) != 0 || now.st_ino != taken.st_ino || now.st_dev != taken.st_dev)
         }
     }

@@ -72,7 +72,7 @@ struct LoopTests {
         let wake = try WakeUp(loop) {
             woken = true; loop.stop()
         }
-        // The thread starts when the loop may already wait, or not yet: both wake it.
+        // The thread starts when the loop may already wait, or not yet. Both must wake it.
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(wake).toOpaque()
         pthread_create(
@@ -136,7 +136,7 @@ struct LoopTests {
         #expect(error?.code == ENAMETOOLONG)
     }
 
-    /// libuv runs timers that are due at a round's start, and then waits for input.
+    /// libuv runs due timers at a round's start, and then waits for input.
     @Test func aRoundInWhichATimerRanWaitsForNothing() throws {
         let loop = try Loop()
         let silent = try WakeUp(loop) {}

@@ -21,7 +21,7 @@ struct PressureWatcherTests {
             #expect($0 == .pressure)
             events += 1
         }
-        // The trigger is not written to it, which would be read back.
+        // The trigger is not written to a pipe, because it would be read back.
         loop.runOnce()
         #expect(events == 0)
         for expected in 1...2 {
@@ -38,7 +38,7 @@ struct PressureWatcherTests {
         loop.run()
     }
 
-    /// The processor's file works as the memory's does, and is easily pressed.
+    /// The processor's pressure file works like the memory's, and is easy to trigger.
     @Test func theKernelTellsOfItsPressure() throws {
         let path = "/proc/pressure/cpu"
         let loop = try Loop()

@@ -32,7 +32,7 @@ struct ProcessEndWatcherTests {
         let child = try ChildProcess(loop, command("exit 0")) { _ in }
         let ended = try process(child)
         loop.run()
-        // Its number may be another's.
+        // Its process id may belong to another process.
         let other = ProcessIdentity(pid: getpid(), startTicks: ProcessIdentity.own.startTicks + 1)
         for process in [ended, other] {
             let error = #expect(throws: SystemError.self) {

@@ -5,9 +5,9 @@ import StrataTesting
 import Synchronization
 import Testing
 
-/// Connecting to a listener that many connect to.
+/// Connecting to a listener that many peers connect to.
 @Suite(.timeLimit(.hang)) struct SocketConnectTests {
-    /// Whoever only tries again has no turn while others try more often.
+    /// A peer that only tries again would get no turn while other peers try more often.
     @Test func aFullBacklogIsWaitedFor() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -40,7 +40,7 @@ import Testing
         return "/proc/" + String(decoding: path[..<max(0, count)].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Takes a connection when a thread stands still.
+    /// Accepts a connection once a thread is asleep.
     private final class Helper: Sendable {
         private let isOver = Atomic(false)
         private let thread = Mutex<pthread_t?>(nil)
@@ -71,7 +71,7 @@ import Testing
             }
         }
 
-        /// The state, behind the name in parentheses.
+        /// Reads the state, which follows the name in parentheses.
         private var isAsleep: Bool {
             guard let file = fopen("\(watched)/stat", "r") else { return false }
             defer { fclose(file) }

@@ -3,17 +3,18 @@ import StrataCore
 import StrataLoop
 import Testing
 
-/// Who descends from whom, and who a connection's process is.
+/// Which process descends from which, and which process a connection belongs to.
 @Suite(.timeLimit(.hang))
 struct AncestorsTests {
-    /// A process table that a test makes, and how often it was looked at.
+    /// A process table that a test makes, with a count of the looks at it.
     private final class Table {
         var processes: [Int32: ProcessStatus] = [1: ProcessStatus(parent: 0, startTicks: 1)]
         var looks = 0
         /// Called before each look, with its number.
         var onLook: (Int, Int32) -> Void = { _, _ in }
 
-        /// A chain of processes, each one's parent the one before; the first one's is 1.
+        /// Adds a chain of processes. The parent of each is the one before it, and the first
+        /// one's is 1.
         @discardableResult
         func chain(_ pids: Int32...) -> Table {
             var parent: Int32 = 1
@@ -63,13 +64,14 @@ struct AncestorsTests {
         #expect(table.looks == 3)
     }
 
-    /// A step that vanishes lets the walk begin anew, three times in all.
+    /// If a step vanishes, the walk starts again, three times in all.
     @Test(arguments: [1, 2, 3])
     func aWalkBeginsAnewWhereAStepVanished(times: Int) {
         let table = Table().chain(10, 20, 30)
         var vanished = 0
         table.onLook = { _, pid in
-            // The middle one ends when it is to be looked at, and is there again for the next walk.
+            // The middle process ends just before the look at it, and is there again for the next
+            // walk.
             let isGone = pid == 20 && vanished < times
             if isGone { vanished += 1 }
             table.processes[20] = isGone ? nil : ProcessStatus(parent: 10, startTicks: 200)
@@ -78,8 +80,8 @@ struct AncestorsTests {
         #expect(vanished == times)
     }
 
-    /// The parent's number is another process's when it is looked at: its child has
-    /// another parent by then.
+    /// The parent's id belongs to another process by the time of the look. Its child has another
+    /// parent by then.
     @Test func aParentThatWasReusedBetweenTwoLooksIsNotFollowed() {
         let table = Table().chain(10, 20, 30)
         let launcher = table.process(10)
@@ -109,7 +111,7 @@ struct AncestorsTests {
             #expect(status(name, "S") == ProcessStatus(parent: 5, startTicks: 123_456), "\(name)")
         }
         #expect(status("sh", "Z")?.hasEnded == true)
-        // Its first thread has ended, and others go on.
+        // Its first thread has ended, but other threads continue.
         #expect(status("sh", "Z", threads: 2)?.hasEnded == false)
         #expect(status("sh", "X")?.hasEnded == true)
         for line in ["", "77", "77 (sh)", "77 (sh) S 5 77"] {
@@ -134,7 +136,7 @@ struct AncestorsTests {
         #expect(ConnectedProcess.ended.look(own) { $0 } == nil)
     }
 
-    /// One that ends while it is looked at, waited for or not, is gone.
+    /// A process that ends during the look has ended, reaped or not.
     @Test(arguments: [true, false])
     func whatEndsWhileItIsLookedAtIsGone(hasDescriptor: Bool) throws {
         var pid: pid_t = 0
@@ -156,6 +158,6 @@ struct AncestorsTests {
     }
 }
 
-/// The C library's; Swift's module of it lacks the header.
+/// The C library's function. Swift's module of it lacks the header.
 @_silgen_name("pidfd_open")
 private func pidfd_open(_ pid: Int32, _ flags: UInt32) -> Int32

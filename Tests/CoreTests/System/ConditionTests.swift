@@ -18,7 +18,7 @@ struct ConditionTests {
     }
 
     @Test func aBroadcastOfAnotherThreadEndsAWait() {
-        /// Handed to a thread, which has it to itself until it is joined.
+        /// Passed to a thread, which has it to itself until it is joined.
         final class Shared: @unchecked Sendable {
             let condition = Condition()
             var isSet = false

@@ -4,7 +4,7 @@ import Testing
 @testable import StrataCore
 @testable import StrataLoop
 
-/// Bytes that a program has left in a file go back page by page.
+/// The bytes of a file from another program are freed page by page.
 struct MappedFileTests {
     private func file(_ count: Int) throws -> Int32 {
         let descriptor = try MemoryFile.makeSealable("test")
@@ -41,7 +41,7 @@ struct MappedFileTests {
         #expect(first?.bytes.allSatisfy { $0 == 7 } == true)
         first = nil
         #expect(reclaimer.payloadBytes == (1 << 20) - 700_000)
-        // A piece at a time, as all large memory.
+        // In batches, like all large memory.
         var pieces = 0
         while !reclaimer.isEmpty {
             reclaimer.giveBack()

@@ -6,7 +6,7 @@ import Testing
 @testable import StrataCore
 @testable import StrataLoop
 
-/// What is no program isn't given to a shell.
+/// A file that is no program isn't passed to a shell.
 struct ProgramFileTests {
     private func isProgram(_ bytes: [UInt8]) throws -> Bool {
         let folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ struct ProgramFileTests {
         for text in ["", "#", "echo hello\n", "\u{7F}EL"] { #expect(try !isProgram(Array(text.utf8)), "\(text)") }
     }
 
-    /// As a copy that is on its way looks.
+    /// As a copy looks while it is being written.
     @Test func anElfFileWithoutItsProgramHeadersIsNone() throws {
         let descriptor = open("/bin/sh", O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }
@@ -48,7 +48,7 @@ struct ProgramFileTests {
         #expect(try !isProgram(head))
     }
 
-    /// Executing them says why not.
+    /// Executing such a file reports the reason.
     @Test func whatCanNotBeReadIsLeftToTheKernel() throws {
         #expect(ProgramFile.isProgram("/nowhere/program"))
         #expect(ProgramFile.isProgram("/tmp"))

@@ -2,13 +2,13 @@ import Testing
 
 @testable import StrataCore
 
-/// Large blocks go back to the system a piece at a time.
+/// Large blocks are freed in batches.
 @Suite struct ReclaimerTests {
     private func take(_ count: Int, _ reclaimer: Reclaimer) {
         reclaimer.take(.allocate(byteCount: count, alignment: 16), count)
     }
 
-    /// The smallest that isn't kept for a next frame.
+    /// The smallest size that isn't kept for a later frame.
     private let large = SpareBlocks.largest + 1
 
     @Test func aBlockGoesInPieces() {
@@ -53,7 +53,7 @@ import Testing
         #expect(reclaimer.isEmpty)
     }
 
-    /// What is given back is no memory of the process's any more, before the block is
+    /// Pages that were freed don't belong to the process any more, even before the block is
     /// freed.
     @Test func thePagesGoBack() throws {
         let reclaimer = Reclaimer()
@@ -63,7 +63,7 @@ import Testing
         let start = try #require(block.baseAddress)
         reclaimer.take(start, count)
         reclaimer.giveBack()
-        // A page that was given back reads as zero.
+        // A freed page reads as zero.
         #expect(block[count - Reclaimer.batch / 2] == 0)
         #expect(block[count - Reclaimer.batch - 4_096] == 1)
     }

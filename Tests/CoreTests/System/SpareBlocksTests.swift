@@ -2,9 +2,9 @@ import Testing
 
 @testable import StrataCore
 
-/// Blocks of a frame's size are kept for the next frames, as long as these come.
+/// Blocks of a frame's size are kept for later frames, as long as such frames come.
 @Suite struct SpareBlocksTests {
-    /// Of each size that is kept, and one byte to each side of its ends.
+    /// Each kept size, and sizes at both ends of each step.
     static let counts = stride(from: LargeBlocks.least, through: SpareBlocks.largest, by: SpareBlocks.step).flatMap {
         [$0, $0 + 1, $0 + SpareBlocks.step - 1]
     }.filter { $0 <= SpareBlocks.largest }
@@ -46,14 +46,14 @@ import Testing
         #expect(reclaimer.waiting == LargeBlocks.least)
     }
 
-    /// What was kept all the time goes back, and what was wanted stays.
+    /// Blocks that stayed unused are freed, and blocks that were used stay.
     @Test func whatNobodyWantsGoesBack() {
         let reclaimer = Reclaimer()
         let size = LargeBlocks.least
         let blocks = (0..<4).map { _ in reclaimer.allocate(size) }
         for block in blocks { reclaimer.deallocate(block, size) }
         reclaimer.settle()
-        // Before that there were none: all were wanted.
+        // There were none before, so all were in use.
         #expect(reclaimer.spareCount == 4 * size && reclaimer.waiting == 0)
         let wanted = reclaimer.allocate(size)
         reclaimer.deallocate(wanted, size)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimit(.hang))
 struct AdapterChainsTests {
-    /// A leads to B, B to I.
+    /// A leads to B, and B to I.
     private static let adapters: [AppTable.Adapter] = {
         var (a, b) = (AppTable.Adapter(name: "A", to: "B"), AppTable.Adapter(name: "B", to: "I"))
         a.actions = [.init(name: "one", to: "two")]

@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 10: what the bus says of itself.
+/// The protocol's section 10: the bus's descriptions of itself.
 @Suite(.timeLimit(.hang))
 struct DescriptionTests {
     @Test func levelsListsModulesInStartOrder() throws {
@@ -33,7 +33,8 @@ struct DescriptionTests {
                 try tool.asked("bus/levels")["levels"]?.array?.map { $0["reporters"] } ?? []
             }
             #expect(try reporters() == [nil, nil, [["module": "D", "declared": ["C"], "seen": []]]])
-            // Whether it comes there or not: it was meant to. What a level forbids was not.
+            // A report counts whether or not it arrives, because it was meant to. A report that a
+            // level forbids doesn't count.
             let sender = try bus.module("D")
             for target in ["F", "E", "F", "D", "A"] {
                 let id = try sender.report("x", to: target)
@@ -88,7 +89,7 @@ struct DescriptionTests {
         }
     }
 
-    /// Of its own processes the launcher knows it over all brokers' lives.
+    /// The launcher knows the numbers of its own processes across the lives of all brokers.
     @Test func restartsAndStartsAreTheLaunchersWord() throws {
         let table = AppTable.testing(.eager("Login", rank: 1))
         try MemoryBus.run(table) { bus in
@@ -102,12 +103,12 @@ struct DescriptionTests {
                         "spawnedAt": .integer(startedAt * 1_000), "restarts": .integer(restarts),
                     ])
             }
-            // A broker that was started again, and a module that was there before.
+            // The broker was started again, and the module was there before.
             try vouch("one", restarts: 3, startedAt: 86_400_000)
             let peer = try bus.connect("Login")
             try peer.hello("Login", ["token": "one", "resumed": true])
             #expect(try login()?["restarts"] == 3 && login()?["startedAt"] == 86_400_000)
-            // It lost its connection alone.
+            // It has lost only its connection.
             peer.close()
             try bus.waitUntil("Login", is: "restarting")
             #expect(try login()?["startedAt"] == .null)
@@ -116,7 +117,7 @@ struct DescriptionTests {
         }
     }
 
-    /// Also where none of its processes came as far as to say hello.
+    /// Even if none of its processes came as far as hello.
     @Test func aModuleThatFailsSaysHowOftenItWasStarted() throws {
         try MemoryBus.run(.testing(.eager("Login", rank: 1))) { bus in
             try bus.launcher().asked(
@@ -224,7 +225,7 @@ struct DescriptionTests {
             for code in ["Test.lost", "Test.found", "failed", "unavailable"] {
                 let id = try caller.call("Test/act")
                 try callee.fail(try callee.expectCall("Test/act"), code, "no")
-                // Of the bus's codes a callee may send a few.
+                // A callee may send only a few of the bus's codes.
                 try caller.expectError(to: id, code == "unavailable" ? "failed" : code)
             }
             try caller.refused("None/act", with: "unknown-interface")

@@ -4,11 +4,12 @@ import Testing
 
 @testable import StrataBus
 
-/// The same events give the same bytes: nothing that goes out depends on the order of a
-/// hashed collection, which each process has another one of.
+/// The same events give the same bytes. No output depends on the order of a hashed collection,
+/// which differs in each process.
 @Suite(.timeLimit(.hang))
 struct DeterminismTests {
-    /// What a broker, a process of its own, answers where it may name a few of many.
+    /// Returns the answers of a broker in its own process, to questions for which it may name a
+    /// few of many.
     private func answers() throws -> [String] {
         var table = AppTable.testing([.manual("Ant"), .manual("Bee")])
         table.limits.interfaces = 2_000
@@ -41,7 +42,7 @@ struct DeterminismTests {
         let (one, other) = (try answers(), try answers())
         for (mine, others) in zip(one, other) { #expect(mine == others) }
         #expect(one.count == other.count && one.count == 24)
-        // Of 1,500 names those are looked at first that stand beside it.
+        // Of the 1,500 names, those next to the wanted one are compared first.
         #expect(one[0].hasSuffix("did you mean Many0010 or Many0000 or Many0001?"), "\(one[0])")
     }
 }

@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// What a peer that means harm, or dies at the worst moment, can't do.
+/// What a peer can't do if it is malicious, or dies at the worst moment.
 @Suite(.timeLimit(.hang))
 struct HostilePeerTests {
     @Test func callToItselfBeforeGarbageEndsThePeerAlone() throws {
@@ -23,7 +23,7 @@ struct HostilePeerTests {
             let caller = try bus.module("Cat")
             let open = try caller.call("Own/hang", nil, ["deadline": 60_000])
             try callee.expectCall("Own/hang")
-            // It doesn't read the answers to what it sends, and goes.
+            // It doesn't read the answers to what it sends, and closes.
             callee.isPaused = true
             let pings = (0..<20_000).flatMap {
                 FrameBytes.frame(Array(#"{"kind":"call","id":\#($0 + 1_000),"to":"bus/ping"}"#.utf8))
@@ -46,7 +46,7 @@ struct HostilePeerTests {
             try callee.send(bytes: FrameBytes.lengths(frame: 2, header: 0))
             try caller.expectError(to: open, "died", ran: "maybe")
             callee.isPaused = false
-            // It began, so it came whole, and the farewell behind it.
+            // Its sending had begun, so it arrives whole, and the farewell after it.
             try callee.expectCall("Own/large")
             try callee.expectEnd("bad-frame")
         }
@@ -97,7 +97,8 @@ struct HostilePeerTests {
             let peer = try bus.module("Ant")
             let tool = try bus.operator()
             peer.isPaused = true
-            // As many as the kernel and the queue hold, and no more, are read.
+            // The broker reads only as many frames as the kernel and the queue can hold answers
+            // to.
             let frame = FrameBytes.frame(Array(#"{"kind":"nonsense","id":1}"#.utf8))
             #expect(throws: (any Error).self) {
                 for _ in 0..<400 {

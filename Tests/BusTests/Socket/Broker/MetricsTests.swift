@@ -2,8 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `bus/metrics`: the broker asks a module at `module/metrics`, and passes on what
-/// it says.
+/// `bus/metrics`: the broker asks a module with `module/metrics`, and passes on the answer.
 @Suite(.timeLimit(.hang))
 struct MetricsTests {
     private let ant: JSON = ["module": "Ant"]
@@ -14,7 +13,7 @@ struct MetricsTests {
             let id = try bus.operator().call("bus/metrics", ant, ["trace": "00-1-2-01", "deadline": 700])
             let asked = try module.expectCall("module/metrics", nil, ["from": "bus", "trace": "00-1-2-01"])
             #expect(try #require(asked["deadline"]?.integer) <= 700)
-            // The same bytes: what the broker can't read, it need not.
+            // The same bytes: the broker need not be able to read them.
             try module.send(header: #"{"kind":"reply","id":\#(asked.id)}"#, body: #"{ "a" : 1.50 } not JSON"#)
             let reply = try bus.operator().next()
             #expect(reply.matches(["kind": "reply", "id": .integer(Int64(id))]))
@@ -57,7 +56,7 @@ struct MetricsTests {
                 if deadline == 0 { try asking.cancel(id) }
                 try asking.expectError(to: id, deadline == 0 ? "cancelled" : "deadline-exceeded", ran: "maybe")
                 try module.expect(["kind": "cancel", "id": asked.number])
-                // What it says now is nobody's any more.
+                // Its answer now belongs to no request.
                 try module.reply(to: asked)
                 try asking.expectNothing()
             }
@@ -81,7 +80,7 @@ struct MetricsTests {
             let module = try bus.module("Ant")
             let asking = try bus.operator()
             asking.isPaused = true
-            // The queue is not empty where answers wait in it that the kernel doesn't take.
+            // The queue is not empty if answers wait in it that the kernel doesn't take.
             let first = try asking.call("bus/metrics", ant)
             let second = try asking.call("bus/metrics", ant)
             let large = JSON.filler(4 << 20)
@@ -105,7 +104,7 @@ struct MetricsTests {
             let token = try bus.vouch(for: "Login")
             let module = try bus.provider("Login", "Login", ["token": .string(token)])
             module.answersLifecycle = false
-            // Asked all the time, and stopped all the same.
+            // It is asked all the time, and is stopped all the same.
             var isStopped = false
             for _ in 0..<20 where !isStopped {
                 let time = try bus.operator().call("Clock/never", nil, ["deadline": 100])

@@ -5,17 +5,18 @@ import Testing
 
 @testable import StrataBus
 
-/// The protocol's section 10: `monitor`, what passes and what is refused.
+/// The protocol's section 10: `monitor`, which shows what passes and what is refused.
 @Suite(.timeLimit(.hang))
 struct MonitorTests {
-    /// What a tool was sent until now, also by its monitors: they are sent frames later,
-    /// and in their order. So when one that was opened last has its first, the others
-    /// have all that passed before.
+    /// Returns everything that a tool was sent until now, including the frames of its monitors.
+    ///
+    /// Monitors get frames later than others, but in order. So once a monitor that was opened
+    /// last has its first frame, the other monitors have all earlier frames.
     private func drain(_ tool: RawPeer) throws -> [ReceivedFrame] {
         let last = try tool.call("bus/monitor", ["name": "test.last"], ["credit": 1])
         var frames: [ReceivedFrame] = []
         repeat {
-            // It is missed where the ring is full.
+            // The broadcast is missed if the ring is full.
             try tool.broadcast("test.last", nil, ["level": "basic"])
             frames += try tool.drain()
         } while !frames.contains { $0.isPartial && $0.id == last }
@@ -25,14 +26,14 @@ struct MonitorTests {
         return frames + (try tool.drain())
     }
 
-    /// What a monitor was told until now, its own tool's frames left out.
+    /// Returns the frames that a monitor got until now, without those of its own tool.
     private func told(_ tool: RawPeer, _ id: UInt64) throws -> [JSON] {
         try drain(tool).filter { $0.isPartial && $0.id == id }.map(\.json).filter {
             $0["from"]?.string != "operator" && $0["to"]?.string != "operator"
         }
     }
 
-    /// The frames in short: `call Bee → Test/act, overloaded`.
+    /// Returns the frames in short, like `call Bee → Test/act, overloaded`.
     private func lines(_ tool: RawPeer, _ id: UInt64) throws -> [String] {
         line(try told(tool, id))
     }
@@ -75,7 +76,7 @@ struct MonitorTests {
                 ["kind": "error", "from": "Ant", "to": "Bee", "code": "Ant.tired", "bytes": 3],
             ]
             #expect(told.count == expected.count)
-            // The answers say whose they are.
+            // The answers name their request.
             #expect(Set(told.map { $0["id"]?.integer }) == [Int64(asked.id)])
             for (frame, pattern) in zip(told, expected) {
                 #expect(frame.matches(pattern), "\(frame)")
@@ -208,8 +209,8 @@ struct MonitorTests {
         }
     }
 
-    /// Not where brokers are replaced: who is read first, of two peers whose frames
-    /// are both there, is another then.
+    /// Disabled if brokers are replaced. If the frames of two peers are both there, their order
+    /// differs then.
     @Test(.disabled(if: TestBus.isHandedOverEachRound))
     func cancelsAndCreditsAndMonitorsThemselvesAreNeverTold() throws {
         try TestBus.run(.sixModules()) { bus in
@@ -230,7 +231,7 @@ struct MonitorTests {
             try other.cancel(second)
             try other.expectError(to: second, "cancelled")
             let frames = try drain(tool).filter { $0.isPartial && $0.id == id }.map(\.json)
-            // What ends the test's wait comes last.
+            // The frame that ends the test's wait comes last.
             #expect(
                 line(frames).prefix { !$0.hasSuffix("test.last") } == [
                     "call Bee → Test/act", "error bus → Bee, cancelled",
@@ -338,7 +339,7 @@ struct MonitorTests {
             ] {
                 try tool.refused("bus/monitor", params, with: "bad-params")
             }
-            // No params at all: every frame.
+            // Without params, every frame is shown.
             try tool.call("bus/monitor")
             try bus.module("Ant").broadcast("n")
             try tool.find(["kind": "reply", "more": true], body: ["kind": "broadcast"])
@@ -388,7 +389,8 @@ struct MonitorTests {
         }
     }
 
-    /// More than there is room for, in one go: what is left out is counted, to the last.
+    /// More frames than there is room for, at once. All that are left out are counted, up to the
+    /// last one.
     @Test func whatTheRingHasNoRoomForIsCounted() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
@@ -404,7 +406,7 @@ struct MonitorTests {
             let frames = try drain(tool).filter { $0.isPartial && $0.id != other }
             let missed = frames.reduce(0) { $0 + ($1.json["missed"]?.integer ?? 0) }
             #expect(frames.allSatisfy { $0.id == id && $0["missed"] == $0.json["missed"] })
-            // What was missed at the end is told with the next frame.
+            // Frames that were missed at the end are reported with the next frame.
             try ant.broadcast("n")
             let last = try #require(try told(tool, id).first)
             #expect(Int64(frames.count) + missed + (last["missed"]?.integer ?? 0) == 30_001)
@@ -431,7 +433,7 @@ struct MonitorTests {
         }
     }
 
-    /// Nothing waits for a monitor that ended, whoever takes its place.
+    /// No frame waits for a monitor that has ended, whichever monitor takes its place.
     @Test func theNextMonitorGetsNothingOfTheLastOnes() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")

@@ -5,11 +5,11 @@ import Testing
 
 @testable import StrataBus
 
-/// What a monitor costs others, counted: a note while a frame is handled, and a bounded
-/// piece of formatting in a round of the loop.
+/// The cost of a monitor for other peers, counted: one note while a frame is handled, and a
+/// bounded batch of formatting in a round of the loop.
 @Suite(.timeLimit(.hang))
 struct MonitorTurnTests {
-    /// A broker on this thread, a module that broadcasts and a tool that monitors.
+    /// A broker on this thread, a module that broadcasts, and a tool that monitors.
     private final class Scene {
         let loop: Loop
         let broker: Broker
@@ -65,7 +65,7 @@ struct MonitorTurnTests {
         var monitor: Monitor { broker.bus.monitors.monitors[0] }
         var sent: Int { 100_000 - Int(monitor.call.pointee.stream.credit) }
 
-        /// What each round formats from now on, until a turn is done.
+        /// Returns how much each round formats from now on, until a turn is done.
         func piecesOfATurn() throws -> [Int] {
             var pieces: [Int] = []
             var rounds = 0
@@ -82,7 +82,7 @@ struct MonitorTurnTests {
             return pieces
         }
 
-        /// Somebody light is there, for as long as the test takes.
+        /// Simulates a light peer, for as long as the test takes.
         func haveALightPeer() {
             var pace = TurnShares.Pace()
             let now = Loop.nanoseconds + 3_600_000_000_000
@@ -99,7 +99,7 @@ struct MonitorTurnTests {
         try scene.broadcast(400)
         #expect(scene.sent == before, "frames were formatted while others were handled")
         #expect(scene.broker.bus.monitors.ring?.count == 400 && scene.monitor.promised == 400)
-        // All of them in one turn, in pieces.
+        // All of them are formatted in one turn, in batches.
         let pieces = try scene.piecesOfATurn()
         #expect(pieces.reduce(0, +) == 400 && scene.monitor.promised == 0)
         #expect(pieces.allSatisfy { $0 <= NoteTurns.batch }, "\(pieces)")
@@ -128,7 +128,7 @@ struct MonitorTurnTests {
         defer { scene.end() }
         let body = "[" + String(repeating: "1,", count: 4_000) + "1]"
         try scene.broadcast(3, body)
-        // More values than a turn has work for: one is read in it.
+        // The body has more values than a turn may read, so a turn reads only one body.
         #expect(try scene.piecesOfATurn().filter { $0 > 0 } == [1])
     }
 

@@ -3,8 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 11: the orderly end, in this process and of the
-/// daemon at SIGTERM.
+/// The protocol's section 11: the orderly end, in this process, and of the daemon at SIGTERM.
 @Suite(.timeLimit(.hang))
 struct ShutDownTests {
     @Test func tearDownGoesInReverseOrderEqualsAtOnce() throws {
@@ -80,7 +79,7 @@ struct ShutDownTests {
             let sender = try bus.module("Ant")
             for _ in 0..<10 { #expect(try sender.recipients(ofBroadcast: "news", .filler(100_000)) == 1) }
             slow.answersLifecycle = false
-            // It never reads its tearDown; its row gives it 300 ms.
+            // It never reads its tearDown; its row allows 300 ms.
             slow.close()
             bus.beginShutDown()
             try bus.waitUntilEnded()
@@ -102,13 +101,13 @@ struct ShutDownTests {
         }
     }
 
-    /// Whoever stops a service may say so twice.
+    /// A service may be told to stop twice.
     @Test func signalsThatComeWhileItEndsDontKillIt() throws {
         for _ in 0..<10 {
             try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
                 _ = try bus.operator()
                 let pid = try #require(bus.brokerPID)
-                // Until it has ended, and as a zombie takes no notice.
+                // Send signals until it has ended and is a zombie, which ignores them.
                 for _ in 0..<2_000 {
                     kill(pid, SIGTERM)
                     sched_yield()

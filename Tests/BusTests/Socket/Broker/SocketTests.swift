@@ -5,8 +5,7 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// The protocol's section 1: the socket that a broker makes, and what it
-/// refuses to replace.
+/// The protocol's section 1: the socket that a broker makes, and what it refuses to replace.
 @Suite(.timeLimit(.hang))
 struct SocketTests {
     private func start(at path: String) throws {
@@ -33,7 +32,7 @@ struct SocketTests {
                 return
             }
             #expect(message.contains(bus.path))
-            // The live one is unharmed.
+            // The live broker is unharmed.
             _ = try bus.module("Ant")
         }
     }

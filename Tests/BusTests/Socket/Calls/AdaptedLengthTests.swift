@@ -2,14 +2,14 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// What the broker makes of a frame on its way is within a frame's limit too: a frame of the
-/// broker's has at most 1 KiB more than one that it takes.
+/// A frame that the broker changes on its way is limited, too. The broker's frames may have at
+/// most 1 KiB more than the frames that it accepts.
 @Suite(.timeLimit(.minutes(1)))
 struct AdaptedLengthTests {
     private static let frame = 2_000
     private static let most = frame + 1_024
     private static let names = (0..<40).map { "m\($0)" }
-    /// Forty members with short names, which get long ones.
+    /// Forty members with short names, which are renamed to long ones.
     private static let short = JSON.object(names.map { .init($0, 1) })
 
     private static let table = AppTable.testing(
@@ -37,7 +37,7 @@ struct AdaptedLengthTests {
             let error = try caller.refused("NoteLogin/show", Self.short, with: "too-large")
             #expect(error.message.contains("limits.frame"), "\(error)")
             try owner.expectNothing()
-            // The connection stays, and what is renamed and fits passes.
+            // The connection stays, and a renamed body that fits passes.
             let fewer = JSON.object(Array(Self.short.object?.prefix(10) ?? []))
             try caller.call("NoteLogin/show", fewer)
             #expect(try owner.expectCall("Login/show").json.object?.count == 10)
@@ -49,7 +49,8 @@ struct AdaptedLengthTests {
         try run { owner, caller in
             let id = try caller.call("NoteLogin/show", [:])
             let call = try owner.expectCall("Login/show")
-            // The caller's names are the longer ones where the adapter is turned round.
+            // For a result, the owner uses the short names, and the caller would get the long
+            // ones.
             try isPartial ? owner.partialReply(to: call, Self.short) : owner.reply(to: call, Self.short)
             let error = try caller.expectError(to: id, "too-large", ran: "yes")
             #expect(error.message.contains("limits.frame"), "\(error)")
@@ -58,7 +59,7 @@ struct AdaptedLengthTests {
         }
     }
 
-    /// Escapes are longer as JSON than in a URL.
+    /// Escapes are longer in JSON than in a URL.
     @Test func aURLWhoseParamsNoFrameHoldsIsABadURL() throws {
         try run { owner, caller in
             let behind = "#" + String(repeating: "f", count: 450)

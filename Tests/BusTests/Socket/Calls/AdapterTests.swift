@@ -2,11 +2,11 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// Adapters: a required interface met by another, provided one.
+/// Adapters: one interface is required, and another one is provided.
 @Suite(.timeLimit(.hang))
 struct AdapterTests {
-    /// `NoteLogin` asks for what `Login` provides, under other names; `Plain`
-    /// asks for `NoteLogin`.
+    /// `NoteLogin` offers what `Login` provides under other names, and `Plain` offers what
+    /// `NoteLogin` does.
     private static func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         AppTable.testing(
             .manual("Owner", provides: ["Login"]), .manual("Notes", rank: 2), .manual("Other", rank: 2)
@@ -104,7 +104,7 @@ struct AdapterTests {
             try observer.expectNotice("login.done", 1)
             try observer.expectNotice("note.loginFinished", 1)
             try observer.expectNotice("plain.finished", 1)
-            // Nobody else's is renamed, and no report is.
+            // Broadcasts of other modules are not renamed, and reports are not.
             #expect(try bus.module("Other").recipients(ofBroadcast: "login.done") == 0)
             let report = try observer.report("login.done", to: "Notes")
             try observer.reply(to: try observer.expectNotice("login.done"))
@@ -143,7 +143,7 @@ struct AdapterTests {
         }
     }
 
-    /// An instance keeps the provider's name, and that one isn't declared.
+    /// An instance keeps the provider's name, which isn't declared.
     @Test func anInstanceOfARequiredNameIsItsCreatorsToCall() throws {
         let table = Self.table {
             $0.calls = .declared

@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 8: what ends or changes while the authorizer is asked.
+/// The protocol's section 8: what may end or change while the authorizer is asked.
 @Suite(.timeLimit(.hang))
 struct AuthorizationMeanwhileTests: AuthorizationSuite {
     // MARK: the call's end while the authorizer is asked
@@ -74,13 +74,13 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    /// A credit begins the step anew, for the authorizer too.
+    /// A credit restarts the step, for the authorizer too.
     @Test func creditGivenWhileAskedGivesTheAuthorizerTimeToo() throws {
         try run { bus, cast in
             let id = try cast.hand.call("Shop/buy", nil, ["deadline": 4_000, "credit": 1])
             let asked = try cast.gate.expectCall("Guard/authorize")
             for _ in 0..<2 {
-                // Calls that nobody answers are the clock: 5 s in all.
+                // Unanswered calls serve as the clock: 5 s in all.
                 let clock = try bus.operator().call("Guard/hang", nil, ["deadline": 2_500])
                 try cast.gate.expectCall("Guard/hang")
                 try bus.operator().expectError(to: clock, "deadline-exceeded")
@@ -96,9 +96,9 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
 
     // MARK: what changes while the authorizer is asked
 
-    /// Runs a bus whose `Shop` the launcher can start, and has gone while its call waits
+    /// Runs a bus whose `Shop` the launcher can start, and which has ended while its call waits
     /// for the authorizer.
-    /// - Parameter body: the call's.
+    /// - Parameter body: the body of the call.
     private func runWhileShopIsAway(
         _ body: JSON? = nil,
         _ test: (_ bus: TestBus, _ gate: RawPeer, _ hand: RawPeer, _ id: UInt64, _ asked: ReceivedFrame) throws -> Void
@@ -169,7 +169,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
             try cast.gate.reply(to: asked, ["allow": true])
             try cast.shop.reply(to: try cast.shop.expectCall("\(name)/pay"))
             try cast.hand.expectReply(to: first)
-            // One that ends meanwhile is gone.
+            // An instance that ends meanwhile no longer exists.
             let second = try cast.hand.call("\(name)/pay")
             let again = try cast.gate.expectCall("Guard/authorize")
             try cast.hand.asked("bus/release", created)

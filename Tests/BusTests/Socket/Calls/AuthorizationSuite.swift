@@ -1,8 +1,8 @@
 import StrataCore
 import StrataTesting
 
-/// What tests of section 8 have in common: `Gate` is the authorizer, `Shop` has an
-/// action with `auth: true`, `Hand` calls it.
+/// The part that the tests of section 8 share: `Gate` is the authorizer, `Shop` has an action
+/// with `auth: true`, and `Hand` calls it.
 protocol AuthorizationSuite {}
 
 /// The authorizer, the owner of `Shop/buy`, and a caller.
@@ -28,7 +28,7 @@ extension AuthorizationSuite {
         }
     }
 
-    /// Runs a bus with all three.
+    /// Runs a bus with all three modules.
     func run(
         _ change: (inout AppTable) -> Void = { _ in }, _ test: (TestBus, AuthorizationCast) throws -> Void
     ) throws {
@@ -41,7 +41,7 @@ extension AuthorizationSuite {
         }
     }
 
-    /// A module of a row that the launcher starts.
+    /// Connects a module whose row the launcher starts.
     func arrive(_ bus: TestBus, _ name: String, _ hello: JSON) throws -> RawPeer {
         let token = try bus.vouch(for: name)
         return try bus.module(name, .object([.init("token", .string(token))] + (hello.object ?? [])))

@@ -26,7 +26,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    /// A `meta` has 4,096 bytes at most, of the bus too.
+    /// A `meta` has at most 4,096 bytes, even the bus's own.
     @Test func anOpenWhoseURLIsTooLongToBeAskedAboutIsUnauthorized() throws {
         try run { _, cast in
             let longest = "test://shop/buy/" + String(repeating: "a", count: 3_900)
@@ -150,7 +150,7 @@ struct AuthorizationTests: AuthorizationSuite {
             let hand = try bus.module("Hand")
             try hand.call("Guard/unlock")
             try gate.expectCall("Guard/unlock", nil, ["from": "Hand"])
-            // Another interface of the same module is.
+            // Another interface of the same module is checked.
             let id = try hand.call("Vault/open")
             let asked = try gate.expectCall("Guard/authorize", nil, ["from": "bus"])
             try gate.reply(to: asked, ["allow": true])
@@ -170,7 +170,7 @@ struct AuthorizationTests: AuthorizationSuite {
                 try peer.expectError(to: id, "forbidden", ran: "no")
             }
             try cast.gate.expectNothing()
-            // Trusted, and not skipping, is asked for.
+            // A trusted module that doesn't skip the authorizer is checked.
             try trusted.call("Shop/buy")
             try cast.gate.expectCall("Guard/authorize")
             try cast.shop.expectNothing()

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 8: the order of calls that are asked for, who is waited for, and how
-/// much may wait.
+/// The protocol's section 8: the order of checked calls, what they wait for, and how much may
+/// wait.
 @Suite(.timeLimit(.hang))
 struct AuthorizationWaitingTests: AuthorizationSuite {
     @Test func aCallThatWaitsTakesItsPlaceWhenAllowedAndDelaysNoOther() throws {
@@ -77,7 +77,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
         }
     }
 
-    /// Section 11: else the start would wait for itself.
+    /// Section 11: otherwise the start would wait for itself.
     @Test func theAuthorizersOwnSetUpCannotWaitForIt() throws {
         try MemoryBus.run(table()) { bus in
             let shop = try bus.module("Shop", Self.offer)
@@ -93,12 +93,12 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
 
     @Test func bytesThatWaitForTheAuthorizerAreCountedToTheirSender() throws {
         try run({ $0.limits.held = 100_000 }) { bus, cast in
-            // One alone may exceed it.
+            // A single one may exceed the limit.
             let large = try cast.hand.call("Shop/buy", .filler(200_000))
             let asked = try cast.gate.expectCall("Guard/authorize")
             let error = try cast.hand.refused("Shop/buy", 1, with: "overloaded")
             #expect(error.message.contains("Hand"))
-            // Neither other callers nor other calls are concerned.
+            // Other callers and other calls are not affected.
             let other = try bus.module("Hand2")
             try other.call("Shop/buy", 2)
             try cast.gate.expectCall("Guard/authorize", 2)

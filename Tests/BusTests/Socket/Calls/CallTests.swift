@@ -55,7 +55,7 @@ struct CallTests {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
-            // All at once, so that none has some of its time behind it.
+            // All are sent at once, so that none has used up some of its time.
             let calls = [(901, 90), (902, 30), (903, 60)].map { (id: JSON, deadline: JSON) in
                 FrameBytes.frame(["kind": "call", "id": id, "to": "Test/act", "deadline": deadline])
             }
@@ -105,7 +105,7 @@ struct CallTests {
         }
     }
 
-    /// Calls to a module that reads nothing, more than the kernel takes.
+    /// Calls a module that reads nothing, with more bytes than the kernel takes.
     private func fill(_ caller: RawPeer, _ count: Int = 12) throws -> [UInt64] {
         let ids = try (0..<count).map { _ in try caller.call("Test/act", .filler(100_000)) }
         try caller.asked("bus/ping")
@@ -122,7 +122,7 @@ struct CallTests {
             let answers = try ids.map { try caller.expectError(to: $0, "died") }
             #expect(answers.first?.ran == "maybe")
             #expect(answers.last?.ran == "no")
-            // Delivered ones come first, and none after one that was not.
+            // First come the delivered calls, and none of them after an undelivered one.
             let verdicts = answers.map(\.ran)
             #expect(verdicts == verdicts.filter { $0 == "maybe" } + verdicts.filter { $0 == "no" })
         }
@@ -230,7 +230,7 @@ struct CallTests {
             callee.isPaused = true
             let ids = try fill(caller)
             #expect(try caller.expectError(to: ids[11], "overloaded", ran: "no").message.contains("Ant"))
-            // Third parties are not slowed.
+            // Third parties are not slowed down.
             try bus.module("Cat").expectNothing()
         }
     }
@@ -258,7 +258,7 @@ struct CallTests {
                     #expect(error.message.contains("middle") && error.message.contains("topout"))
                     try callee.expectNothing()
                 }
-                // An operator is bound by no policy.
+                // No policy binds an operator.
                 try tool.call("Of\(name)/act")
                 try callee.expectCall("Of\(name)/act", nil, ["from": "operator"])
             }
@@ -274,7 +274,7 @@ struct CallTests {
             let callee = try bus.provider("Ant", "Test", ["observes": ["news"]])
             try bus.module("Bee").call("Test/act")
             try callee.expectCall("Test/act")
-            // hello's requires don't count.
+            // The `requires` of hello don't count.
             let other = try bus.module("Bee2", ["requires": ["Test"]])
             try other.refused("Test/act", with: "undeclared")
             let report = try other.report("news", to: "Ant")

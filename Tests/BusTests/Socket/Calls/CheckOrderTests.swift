@@ -2,12 +2,12 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 6: a call is judged in one order, and the first
-/// check that it fails is told.
+/// The protocol's section 6: a call is checked in a fixed order, and the first failed check is
+/// reported.
 @Suite(.timeLimit(.hang))
 struct CheckOrderTests {
-    /// Ant and its interfaces come where a case is about a live owner; Late is
-    /// of a later level, and nobody starts it.
+    /// Ant connects only for cases with a live owner. Late is of a later level and is never
+    /// started.
     private static let table = AppTable.testing(
         .manual("Ant", rank: 1, provides: ["Here"]), .manual("Absent", rank: 1, provides: ["Gone", "Wanted"]),
         .manual("Late", rank: 2, provides: ["Later"]), .manual("Bee", rank: 1) { $0.requires = ["Here", "Wanted"] }
@@ -15,8 +15,7 @@ struct CheckOrderTests {
 
     private static let here: JSON = ["interfaces": ["Here": ["actions": ["act": [:], "guarded": ["auth": true]]]]]
 
-    /// Each destination fails the check of its code and all that come later,
-    /// as far as they go together.
+    /// Each destination fails the check of its code and, as far as possible, all later checks.
     @Test func theFirstCheckThatFailsIsTold() throws {
         try TestBus.run(Self.table) { bus in
             let owner = try bus.module("Ant", Self.here)
@@ -31,8 +30,8 @@ struct CheckOrderTests {
         }
     }
 
-    /// The checks that the bus makes where it takes a place stand in the judge's order too:
-    /// behind the action the request, then its parent, then the authorizer.
+    /// The bus makes some checks only when it takes a place. They keep the judge's order, too:
+    /// after the action the request, then its parent, then the authorizer.
     @Test func placesAreTakenInTheJudgesOrder() throws {
         var table = Self.table
         table.limits.calls = 1
@@ -62,7 +61,7 @@ struct CheckOrderTests {
         }
     }
 
-    /// Its own interfaces need no declaration, and operators none at all.
+    /// A module's own interfaces need no declaration, and operators need none at all.
     @Test func ownInterfacesAndOperatorsAreFreeOfTheDeclaration() throws {
         try MemoryBus.run(Self.table) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Here": [:], "More": [:]]])

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 12: an error that reaches a peer has a message, also where the module
-/// that sent it gave none.
+/// The protocol's section 12: an error that reaches a peer has a message, even if the module sent
+/// none.
 @Suite(.timeLimit(.minutes(1)))
 struct ErrorMessageTests {
     private static let errors: [JSON] = [
@@ -23,7 +23,8 @@ struct ErrorMessageTests {
         }
     }
 
-    /// A header of the broker's has at most 1 KiB more than one that it takes, escapes counted.
+    /// The broker's headers may have at most 1 KiB more than the headers that it accepts,
+    /// counting escapes.
     @Test(arguments: [1_024, 16 << 10] as [UInt32])
     func aMessageOfTheBrokersFitsIntoAHeader(limit: UInt32) throws {
         try MemoryBus.run(.sixModules { $0.limits.header = limit }) { bus in
@@ -36,7 +37,7 @@ struct ErrorMessageTests {
         }
     }
 
-    /// Its own stays as it is.
+    /// A message of the module's own stays as it is.
     @Test func aMessageIsForwardedAsItIs() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")

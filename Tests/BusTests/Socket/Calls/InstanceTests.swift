@@ -25,7 +25,7 @@ struct InstanceTests {
         }
     }
 
-    /// A module of a row that the launcher starts.
+    /// Connects a module whose row the launcher starts.
     private func arrive(_ bus: TestBus, _ name: String = "Store") throws -> RawPeer {
         let token = try bus.vouch(for: name)
         return try bus.module(name, .object([.init("token", .string(token))] + (Self.offer.object ?? [])))
@@ -87,7 +87,7 @@ struct InstanceTests {
             ] {
                 try hand.refused(to, with: "unknown-instance")
             }
-            // The list of actions is looked at before.
+            // The list of actions is checked first.
             try hand.refused("Cart#99999/take", with: "unknown-action")
             try store.expectNothing()
         }
@@ -113,7 +113,7 @@ struct InstanceTests {
             let other = try create(hand)
             #expect(try hand.asked("bus/release", released(cart)) == [:])
             let told = try store.expectCall("module/released", released(cart), ["from": "bus"])
-            // Whatever it answers.
+            // Its answer doesn't matter.
             try store.fail(told, "unknown-action")
             try hand.refused("\(cart)/add", with: "unknown-instance")
             try hand.refused("bus/release", released(cart), with: "unknown-instance")
@@ -123,7 +123,8 @@ struct InstanceTests {
         }
     }
 
-    /// What its owner keeps for it must end, so it isn't enough that a deadline ends the call.
+    /// The owner must free what it keeps for the instance, so ending the call by a deadline isn't
+    /// enough.
     @Test func anOwnerThatReadsLateIsToldAllTheSame() throws {
         try run {
             $0.startup = 500
@@ -174,7 +175,7 @@ struct InstanceTests {
             try store.expect(["kind": "cancel", "id": call.number])
             for index in [0, 2, 3] { try store.expectCall("module/released", released(names[index])) }
             try store.expectNothing()
-            // They are not the next one's of that name.
+            // The next module of that name doesn't get the instances.
             try bus.waitUntil("Hand", is: "absent")
             let next = try bus.module("Hand")
             try next.refused("\(names[0])/add", with: "unknown-instance")
@@ -193,7 +194,7 @@ struct InstanceTests {
             let next = try bus.module("Store", Self.offer)
             try hand.refused("\(cart)/add", with: "unknown-instance")
             try hand.refused("bus/release", released(cart), with: "unknown-instance")
-            // They no longer count to their creator.
+            // Ended instances no longer count for their creator.
             let other = try create(hand)
             #expect(other != cart)
             hand.close()
@@ -266,7 +267,7 @@ struct InstanceTests {
             try store.refused(
                 "bus/register", ["interfaces": ["Bag": ["instances": "multiple"]], "urls": other], with: "bad-params")
             try store.asked("bus/register", ["interfaces": ["Bag": [:]], "urls": other])
-            // Nor can one become such.
+            // Nor can such an interface become multiple.
             try store.refused("bus/register", ["interfaces": ["Bag": ["instances": "multiple"]]], with: "bad-params")
         }
         let mapped = table { $0.modules[0].urls = [.init(host: "shop", path: "/", to: "Cart/add")] }
@@ -339,7 +340,7 @@ struct InstanceTests {
             let cart = try hand.expectReply(to: id).json["instance"]?.string ?? ""
             try hand.call("\(cart)/add")
             try store.expectCall("\(cart)/add")
-            // Nothing was created for those that went.
+            // Nothing was created for the requests that were given up.
             try hand.asked("bus/release", released(cart))
             try store.expectCall("module/released", released(cart))
             try hand.expectNothing()
@@ -379,7 +380,7 @@ struct InstanceTests {
         }
     }
 
-    /// Section 11: else the start would wait for itself.
+    /// Section 11: otherwise the start would wait for itself.
     @Test func createInSetUpCannotWaitForAModuleThatIsNotReady() throws {
         try MemoryBus.run(table()) { bus in
             let store = try bus.connect("Store")
@@ -394,7 +395,7 @@ struct InstanceTests {
         }
     }
 
-    /// What a session registered is gone with it; the next one's is meant then.
+    /// A session's registrations end with it, so the next session's are used.
     @Test func aCreateThatWaitsIsAnsweredByTheNextSession() throws {
         let rows = AppTable.testing(.eager("Store"), .manual("Hand", rank: 2))
         try MemoryBus.run(rows) { bus in

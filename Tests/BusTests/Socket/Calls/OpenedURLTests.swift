@@ -53,12 +53,12 @@ struct OpenedURLTests {
             })
         try MemoryBus.run(table) { bus in
             let peer = try bus.provider("Ant", "Shop")
-            // What a row maps is its module's, live or not.
+            // A row's URLs belong to its module, live or not.
             let rows: JSON = ["urls": [["host": "row", "path": "/%61/:other", "to": "Shop/show"]]]
             try peer.refused("bus/register", rows, with: "forbidden")
             let twice: JSON = ["urls": [Self.shop("/:a"), Self.shop("/:b")]]
             try peer.refused("bus/register", twice, with: "name-taken")
-            // The host in any case, a segment escaped or not.
+            // The host in any case, and a segment escaped or not.
             let again: JSON = [
                 "urls": [Self.shop("/p"), ["host": "SHOP", "path": "/%70", "to": "Shop/show"]]
             ]
@@ -91,7 +91,7 @@ struct OpenedURLTests {
             try other.refused("bus/unregister", ["urls": [rows]], with: "forbidden")
             try owner.asked("bus/unregister", ["urls": [Self.shop("/:b")]])
             try other.expectError(to: try other.open("test://shop/7"), "unknown-host", ran: "no")
-            // The interface stays without it.
+            // The interface stays without its URL.
             try other.call("Shop/show")
             try owner.expectCall("Shop/show")
         }
@@ -109,7 +109,7 @@ struct OpenedURLTests {
             let caller = try bus.module("Ant")
             let can = try caller.asked("bus/canOpen", ["url": "test://shop/7"])
             #expect(can == ["open": true, "to": "Shop/show", "module": "Shop"])
-            // Asking alone starts nobody.
+            // Asking alone starts no module.
             try launcher.expectNothing()
             let id = try caller.open("test://shop/7?a=1")
             let start = try launcher.expectCall("launcher/start", ["module": "Shop"])

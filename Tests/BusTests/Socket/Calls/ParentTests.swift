@@ -2,10 +2,10 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 6: requests made for a call.
+/// The protocol's section 6: requests that are made for a call.
 @Suite(.timeLimit(.hang))
 struct ParentTests {
-    /// Cat calls Bee, which calls Ant for it.
+    /// Cat calls Bee, which calls Ant for that call.
     private func chain(_ test: (TestBus, Chain) throws -> Void) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let chain = Chain(
@@ -33,8 +33,8 @@ struct ParentTests {
             case "deadline": break
             default: chain.first.close()
             }
-            // With an own deadline no later than the parent's, either may be
-            // told first.
+            // With a deadline of its own that isn't later than the parent's, either end may be
+            // reported first.
             let error = try chain.middle.answer(to: inner)
             #expect(error.code == "cancelled" || ending == "deadline" && error.code == "deadline-exceeded", "\(error)")
             #expect(error.ran == "maybe")
@@ -43,16 +43,17 @@ struct ParentTests {
         }
     }
 
-    /// The callee of both is gone, and the request was in its queue.
+    /// The callee of both has ended, and the request was still in its queue.
     @Test func whatACalleeThatIsGoneNeverGotHasNotRun() throws {
         try chain { bus, chain in
             try chain.first.call("Outer/act")
             let parent = try chain.middle.expectCall("Outer/act")
             chain.last.isPaused = true
-            // More than a socket takes: what comes behind waits in the queue.
+            // More than a socket takes, so what follows waits in the queue.
             for _ in 0..<12 { try chain.middle.call("Inner/act", .filler(30_000)) }
             let back = try chain.middle.call("Inner/act", nil, ["parent": parent.number])
-            // One that calls, is called, and ends: its call's end cancels what was made for it.
+            // The peer that will close makes a call, too. The end of that call cancels what its
+            // callee has made for it.
             let call = try chain.last.call("Outer/act")
             let own = try chain.middle.find(["kind": "call", "to": "Outer/act"])
             let late = try chain.middle.call("Inner/act", nil, ["parent": own.number])
@@ -79,7 +80,7 @@ struct ParentTests {
     @Test func aParentThatIsNotOpenIsCancelled() throws {
         try chain { bus, chain in
             try chain.middle.refused("Inner/act", nil, ["parent": 4_711], with: "cancelled")
-            // Somebody else's call is no parent.
+            // Another peer's call is no parent.
             try chain.first.call("Outer/act")
             let parent = try chain.middle.expectCall("Outer/act")
             try chain.first.refused("Inner/act", nil, ["parent": parent["id"] ?? .null], with: "cancelled")

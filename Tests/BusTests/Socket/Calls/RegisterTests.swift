@@ -14,7 +14,7 @@ struct RegisterTests {
             try caller.call("Late/act")
             try owner.expectCall("Late/act")
             try caller.refused("Late/other", with: "unknown-action")
-            // Again for one's own replaces.
+            // Registering one's own interface again replaces it.
             try owner.asked("bus/register", ["interfaces": ["Late": ["actions": ["other": [:]]]]])
             try caller.refused("Late/act", with: "unknown-action")
             try caller.call("Late/other")
@@ -59,7 +59,7 @@ struct RegisterTests {
             let owner = try bus.module("Ant")
             let error = try owner.refused("bus/register", part, with: "bad-params")
             #expect(error.message.contains("bus/observe"), "\(error)")
-            // Nothing follows from `more` any more.
+            // After that, `more` has no effect.
             try owner.asked("bus/register", ["interfaces": ["Own": [:]], "more": true])
             try bus.module("Bee").call("Own/a")
             try owner.expectCall("Own/a")

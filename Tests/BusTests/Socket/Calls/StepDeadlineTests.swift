@@ -2,11 +2,11 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 6: deadlines of streams, and of what is made for
-/// them. Time is the broker's: a call's deadline that passes.
+/// The protocol's section 6: deadlines of streams, and of requests made for them. The test
+/// measures time by the broker: a call whose deadline passes.
 @Suite(.timeLimit(.hang))
 struct StepDeadlineTests {
-    /// Lets so many milliseconds pass, in the broker's clock.
+    /// Lets this many milliseconds pass by the broker's clock.
     private func pass(_ milliseconds: Int64, _ caller: RawPeer, _ callee: RawPeer) throws {
         let clock = try caller.call("Clock/tick", nil, ["deadline": .integer(milliseconds)])
         try callee.expectCall("Clock/tick")
@@ -26,7 +26,7 @@ struct StepDeadlineTests {
         }
     }
 
-    /// It isn't slow: it has answered, and has no more to say.
+    /// The callee isn't slow: it has answered, but sends nothing more.
     @Test func aStreamThatIsQuietIsSaidToBeSo() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
@@ -61,7 +61,7 @@ struct StepDeadlineTests {
         }
     }
 
-    /// It has no time of its own, so each step has what its parent's step has.
+    /// It has no deadline of its own, so each step has the time of its parent's step.
     @Test func aStreamWithoutDeadlineGoesOnWithItsParents() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let inner = try bus.provider("Ant", "Inner")
@@ -79,7 +79,7 @@ struct StepDeadlineTests {
                 try outer.credit(stream, 1)
                 try inner.expect(["kind": "credit"])
             }
-            // A step of its parent's is none of its own.
+            // A step of its parent is not a step of its own.
             try pass(700, caller, clock)
             try outer.partialReply(to: parent)
             let error = try outer.expectError(to: stream, "deadline-exceeded", ran: "maybe")
@@ -99,10 +99,10 @@ struct StepDeadlineTests {
             try pass(700, reporter, clock)
             try reporter.credit(report, 1)
             try pass(200, reporter, clock)
-            // What is made for it has what is left of the first second.
+            // A request made for it has the rest of the first second.
             try target.call("Clock/tick", nil, ["parent": notice.number])
             #expect((1...100).contains(try clock.expectCall("Clock/tick")["deadline"]?.integer ?? 0))
-            // It ends before what ends half a second later.
+            // It ends before a request that ends half a second later.
             try reporter.call("Clock/tick", nil, ["deadline": 600])
             #expect(try reporter.expect(["kind": "error", "code": "deadline-exceeded"]).id == report)
         }

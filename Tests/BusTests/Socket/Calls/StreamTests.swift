@@ -76,7 +76,7 @@ struct StreamTests {
             let caller = try bus.module("Bee")
             let stream = try caller.call("Test/list", nil, ["deadline": 2_000])
             let call = try callee.expectCall("Test/list")
-            // Time passes by calls that exceed a deadline, each a third of a step.
+            // Calls that exceed a deadline let time pass, each a third of a step.
             for step in 0..<4 as Range<Int64> {
                 let clock = try caller.call("Test/clock", nil, ["deadline": 700])
                 try callee.expectCall("Test/clock")

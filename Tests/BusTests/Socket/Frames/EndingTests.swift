@@ -2,11 +2,11 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's sections 1, 4 and 12: what the broker says last to a peer
-/// whose connection it ends, and how long that may take.
+/// The protocol's sections 1, 4 and 12: the last frame that the broker sends to a peer whose
+/// connection it ends, and how long that may take.
 @Suite(.timeLimit(.hang))
 struct EndingTests {
-    /// Ends a connection in one way, and gives its last frame.
+    /// Ends a connection in one way, and returns its last frame.
     private func lastFrame(_ code: String) throws -> ReceivedFrame {
         let table = AppTable.testing(.eager("Login"), .manual("Ant")) {
             $0.hello = code == "not-registered" ? 50 : 10_000
@@ -52,8 +52,7 @@ struct EndingTests {
         }
     }
 
-    /// A peer that takes nothing has 2 s for its last bytes; the broker's clock
-    /// says when they are over.
+    /// A peer that reads nothing has 2 s for its last bytes, by the broker's clock.
     @Test func aPeerThatDoesNotReadItsLastFrameIsClosed() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.provider("Ant", "Own")
@@ -74,8 +73,8 @@ struct EndingTests {
         }
     }
 
-    /// It could be written to again and had said its last word, both at once: what waited
-    /// was handled then, and ended it.
+    /// The peer could be written to again and had ended its writing, both at the same time. The
+    /// frames that waited were handled then, and ended it.
     @Test func whoIsEndedByWhatItSaidBeforeItsLastWordIsTold() throws {
         let table = AppTable.sixModules { $0.limits.queue = 300_000 }
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
@@ -83,22 +82,23 @@ struct EndingTests {
             let peer = try bus.provider("Cat", "Sink")
             let tool = try bus.operator()
             peer.isPaused = true
-            // Over the limit, and what a socket takes twice; behind it as much as may wait,
-            // of which that second time takes a part.
+            // Over the limit, and twice what a socket takes. After it comes as much as may wait,
+            // and the second time takes a part of that.
             try peer.call("Big/act")
             try owner.reply(to: try owner.expectCall("Big/act"), .filler(320_000))
             for _ in 0..<40 { try owner.call("Sink/act", .filler(10_000)) }
             try owner.find(["kind": "error", "code": "overloaded"])
-            // The first one waits until the answer is written, and the next one with it.
+            // The first frame waits until the answer is written, and the next frame waits with
+            // it.
             let late = FrameBytes.frame(["kind": "broadcast", "name": "late"])
             try peer.send(bytes: late + FrameBytes.frame(Array("no JSON".utf8)))
             for _ in 0..<2 { try tool.settle() }
             try bus.whileBrokerIsHalted {
-                // What its socket held is read, and it has room again.
+                // The peer reads what its socket held, so the socket has room again.
                 _ = try peer.nextIfAny(within: .zero)
                 peer.endWriting()
             }
-            // What is read meanwhile would make room for all at once.
+            // Reading in the meantime would make room for everything at once.
             for _ in 0..<2 { try tool.settle() }
             peer.isPaused = false
             try peer.expectEnd("bad-header")
@@ -116,7 +116,7 @@ struct EndingTests {
             slow.isPaused = true
             while try sender.recipients(ofBroadcast: "news", .filler(60_000)) == 1 {}
             try sender.expectError(to: served, "died", ran: "maybe")
-            // Nobody waits for what it asked.
+            // The answer to its request is no longer awaited.
             try sender.expect(["kind": "cancel", "id": call.number])
             try sender.reply(to: call)
             slow.isPaused = false

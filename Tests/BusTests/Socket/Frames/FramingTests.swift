@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 2, before and after hello: what is no frame ends the
-/// connection, and harms nobody else.
+/// The protocol's section 2, before and after hello: bytes that are no frame end the connection,
+/// and harm no other peer.
 @Suite(.timeLimit(.hang))
 struct FramingTests {
     struct Bytes: CustomTestStringConvertible, Sendable {

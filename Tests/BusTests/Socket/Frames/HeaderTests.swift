@@ -136,7 +136,7 @@ struct HeaderTests {
             try callee.expectNothing()
             try callee.reply(to: call, ["n": 1])
             try caller.expectReply(to: 77, body: ["n": 1])
-            // After its final answer it may be used again.
+            // After its final answer the id may be used again.
             try caller.call("Test/act", ["n": 3], id: 77)
             try callee.reply(to: try callee.expectCall("Test/act", ["n": 3]))
             try caller.expectReply(to: 77)
@@ -170,7 +170,7 @@ struct HeaderTests {
         }
     }
 
-    /// With the number of an open request it would be taken for that one's answer.
+    /// With the id of an open request, it would be taken for the answer to that request.
     @Test(arguments: ["subscribe", "notice"])
     func anUnknownKindWithAnOpenRequestsIDIsARemark(kind: String) throws {
         try TestBus.run(.sixModules()) { bus in

@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 3: `trace` and `meta` go along with every kind.
+/// The protocol's section 3: `trace` and `meta` are passed on with every kind.
 @Suite(.timeLimit(.hang))
 struct TraceTests {
     private static let carried = #""trace":"00-\u0061b-\/","meta":{ "b":1.50e2, "a":"\u00e9" }"#
@@ -66,7 +66,7 @@ struct TraceTests {
         }
     }
 
-    /// What waits keeps them too.
+    /// Calls that wait keep them, too.
     @Test func aCallThatWaitsCarriesThem() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.connect("Ant")

@@ -4,17 +4,17 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// A broker with full queues: what is written for the next program, in bytes.
+/// A broker with full queues: the bytes that it writes for the next program.
 @Suite(.timeLimit(.hang))
 struct FullQueueTests {
-    /// The sizes of the files that a program was given, as it saw them itself.
+    /// The sizes of the files that a program was given, as it saw them.
     private struct Given {
         var trial = 0
         var state = 0
         var queues = 0
     }
 
-    /// A broker's program that notes what it is given.
+    /// Makes a broker's program that records the files that it is given.
     private func recordingProgram(_ folder: TemporaryFolder) throws -> String {
         let program = "\(folder.path)/strata-broker"
         let script = """
@@ -50,8 +50,8 @@ struct FullQueueTests {
         return given
     }
 
-    /// The trial costs nothing of what waits; the next program is given each body once,
-    /// also where several wait for it.
+    /// The trial gets none of the waiting bytes. The next program gets each body once, even if
+    /// several peers wait for it.
     @Test func bodiesAreWrittenOnceAndNotForTheTrial() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -73,7 +73,7 @@ struct FullQueueTests {
             #expect(given.trial > 0 && given.trial < 64 << 10)
             #expect(given.state > 0 && given.state < 256 << 10)
             #expect(given.queues > 5_400_000 && given.queues < 5_700_000, "\(given)")
-            // Once more, out of the file that the first one left.
+            // Again, from the file that the first hand-over left.
             try bus.operator().asked("bus/handOver")
             #expect(try self.given(folder).queues == given.queues)
             for observer in observers {
@@ -85,7 +85,8 @@ struct FullQueueTests {
         }
     }
 
-    /// A limit on the sizes of files: refused with figures, before anything is written.
+    /// With a limit on the size of files, the hand-over is refused with figures before anything
+    /// is written.
     @Test func whatDoesNotFitIsRefusedWithItsFigures() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -4,10 +4,10 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// A broker that can't be replaced says why, and goes on as it was.
+/// A broker that can't be replaced reports the reason, and continues as it was.
 @Suite(.timeLimit(.hang))
 struct HandOverRefusalTests {
-    /// Runs a broker from a copy of its program, which the test may spoil.
+    /// Runs a broker from a copy of its program, which the test may damage.
     private func run(_ spoil: (String) throws -> Void, _ judge: (ReceivedFrame) throws -> Void) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -27,7 +27,7 @@ struct HandOverRefusalTests {
             try judge(answer)
             try owner.reply(to: call, 2)
             try caller.expectReply(to: open, body: 2)
-            // When the file is a broker again, it works.
+            // When the file is a broker again, the hand-over works.
             unlink(program)
             try Self.copy(try BuiltExecutable.path("strata-broker"), to: program)
             try tool.asked("bus/handOver")
@@ -65,7 +65,7 @@ struct HandOverRefusalTests {
             { #expect($0.message.contains("5000 ms")) })
     }
 
-    /// Each in the broker's place, one after another, and the broker goes on.
+    /// Each program takes the broker's place in turn, and the broker continues.
     @Test func noOtherProgramPassesATrial() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -125,7 +125,7 @@ struct HandOverRefusalTests {
             unlink(program)
             try link(real)(program)
             try tool.asked("bus/handOver")
-            // It answers before it closes its state's file.
+            // The broker answers before it closes its state's file.
             try tool.settle()
             #expect(try Self.descriptors(of: bus) == descriptors)
         }
@@ -140,7 +140,7 @@ struct HandOverRefusalTests {
         return count
     }
 
-    /// All who ask while a program is tried get that trial's answer.
+    /// All requests during a trial get that trial's answer.
     @Test func oneTrialAnswersAllWhoAsk() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -153,7 +153,7 @@ struct HandOverRefusalTests {
                 "#!/bin/sh\necho tried >> '\(log)'\nuntil [ -e '\(go)' ]; do sleep 0.01; done\n", to: program)
             let tool = try bus.operator()
             let ids = try (0..<200).map { _ in try tool.call("bus/handOver") }
-            // All have been read before the trial is over.
+            // All requests have been read before the trial is over.
             try tool.settle()
             try WrittenProgram.write("", to: go)
             for id in ids { try tool.expectError(to: id, "unavailable", ran: "no") }

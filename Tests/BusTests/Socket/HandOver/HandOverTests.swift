@@ -4,7 +4,7 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// `bus/handOver`: the broker's program becomes itself anew, and nobody notices.
+/// `bus/handOver`: the broker replaces its program in place, and no peer notices.
 @Suite(.timeLimit(.hang))
 struct HandOverTests {
     private func run(_ table: AppTable = .sixModules(), _ test: (TestBus) throws -> Void) throws {
@@ -33,12 +33,12 @@ struct HandOverTests {
 
             let answer = try handOver(bus)
             #expect(answer["connections"] == 3)
-            // The hand-over's own too, and the notice beside its report.
+            // Including the hand-over's own request, and the notice beside its report.
             #expect(answer["requests"] == 6)
 
             try owner.reply(to: notice)
             try caller.expectReply(to: report, body: ["observers": 1])
-            // One of the two credits is left, and one is given anew.
+            // One of the two credits is left, and another one is given.
             try owner.reply(to: list, 2, ["more": true])
             try caller.expect(["kind": "reply", "id": id(stream), "more": true], body: 2)
             try caller.credit(stream, 1)
@@ -74,11 +74,11 @@ struct HandOverTests {
             #expect(try owner.recipients(ofBroadcast: "stock", 1, ["object": "apples"]) == 0)
             #expect(try owner.recipients(ofBroadcast: "stock", 2, ["object": "pears"]) == 1)
             try user.expectNotice("stock", 2, ["subscription": 2])
-            // A name is taken still, and the next instance has another number.
+            // A name is still taken, and the next instance has another number.
             let other = try bus.connect("another Ant")
             try other.expectRefusal(of: try other.sendHello("Ant"), "name-taken")
             #expect(try user.asked("bus/create", ["interface": "Cart"])["instance"]?.string != instance)
-            // An instance's owner hears of its end.
+            // An instance's owner is notified of its end.
             try user.asked("bus/release", ["instance": .string(instance)])
             try owner.expectCall("module/released", ["instance": .string(instance)])
         }
@@ -93,7 +93,7 @@ struct HandOverTests {
             let body = JSON.filler(3_000_000)
             try owner.reply(to: try owner.expectCall("Big/act"), body)
             try owner.settle()
-            // A quarter of a frame, and of a large one.
+            // A quarter of a small frame, and of a large one.
             let small = FrameBytes.frame(["kind": "call", "id": 900, "to": "bus/ping"])
             try owner.send(bytes: Array(small.prefix(small.count / 4)))
             let huge = FrameBytes.frame(["kind": "call", "id": 901, "to": "bus/ping"], body: .filler(2_000_000))
@@ -178,7 +178,7 @@ struct HandOverTests {
         }
     }
 
-    /// What monitors are still to be sent goes out before.
+    /// Frames that monitors should still get are sent before the hand-over.
     @Test func notesPassOn() throws {
         try run { bus in
             let tool = try bus.operator()
@@ -210,20 +210,20 @@ struct HandOverTests {
             try stranger.expectRefusal(of: try stranger.sendHello("Ant", ["token": "guessed"]), "forbidden")
             let ant = try bus.module("Ant", ["token": .string(token)])
             try ant.settle()
-            // There is one launcher, as before.
+            // There is still one launcher.
             let second = try bus.connect("a second launcher")
             try second.refused("bus/hello", ["protocol": 1, "role": "launcher"], with: "name-taken")
         }
     }
 
-    /// What comes while the next program is slow to begin is read before a module is
-    /// blamed for not answering.
+    /// Frames that arrive while the next program starts slowly are read before a module is blamed
+    /// for not answering.
     @Test func aSlowNextProgramBlamesNobody() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (program, mark, go) = ("\(folder.path)/strata-broker", "\(folder.path)/begun", "\(folder.path)/go")
         let real = try BuiltExecutable.path("strata-broker")
-        // It says that it is the script itself, which is what comes next then.
+        // It passes itself off as the script, which is the next program then.
         let wait = "[ $1 = --resume ] && { : > '\(mark)'; until [ -e '\(go)' ]; do sleep 0.01; done; }"
         let script = "#!/bin/bash\n\(wait)\nexec -a \"$0\" '\(real)' \"$@\"\n"
         try WrittenProgram.write(script, to: program)
@@ -238,7 +238,7 @@ struct HandOverTests {
             let limit = ContinuousClock.now + TestBus.patience
             while access(mark, F_OK) != 0, ContinuousClock.now < limit { sched_yield() }
             try login.reply(to: ping)
-            // Its time passes while nobody reads the answer.
+            // Its time passes while its answer is not read.
             let over = ContinuousClock.now + .milliseconds(1_600)
             while ContinuousClock.now < over { poll(nil, 0, 10) }
             try WrittenProgram.write("", to: go)
@@ -258,7 +258,7 @@ struct HandOverTests {
         }
     }
 
-    /// Fifty times under load: no connection drops and no call fails.
+    /// Fifty hand-overs under load: no connection drops and no call fails.
     @Test func fiftyHandOversUnderLoadLoseNothing() throws {
         try run { bus in
             let owner = try bus.provider("Ant", "Echo")

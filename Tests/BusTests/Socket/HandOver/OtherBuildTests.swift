@@ -8,16 +8,16 @@ import Testing
 @testable import StrataBus
 @testable import StrataTesting
 
-/// A broker takes over from one of another build, whose state has other fields.
+/// A broker takes over from a broker of another build, whose state has other fields.
 @Suite(.timeLimit(.hang))
 struct OtherBuildTests {
-    /// Of each build that wrote other fields than the one before, a state: an `OpenApp`'s.
+    /// A state from each build that changed the fields, made by an `OpenApp`.
     private static let states = "Tests/BusTests/States"
-    /// Writes the present build's state to that file of the folder, for the builds to come.
+    /// The name under which this build's state is written to that folder, for later builds.
     private static let kept = getenv("STRATA_KEEP_STATE").map { String(cString: $0) }
 
-    /// Opens an app on a bus in memory, replaces the bus by one that is made of what `change`
-    /// makes of its state, and ends what was open.
+    /// Opens an app on a bus in memory, changes the bus's state with `change`, continues from
+    /// that state, and ends what was open.
     private func replace(_ change: ([UInt8]) throws -> [UInt8]) throws {
         let memory = MemoryBus(OpenApp.table, isLaunched: false)
         try TestBus(OpenApp.table, memory).run { bus in
@@ -55,7 +55,8 @@ struct OtherBuildTests {
         }
     }
 
-    /// Each field once: it is blank, and what it should agree with is refused with a reason.
+    /// Leaves out each field once. Either it is blank, or a contradiction to it is refused with a
+    /// reason.
     @Test func aFieldThatIsMissingIsBlankOrRefused() throws {
         let state = try presentState()
         let all = fields(of: state)
@@ -74,7 +75,7 @@ struct OtherBuildTests {
     }
 
     @Test func aCallWithoutADeadlineOfItsOwnHasNone() throws {
-        // The deadline's expiry, of all calls.
+        // The expiry of the deadline, for all calls.
         var rewriter = StateRewriter(leavesOut: { $0 == [11, 0, 14, 1] })
         let file = try sealed(rewriter.rewrite(try presentState()))
         defer { close(file) }
@@ -82,13 +83,13 @@ struct OtherBuildTests {
         #expect(!calls.isEmpty && calls.allSatisfy { $0.deadline.expiry == Call.Deadline.never })
     }
 
-    /// A state of each build that wrote other fields is resumed by this one.
+    /// This build resumes a state of each build that changed the fields.
     @Test(arguments: try Repository.entries(Self.states))
     func aKeptStateIsResumed(_ name: String) throws {
         try replace { _ in try [UInt8](contentsOf: Repository.path("\(Self.states)/\(name)")) }
     }
 
-    /// A build that writes other fields than the ones before keeps a state for those to come.
+    /// A build that changes the fields keeps a state for later builds.
     @Test func thisBuildsFieldsAreAmongTheKept() throws {
         let state = try presentState()
         if let kept = Self.kept {
@@ -105,7 +106,7 @@ struct OtherBuildTests {
             """)
     }
 
-    /// Brokers of the two builds take turns under load, and nobody notices.
+    /// Brokers of the two builds take turns under load, and no peer notices.
     @Test func theBuildIsChangedBackAndForthUnderLoad() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -145,15 +146,15 @@ struct OtherBuildTests {
 
     // MARK: Declarations
 
-    /// A property that is no field is forgotten at a hand-over, in silence.
+    /// A property that is not a field is silently lost at a hand-over.
     @Test func everyFieldOfEveryPartIsWritten() throws {
-        /// What is derived, or another one's to write.
+        /// Properties that are derived, or that another part writes.
         let others: [String: Set<String>] = [
             "BrokerState": ["queues"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],
             "ModuleSession": ["interfaces", "urls"], "SeenReports": ["numbers"], "Interface": ["adds"],
             "Action": ["nameBytes"], "AppStart": ["timedTurn"], "StartBarrier": ["progress"],
         ]
-        /// Those that are written in a way of their own.
+        /// The number of fields that are written in a special way.
         let more = ["Statistics": 1, "StartBarrier": 1]
         var names: Set<String> = []
         func check(_ part: some StatePart) throws {

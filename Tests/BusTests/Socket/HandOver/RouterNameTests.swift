@@ -2,8 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// A name is parsed once: what is left of one that ends in `Router` twice still ends in it,
-/// and stays so.
+/// A name is parsed once. A name that ends in `Router` twice keeps one of them, and stays so.
 @Suite(.timeLimit(.hang))
 struct RouterNameTests {
     private func run(_ test: (TestBus) throws -> Void) throws {
@@ -43,7 +42,7 @@ struct RouterNameTests {
         }
     }
 
-    /// What `create` answers is said back.
+    /// The answer of `create` can be used as it is.
     @Test func anInstancesNameLeadsToIt() throws {
         try run { bus in
             _ = try bus.provider("Gate", "Guard")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataBus
 
-/// What a broker writes down is read as it was written, or refused.
+/// A state that a broker writes is read as it was written, or refused.
 struct StateFileTests {
     private func state() -> BrokerState {
         var state = BrokerState()
@@ -50,7 +50,7 @@ struct StateFileTests {
         return bytes
     }
 
-    /// A sealed file of any bytes.
+    /// Makes a sealed file of any bytes.
     private func file(_ bytes: [UInt8]) throws -> Int32 {
         let descriptor = try MemoryFile.makeSealable("test")
         #expect(write(descriptor, bytes, bytes.count) == bytes.count)
@@ -62,7 +62,7 @@ struct StateFileTests {
         let descriptor = try StateFile.write(state()).state
         defer { close(descriptor) }
         let read = try StateFile.read(descriptor)
-        // Written once more it is the same, byte for byte.
+        // Written once more, it is the same, byte for byte.
         let again = try StateFile.write(read).state
         defer { close(again) }
         #expect(bytes(of: again) == bytes(of: descriptor))
@@ -119,13 +119,13 @@ struct StateFileTests {
         }
     }
 
-    /// What waits is written once, from where it stands, and is read without a copy.
+    /// Waiting bytes are written once, directly from where they lie, and are read without a copy.
     @Test func manyBytesStandInAFileOfTheirOwn() throws {
         let large = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         let files = try large.withUnsafeBytes { bytes in
             var state = state()
             state.payloads = [.pieces([bytes])]
-            // More pieces than one system call takes, of which some are empty.
+            // More buffers than one system call takes, some of them empty.
             state.peers[0].kept = .pieces(
                 (0..<3_000).map { UnsafeRawBufferPointer(rebasing: bytes[$0..<$0 + $0 % 30]) })
             return try StateFile.write(state)
@@ -154,7 +154,8 @@ struct StateFileTests {
         let files = try StateFile.write(state)
         defer { files.close() }
         var whole = bytes(of: files.state)
-        // The word of an element that stands in the other file, and where it begins there.
+        // The word of an element that lies in the other file, and the place where it begins
+        // there.
         func word(_ count: Int64) -> Int64 { Int64(StateFile.Kind.waiting.rawValue) << 16 | count << 24 }
         let own = withUnsafeBytes(of: word(20_000)) { Array($0) }
         let place = try #require(whole.indices.first { whole[$0...].starts(with: own) })
@@ -166,7 +167,7 @@ struct StateFileTests {
             #expect(throws: StateError.self) { try StateFile.read(other) }
             whole = before
         }
-        // And a file that could still shrink under its reader is none.
+        // A file that could still shrink under its reader is refused.
         let open = try MemoryFile.makeSealable("test")
         defer { close(open) }
         #expect(write(open, large, large.count) == large.count)

@@ -2,11 +2,12 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 11: the order at the app's start, over eager rows
-/// that this process plays and vouches for.
+/// The protocol's section 11: the order at the app's start, with eager rows that this process
+/// plays and vouches for.
 @Suite(.timeLimit(.hang))
 struct BarrierTests {
-    /// Two in the first level, equal in priority; one before them; one later.
+    /// Two rows in the first level with equal priority, one before them, and one in a later
+    /// level.
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         .testing(
             .eager("Late", rank: 2), .eager("One", rank: 0), .eager("Two", rank: 0),
@@ -42,7 +43,7 @@ struct BarrierTests {
             try late.expectNothing()
             try two.reply(to: both[1])
             let lateSetUp = try late.expectCall("module/setUp")
-            // Nobody initializes before every one has been set up.
+            // No module initializes before all of them are set up.
             for peer in [first, one, two] { try peer.expectNothing() }
             try late.reply(to: lateSetUp)
             let initialize = try first.expectCall("module/initialize")
@@ -66,7 +67,7 @@ struct BarrierTests {
             let first = try arrive(bus, "First")
             try first.fail(try first.expectCall("module/setUp"), "First.broken")
             try first.expectEnd("failed")
-            // It may come again; the others wait for it.
+            // It may come again, and the other modules wait for it.
             try one.expectNothing()
             try bus.launcher().asked("bus/moduleState", ["module": "First", "state": "failed", "reason": "crash loop"])
             try one.expectCall("module/setUp")
@@ -90,7 +91,7 @@ struct BarrierTests {
     @Test func aStartThatTakesLongerThanStartupLeavesTheBarrier() throws {
         try MemoryBus.run(table { $0.startup = 1_500 }) { bus in
             let one = try arrive(bus, "One")
-            // First, Two and Late never come.
+            // First, Two and Late never connect.
             let setUp = try one.expectCall("module/setUp")
             try one.reply(to: setUp)
             try one.reply(to: try one.expectCall("module/initialize"))

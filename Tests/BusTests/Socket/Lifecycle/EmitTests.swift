@@ -104,7 +104,7 @@ struct EmitTests {
         try three { tool, listeners in
             let ant = listeners[0]
             let id = try emit(ant)
-            // The emitter is called too.
+            // The emitter is called, too.
             for listener in listeners { try listener.reply(to: try listener.expectCall("module/event"), true) }
             try ant.expectReply(to: id, body: ["answer": true])
             try listeners[1].expectError(to: try emit(listeners[1]), "forbidden", ran: "no")
@@ -119,7 +119,7 @@ struct EmitTests {
         }
     }
 
-    /// All have handled the event by then.
+    /// By then all listeners have handled the event.
     @Test func answersThatNoFrameHoldsAreOverloadedAndHaveRun() throws {
         try MemoryBus.run(
             .sixModules {
@@ -152,7 +152,7 @@ struct EmitTests {
         }
     }
 
-    /// Of a call, of another event, of a report's notice.
+    /// The parent is a call, another event, or a report's notice.
     @Test(arguments: ["call", "event", "notice"])
     func anEventHasAtMostWhatAParentHasLeft(parent: String) throws {
         try MemoryBus.run(

@@ -2,8 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 11: what one module is called with, and what follows
-/// where it fails.
+/// The protocol's section 11: the calls that one module gets, and what happens if it fails.
 @Suite(.timeLimit(.hang))
 struct LifecycleTests {
     @Test func aModuleIsSetUpThenInitializedThenReadyThenStarted() throws {
@@ -88,7 +87,7 @@ struct LifecycleTests {
             let setUp = try module.expectCall("module/setUp")
             let id = try module.call("Test/act", nil, ["parent": setUp["id"] ?? .null])
             let call = try callee.expectCall("Test/act")
-            // The end of a module/… call cancels nothing.
+            // The end of a `module/…` call cancels nothing.
             try module.reply(to: setUp)
             try module.expectCall("module/initialize")
             try callee.reply(to: call)

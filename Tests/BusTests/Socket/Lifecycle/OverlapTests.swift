@@ -3,12 +3,11 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 5, `replace: overlap`: a row's next process starts
-/// beside the one that serves, takes over in one step, and the old one finishes
-/// what it has.
+/// The protocol's section 5, `replace: overlap`: a row's next process starts beside the one that
+/// serves. It takes over in one step, and the old process finishes its work.
 @Suite(.timeLimit(.hang))
 struct OverlapTests {
-    /// Shop is replaced with overlap, Cat of the last level uses it.
+    /// Shop is replaced with overlap. Cat of the last level uses it.
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         .testing(
             .eager("Shop", rank: 1, provides: ["Shop"]) {
@@ -43,7 +42,7 @@ struct OverlapTests {
             let setUp = try new.peer.expectCall("module/setUp")
             #expect(try bus.state(of: "Shop") == "ready")
             #expect(try pid(bus) == Int64(old.pid))
-            // Calls, notices, reports, events, URLs: all the old one's.
+            // Calls, notices, reports, events and URLs all go to the old process.
             let call = try cat.call("Shop/buy")
             try old.peer.reply(to: try old.peer.expectCall("Shop/buy"), "old")
             try cat.expectReply(to: call, body: "old")
@@ -55,7 +54,7 @@ struct OverlapTests {
             let event = try bus.operator().call("bus/emit", nil, ["name": "x.y"])
             try old.peer.reply(to: try old.peer.expectCall("module/event"), true)
             try bus.operator().expectReply(to: event)
-            // It says what it says under the same name.
+            // The new process broadcasts under the same name.
             #expect(try new.peer.recipients(ofBroadcast: "shop.said") == 1)
             let notice = try cat.expectNotice("shop.said")
             #expect(notice["from"] == "Shop")
@@ -104,7 +103,7 @@ struct OverlapTests {
             let event = try bus.operator().call("bus/emit", nil, ["name": "x.y"])
             try new.peer.reply(to: try new.peer.expectCall("module/event"), true)
             try bus.operator().expectReply(to: event)
-            // The old one has one open call, answers it, and is torn down.
+            // The old process has one open call, answers it, and is torn down.
             #expect(!old.peer.lifecycle.contains("tearDown"))
             try old.peer.reply(to: slow, "late")
             try cat.expectReply(to: held, body: "late")
@@ -150,7 +149,7 @@ struct OverlapTests {
             try new.peer.becomeReady()
             let levels = try bus.operator().asked("bus/levels")["levels"]?.array
             #expect(levels?[2]["modules"]?.array?.contains("Shop") == true)
-            // The old one speaks from its own.
+            // The old process sends from its own level.
             let cat = try bus.module("Cat", ["observes": ["x"]])
             #expect(try old.peer.recipients(ofBroadcast: "x") == 1)
             #expect(try new.peer.recipients(ofBroadcast: "x") == 0)
@@ -196,7 +195,7 @@ struct OverlapTests {
             let call = try cat.call("\(cart)/add")
             try old.peer.reply(to: try old.peer.expectCall("\(cart)/add"), 1)
             try cat.expectReply(to: call, body: 1)
-            // Its tearDown has a time of its own, and nobody to serve.
+            // Its tearDown has a time of its own, and no more requests.
             let tearDown = try old.peer.expectCall("module/tearDown")
             try cat.refused("\(cart)/add", with: "unknown-instance")
             try old.peer.reply(to: tearDown)
@@ -228,7 +227,7 @@ struct OverlapTests {
             try new.peer.becomeReady()
             try old.peer.refused("bus/register", ["interfaces": ["X": [:]]], with: "shutting-down")
             try old.peer.refused("bus/observe", ["name": "x"], with: "shutting-down")
-            // But what it has it does to the end: it may ask others.
+            // But it finishes its work, and may call other peers for it.
             try old.peer.asked("bus/ping")
             try old.peer.reply(to: slow, 1)
             try cat.expectReply(to: held, body: 1)
@@ -246,7 +245,7 @@ struct OverlapTests {
                 shop = try bus.process(of: "Shop", Self.hello)
                 try shop.peer.becomeReady()
             }
-            // Eight may: the ninth end of a service was too much for the first.
+            // Eight processes may finish at a time. The ninth replacement ends the first one.
             try cat.expectError(to: held[0].call, "replaced", ran: "maybe")
             try held[0].shop.peer.expectEnd("shutting-down")
             for (number, each) in held.enumerated().dropFirst() {
@@ -285,7 +284,7 @@ struct OverlapTests {
             let call = try cat.call("Shop/buy")
             try old.peer.reply(to: try old.peer.expectCall("Shop/buy"), 1)
             try cat.expectReply(to: call, body: 1)
-            // The launcher stands by the old one again, and may try once more.
+            // The launcher vouches for the old process again, and may try once more.
             try bus.vouch(for: "Shop", pid: old.pid)
             try old.peer.settle()
             let again = try bus.process(of: "Shop", Self.hello)

@@ -4,24 +4,25 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// Deaths are counted per action; one that was alone open at three is quarantined.
+/// Deaths are counted per action. An action that was the only open one at three deaths is
+/// quarantined.
 @Suite(.timeLimit(.hang))
 struct QuarantineTests {
-    /// What a test has: an operator's tool asks, and the launcher is played.
+    /// A test's bus, the launcher that it plays, and an operator's tool that asks.
     private struct Cast {
         let bus: TestBus
         let launcher: RawPeer
         let hand: RawPeer
-        /// A process's number that no process has.
+        /// A process id that no process has.
         static let nobody: JSON = .integer(Int64(Int32.max))
 
-        /// The module's next process says hello and gets ready.
-        /// - Parameter vouches: how often the launcher says so before: again where its
-        ///   row has changed.
+        /// The module's next process says hello and becomes ready.
+        /// - Parameter vouches: how often the launcher vouches for it first. It vouches again if
+        ///   the row has changed.
         func arrive(byHand: Bool = false, vouches: Int = 1, hello: JSON = [:]) throws -> RawPeer {
             let token = JSON.string("token-\(Loop.nanoseconds)")
             let pid = JSON.integer(Int64(getpid()))
-            // The same process's number again would be no new process.
+            // The same process id again would not count as a new process.
             try launcher.asked("bus/vouch", ["module": "Store", "token": "none", "pid": Self.nobody])
             for _ in 0..<vouches {
                 try launcher.asked(
@@ -32,7 +33,7 @@ struct QuarantineTests {
                 "Store", ["token": token, "interfaces": interfaces, "observes": hello["observes"] ?? []])
         }
 
-        /// A process dies with calls open at it.
+        /// A process dies with these calls open at it.
         @discardableResult
         func die(of actions: String..., hello: JSON = [:]) throws -> RawPeer {
             let store = try arrive(hello: hello)
@@ -52,7 +53,7 @@ struct QuarantineTests {
             get throws { try row()["setAside"]?.array?.compactMap { $0["action"]?.string } ?? [] }
         }
 
-        /// Lets time pass: a call that nobody answers.
+        /// Lets time pass, by a call that is never answered.
         func pass(_ milliseconds: Int64) throws {
             let id = try hand.call("Clock/never", nil, ["deadline": .integer(milliseconds)])
             try hand.expectError(to: id, "deadline-exceeded")
@@ -84,7 +85,7 @@ struct QuarantineTests {
     @Test func whatWasAloneOpenAtThreeDeathsIsRefusedAtOnceAndTheRestGoesOn() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
-            // It is down, and the refusal waits for nothing.
+            // The module is down, and the refusal waits for nothing.
             let refused = try cast.hand.expectError(to: try cast.hand.call("Store/write"), "unavailable", ran: "no")
             for part in ["Store/write is quarantined", "Store died 3 times", "strata restart Store", " 60 s"] {
                 #expect(refused.message.contains(part), "\(refused.message)")
@@ -93,7 +94,7 @@ struct QuarantineTests {
             let store = try cast.arrive()
             try store.reply(to: try store.expectCall("Store/read"))
             try cast.hand.expectReply(to: waiting)
-            // So it is with the suffix and an operator, and where the module is ready.
+            // The same holds with the suffix, for an operator, and if the module is ready.
             try cast.hand.expectError(to: try cast.hand.call("StoreRouter/write"), "unavailable", ran: "no")
             let tool = try cast.bus.operator()
             try tool.expectError(to: try tool.call("Store/write"), "unavailable", ran: "no")
@@ -126,7 +127,7 @@ struct QuarantineTests {
                 let store = try cast.arrive()
                 let write = try cast.hand.call("Store/write")
                 try store.expectCall("Store/write")
-                // Far more than a socket takes, so the next one stays queued.
+                // Far more than a socket takes, so the next call stays queued.
                 let large = try cast.hand.call("Store/write", .filler(8 << 20))
                 let queued = try cast.hand.call("Store/read")
                 try cast.hand.settle()
@@ -239,7 +240,7 @@ struct QuarantineTests {
             try cast.hand.expectReply(to: id)
             #expect(try cast.quarantined == [])
             store.close()
-            // The count began anew, too.
+            // The count started again, too.
             for _ in 0..<2 { try cast.die(of: "Store/write") }
             #expect(try cast.quarantined == [])
         }
@@ -287,11 +288,11 @@ struct QuarantineTests {
             #expect(row["lastDeath"]?["calls"] == 4)
             let change: JSON = ["module": "Store", "state": "restarting", "reason": .string("closed; \(text)")]
             _ = try cast.hand.find(["kind": "reply", "id": .integer(Int64(watch))], body: change)
-            // What the launcher says comes beside it.
+            // The launcher's reason is added to it.
             try cast.launcher.asked(
                 "bus/moduleState", ["module": "Store", "state": "restarting", "reason": "signal 11"])
             #expect(try cast.row()["reason"]?.string == "signal 11; \(text)")
-            // It is of this death alone.
+            // The text is about this death alone.
             let store = try cast.arrive()
             try cast.launcher.asked("bus/retire", ["module": "Store"])
             store.close()
@@ -324,7 +325,7 @@ struct QuarantineTests {
                 let store = try cast.arrive()
                 _ = try cast.hand.call("Store/write")
                 try store.expectCall("Store/write")
-                // In two lives, so that numbers of names come again.
+                // In two lives, so that numbers of names are reused.
                 for first in stride(from: 0, to: death == 1 ? 0 : 9_000, by: 500) {
                     let numbers = first..<(first + 500)
                     let calls = numbers.map { number in

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// What a process learns that another took over from, under `replace: overlap`, and what
-/// becomes of the requests that it still has at its end.
+/// What an old process learns under `replace: overlap` when another one has taken over, and what
+/// happens to its requests at its end.
 @Suite(.timeLimit(.minutes(1)))
 struct RetiringTests {
     private func table(stop: UInt64) -> AppTable {
@@ -17,7 +17,8 @@ struct RetiringTests {
     private static let hello: JSON = ["interfaces": ["Shop": [:]], "observes": ["news"], "retiring": true]
     private static let unaware: JSON = ["interfaces": ["Shop": [:]], "observes": ["news"]]
 
-    /// An old process that answers its life cycle no more, and the one that has taken over.
+    /// Returns an old process that no longer answers its life cycle, and the process that has
+    /// taken over.
     private func replaced(
         _ bus: TestBus, hello: JSON = hello, before: (RawPeer) throws -> Void = { _ in }
     ) throws -> (old: OtherProcess, new: OtherProcess) {
@@ -36,9 +37,9 @@ struct RetiringTests {
             let retiring = try old.peer.expectCall(
                 "module/retiring", nil, ["from": "bus", "deadline": 60_000, "credit": 0])
             #expect(!new.peer.lifecycle.contains("retiring"))
-            // What it asks for may be made for it, and waits for nobody's start.
+            // Its requests may have it as parent, and wait for no start.
             try old.peer.asked("bus/ping", nil, ["parent": .integer(Int64(retiring.id))])
-            // It has nothing else to do, and is torn down when it says so.
+            // It has nothing else to do, and is torn down when it answers.
             try old.peer.expectNothing()
             try old.peer.reply(to: retiring)
             try old.peer.reply(to: try old.peer.expectCall("module/tearDown"))
@@ -126,7 +127,7 @@ struct RetiringTests {
             var slow: ReceivedFrame?
             let (old, new) = try replaced(bus) { old in
                 early = try cat.call("Shop/early")
-                // Before that it is no word of a module's.
+                // Before that, a module may not send this code.
                 try old.fail(try old.expectCall("Shop/early"), "replaced")
                 try cat.expectError(to: early, "failed", ran: "yes")
                 late = try cat.call("Shop/late")

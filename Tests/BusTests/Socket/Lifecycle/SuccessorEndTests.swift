@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `replace: overlap`, where something ends while a successor starts.
+/// `replace: overlap`, if something ends while a successor starts.
 @Suite(.timeLimit(.hang))
 struct SuccessorEndTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
@@ -66,7 +66,8 @@ struct SuccessorEndTests {
         }
     }
 
-    /// The broadcast that ends the old one is under way as the new one becomes ready.
+    /// The broadcast that ends the old process is still going out when the new process becomes
+    /// ready.
     @Test func aSessionThatFallsBehindAsItIsReplacedLeavesTheNewOneServing() throws {
         let table = table {
             $0.limits.queue = 60_000
@@ -77,7 +78,7 @@ struct SuccessorEndTests {
             let old = try serving(bus, Self.hello.with(["observes": .array(names)]))
             let (ant, cat) = (try bus.module("Ant"), try bus.module("Cat"))
             old.peer.isPaused = true
-            // Room for one frame more, and not for a thousand.
+            // Room for one more frame, but not for a thousand.
             func queued() throws -> Int64 {
                 let modules = try bus.operator().asked("bus/modules")["modules"]?.array
                 return modules?.first { $0["name"] == "Shop" }?["queued"]?.integer ?? 0
@@ -86,7 +87,7 @@ struct SuccessorEndTests {
             let new = try bus.process(of: "Shop", Self.hello, answersLifecycle: false)
             try new.peer.reply(to: try new.peer.expectCall("module/setUp"))
             let initialize = try new.peer.expectCall("module/initialize")
-            // Ant, which said much, has its turns after the others.
+            // Ant has sent much, so its turns come after those of the other peers.
             let light = try bus.module("Ant2")
             var news: UInt64 = 0
             try bus.whileBrokerIsHalted {

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The manifest's `idle` and `ping`: what the broker asks of the launcher. Time
-/// passes on the broker's own clock: `pass` is a call that nobody answers.
+/// The manifest's `idle` and `ping`: what the broker asks of the launcher. Time passes on the
+/// broker's own clock: `pass` makes a call that is never answered.
 @Suite(.timeLimit(.hang))
 struct SupervisionTests {
     private func table(_ change: (inout AppTable.Row) -> Void) -> AppTable {
@@ -37,8 +37,8 @@ struct SupervisionTests {
         return try bus.provider("Login", "Login", ["token": .string(token), "observes": ["news"]])
     }
 
-    /// It arrives, and what it is asked after its start is the test's to answer.
-    /// - Parameter start: what happens before it is ready.
+    /// Connects the module. The test answers what it is asked after its start.
+    /// - Parameter start: called before it is ready.
     private func arriveByHand(_ bus: TestBus, before start: () -> Void = {}) throws -> RawPeer {
         let token = try bus.vouch(for: "Login")
         let login = try bus.connect("Login")
@@ -50,7 +50,7 @@ struct SupervisionTests {
         return login
     }
 
-    /// It arrives with a request open, so that its time can't begin before the answer.
+    /// Connects the module with a request open, so its idle time can't begin before the answer.
     private func arriveAsked(
         _ kind: String, _ bus: TestBus, _ cast: Cast
     ) throws -> (login: RawPeer, id: UInt64, open: ReceivedFrame) {
@@ -80,7 +80,7 @@ struct SupervisionTests {
             try bus.waitUntil("Login", is: "absent")
             try cast.launcher.asked("bus/moduleState", ["module": "Login", "state": "absent"])
             try cast.launcher.reply(to: stop)
-            // Nobody wants it, until somebody does.
+            // The module stays stopped until a request wants it.
             try cast.launcher.expectNothing()
             let id = try cast.hand.call("Login/act")
             try cast.launcher.expectCall("launcher/start", ["module": "Login"])
@@ -90,7 +90,7 @@ struct SupervisionTests {
         }
     }
 
-    /// The launcher's word and the connection's end come in either order.
+    /// The launcher's message and the connection's end come in either order.
     @Test(arguments: ["end", "word"], ["Login/act", "bus/create"])
     func aRequestThatComesInBetweenStartsItAgain(first: String, request: String) throws {
         try run({ $0.idle = 60 }) { bus, cast in
@@ -120,7 +120,7 @@ struct SupervisionTests {
         }
     }
 
-    /// It is the bus that stopped it: whatever the launcher says of that, or doesn't say.
+    /// The bus itself stopped it, whatever the launcher reports about that, if anything.
     @Test(arguments: ["nothing", "restarting", "failed"], [true, false])
     func aRequestThatComesInBetweenNeedsNoWordOfTheLauncher(word: String, isFirst: Bool) throws {
         try run({ $0.idle = 300 }) { bus, cast in
@@ -143,7 +143,7 @@ struct SupervisionTests {
         }
     }
 
-    /// Of the process that was to come the launcher's word is the last one.
+    /// The launcher's report about the expected process is final.
     @Test func aStartAgainThatFailsEndsWhatWaits() throws {
         try run({ $0.idle = 300 }) { bus, cast in
             let login = try arrive(bus)
@@ -164,7 +164,7 @@ struct SupervisionTests {
         }
     }
 
-    /// Not from its arrival.
+    /// The idle time counts from the end of a request, not from its arrival.
     @Test(arguments: ["call", "report"])
     func idleCountsFromARequestsEnd(kind: String) throws {
         try run({ $0.idle = 400 }) { bus, cast in
@@ -234,7 +234,7 @@ struct SupervisionTests {
             for code in ["overloaded", "failed"] {
                 try cast.launcher.fail(try cast.launcher.expectCall("launcher/stop", ["module": "Login"]), code)
             }
-            // A launcher that went is none that refused for good.
+            // A launcher that has ended has not refused for good.
             try cast.launcher.expectCall("launcher/stop")
             cast.launcher.close()
             let next = try bus.launcher()
@@ -256,7 +256,7 @@ struct SupervisionTests {
             for _ in 0..<5 { try cast.launcher.fail(try cast.launcher.expectCall("launcher/stop"), "overloaded") }
             _ = try login.find(["kind": "error", "code": "shutting-down"])
             try login.expectEnd()
-            // Its process ends at that, and the next request starts another.
+            // Its process ends then, and the next request starts another one.
             try cast.launcher.asked("bus/moduleState", ["module": "Login", "state": "absent"])
             try cast.launcher.expectNothing()
             let id = try cast.hand.call("Login/act")
@@ -289,11 +289,11 @@ struct SupervisionTests {
             let restart = try cast.launcher.expectCall("launcher/restart", ["module": "Login"], ["from": "bus"])
             #expect(restart.json["reason"]?.string?.contains("80 ms") == true, "\(restart)")
             try login.expect(["kind": "cancel", "id": ping.number])
-            // Once.
+            // The restart is asked for once.
             try login.reply(to: ping)
             try pass(300, cast)
             try cast.launcher.expectNothing()
-            // The next process is watched too.
+            // The next process is watched, too.
             login.close()
             let next = try arriveByHand(bus)
             try next.expectCall("module/ping")
@@ -310,7 +310,7 @@ struct SupervisionTests {
                 try login.expect(["kind": "cancel"])
                 try cast.launcher.fail(restart, "overloaded")
             }
-            // It answers again, and is left alone.
+            // It answers again, and no restart is asked for.
             try login.reply(to: try login.expectCall("module/ping"))
             try login.reply(to: try login.expectCall("module/ping"))
             try cast.launcher.expectNothing()

@@ -17,7 +17,7 @@ struct TimelineTests {
         return try #require(rows.first { $0["name"]?.string == name })
     }
 
-    /// The names of the times that it has.
+    /// Returns the names of the times that a row has.
     private func known(_ row: JSON) -> [String] { (Self.marks + ["ended"]).filter { row[$0] != nil } }
 
     private func tell(_ bus: TestBus, _ module: String, _ state: String, spawnedAt: UInt64) throws {
@@ -70,7 +70,7 @@ struct TimelineTests {
             let app = try #require(try timeline(bus)["app"])
             let (from, to) = (app["begun"]?.integer ?? 0, app["ready"]?.integer ?? 0)
             #expect(from > 0 && to >= from && app["microseconds"]?.integer == to - from)
-            // What starts later, or again, doesn't change it.
+            // Modules that start later or again don't change it.
             _ = try bus.module("Cat")
             #expect(try timeline(bus)["app"] == app)
         }
@@ -111,7 +111,7 @@ struct TimelineTests {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").close()
             try bus.waitUntil("Ant", is: "absent")
-            // It was ready: its start hasn't ended otherwise.
+            // It was ready, so its start has no other end.
             let first = try row("Ant", bus)
             #expect(known(first) == Array(Self.marks.dropFirst()))
             _ = try bus.module("Ant")
@@ -129,7 +129,7 @@ struct TimelineTests {
             try bus.connect("Ant").hello("Ant", ["resumed": true])
             let second = try row("Ant", bus)
             for mark in Self.marks { #expect(second[mark] == first[mark]) }
-            // One of which this broker has seen no start.
+            // A module whose start this broker has not seen.
             try bus.connect("Bee").hello("Bee", ["resumed": true])
             let bee = try row("Bee", bus)
             #expect(known(bee) == ["connected", "ready"])
@@ -163,7 +163,7 @@ struct TimelineTests {
                 ["module": "Shop", "token": "next", "pid": .integer(Int64(new.pid)), "spawnedAt": .integer(spawnedAt)])
             try new.peer.hello("Shop", ["token": "next", "interfaces": ["Shop": [:]]])
             let setUp = try new.peer.expectCall("module/setUp")
-            // Until it is ready the old one's is told.
+            // Until it is ready, the old process's times are reported.
             #expect(try row("Shop", bus)["connected"] == first["connected"])
             try new.peer.reply(to: setUp)
             try new.peer.reply(to: try new.peer.expectCall("module/initialize"))

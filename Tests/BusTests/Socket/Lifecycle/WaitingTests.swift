@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 6: requests that wait for a module, and section 10's
-/// `retire` and `moduleState`.
+/// The protocol's section 6: requests that wait for a module. Section 10: `retire` and
+/// `moduleState`.
 @Suite(.timeLimit(.hang))
 struct WaitingTests {
     private func table(_ change: (inout AppTable.Row) -> Void = { _ in }) -> AppTable {
@@ -147,7 +147,7 @@ struct WaitingTests {
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
             let other = try bus.module("Hand2")
-            // One alone may exceed what one sender may have waiting.
+            // A single request may exceed what one sender may have waiting.
             let large = try caller.call("Login/act", .filler(200_000))
             try caller.expectNothing()
             try caller.refused("Login/act", 1, with: "overloaded")
@@ -212,7 +212,7 @@ struct WaitingTests {
             #expect(try reason(caller, "bus/modules") == "exit code 3")
             try tool.find(["id": .integer(Int64(watches[0]))], body: ["module": "Login", "reason": whole])
             try caller.find(["id": .integer(Int64(watches[1]))], body: ["module": "Login", "reason": "exit code 3"])
-            // It is over when there is a session again.
+            // The reason is gone when there is a session again.
             try launcher.asked("bus/moduleState", ["module": "Login", "state": "starting"])
             _ = try arrive(bus)
             #expect(try reason(tool, "bus/modules") == nil)
@@ -247,8 +247,8 @@ struct WaitingTests {
         }
     }
 
-    /// A person stops it. What comes while it is stopped starts it again; what waited for
-    /// its start does not.
+    /// A person stops it. Requests that come while it is stopped start it again, but requests
+    /// that waited for its start do not.
     @Test(arguments: [true, false])
     func aRequestToWhatIsBeingStoppedStartsItAgain(isReady: Bool) throws {
         try MemoryBus.run(table { $0.start = .onDemand }) { bus in
@@ -279,7 +279,7 @@ struct WaitingTests {
         }
     }
 
-    /// Its start's last answer comes when it is stopped already: it tears down all the same.
+    /// The last answer of its start comes after the stop: it tears down all the same.
     @Test func anInitializeThatIsAnsweredInTearDownMakesNothingReady() throws {
         try TestBus.run(table()) { bus in
             let launcher = try bus.launcher()
@@ -304,7 +304,7 @@ struct WaitingTests {
         }
     }
 
-    /// An interface that no row provides goes with the session that registered it.
+    /// An interface that no row provides ends with the session that registered it.
     @Test func whatWaitsForAnUndeclaredInterfaceGoesToTheNextSessionsOwn() throws {
         try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
@@ -368,7 +368,7 @@ struct WaitingTests {
                 ["token": .string(try bus.vouch(for: "Shop")), "interfaces": ["Shop": [:]], "resumed": true])
             try shop.reply(to: try shop.expectCall("Shop/buy"), 7)
             try ant.expectReply(to: call, body: 7)
-            // From here on it is as with any launcher.
+            // From here on it works as with any launcher.
             launcher.close()
             try ant.expectError(to: late, "unavailable")
         }

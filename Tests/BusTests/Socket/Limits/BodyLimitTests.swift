@@ -2,20 +2,20 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 13: what a body may have that the broker reads itself. Each
-/// bound is met from one below, at itself, and one above.
+/// The protocol's section 13: the bounds of a body that the broker reads itself. Each bound is
+/// tested from one below to one above it.
 @Suite(.timeLimit(.hang))
 struct BodyLimitTests: AuthorizationSuite {
     static let bytes = 65_536
     static let values = 4_096
 
-    /// A body of so many bytes, with an unknown member.
+    /// Returns a body of this many bytes, with an unknown member.
     private func body(_ members: JSON, bytes: Int) -> JSON {
         let empty = members.with(["x": ""])
         return members.with(["x": .filler(bytes - empty.encoded().count)])
     }
 
-    /// A body of so many values.
+    /// Returns a body of this many values.
     private func body(_ members: JSON, values: Int) -> JSON {
         let said = (members.object?.count ?? 0) + 2
         return members.with(["x": .array(Array(repeating: 0, count: values - said))])
@@ -31,7 +31,7 @@ struct BodyLimitTests: AuthorizationSuite {
             let frame = FrameBytes.frame(header, body: hello.encoded())
             let peer = try bus.connect("Ant", answersLifecycle: true)
             guard beyond <= 0 else {
-                // The lengths are all that is sent: nothing else is waited for.
+                // Only the lengths are sent: the broker waits for nothing else.
                 try peer.send(bytes: Array(frame[..<8]))
                 let error = try peer.expectEnd("too-large")
                 #expect(error.message.contains("65537") && error.message.contains("bus/register"), "\(error)")
@@ -40,7 +40,7 @@ struct BodyLimitTests: AuthorizationSuite {
             try peer.send(bytes: frame)
             try peer.expectReply(to: 1)
             try peer.becomeReady()
-            // From now on the frame limit is the app's.
+            // From now on the app's frame limit applies.
             let large = body([:], bytes: 1 << 20)
             try peer.expectError(to: try peer.call("Nobody/act", large), "unknown-interface")
         }
@@ -76,7 +76,7 @@ struct BodyLimitTests: AuthorizationSuite {
         }
     }
 
-    /// What has `module` in a wrong type is refused once it is read.
+    /// A body with `module` of a wrong type is refused once it is read.
     private func ask(_ action: String, _ body: JSON, isRead: Bool) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try asker(bus, of: action)
@@ -97,7 +97,7 @@ struct BodyLimitTests: AuthorizationSuite {
         try ask(action, body(["module": 5], values: Self.values + beyond), isRead: beyond <= 0)
     }
 
-    /// Bytes are compared before anything is read.
+    /// The bytes are counted before anything is read.
     @Test func whatIsTooLargeIsNotRead() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
@@ -161,7 +161,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     @Test func allAnswersToAnEventHaveABound() throws {
         try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 20) }) { bus in
-            // Sixteen fill it to the last byte.
+            // Sixteen answers fill it to the last byte.
             let guests = try (10..<28).map { try bus.module("Guest\($0)", ["events": ["e"]]) }
             let tool = try bus.operator()
             let id = try tool.call("bus/emit", nil, ["name": "e"])
@@ -195,7 +195,7 @@ struct BodyLimitTests: AuthorizationSuite {
 }
 
 extension JSON {
-    /// How many values it is.
+    /// The number of values in this value.
     fileprivate var values: Int? {
         switch self {
         case .array(let elements): elements.reduce(1) { $0 + ($1.values ?? 0) }

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 13: limits of bytes. Each has a message of its own,
-/// which names the limit and whose it is.
+/// The protocol's section 13: limits on bytes. Each has a message of its own, which names the
+/// limit and its owner.
 @Suite(.timeLimit(.hang))
 struct ByteLimitTests {
     private static let queue = 300_000
@@ -15,7 +15,7 @@ struct ByteLimitTests {
     }
 
     /// Fills the queue to a callee that reads nothing.
-    /// - Returns: the calls that were taken.
+    /// - Returns: the number of calls that were accepted.
     private func fill(_ callee: RawPeer, from caller: RawPeer) throws -> Int {
         callee.isPaused = true
         let ids = try (0..<12).map { _ in try caller.call("Test/act", .filler(100_000)) }
@@ -129,7 +129,8 @@ struct ByteLimitTests {
             let large = try slow.call("Big/act")
             try observer.reply(to: try observer.expectCall("Big/act"), .filler(10 * Self.queue))
             try observer.settle()
-            // In one piece, so that the first is answered when all were looked at.
+            // All in one chunk, so that the first reply is sent on when all frames were looked
+            // at.
             try slow.send(
                 bytes: FrameBytes.frame(["kind": "reply", "id": calls[0].number])
                     + FrameBytes.frame(["kind": "broadcast", "name": "late"])
@@ -155,13 +156,13 @@ struct ByteLimitTests {
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
             let other = try bus.module("Hand2")
-            // One alone may exceed what one sender has.
+            // A single request may exceed what one sender may have.
             let large = try caller.call("Login/act", .filler(300_000))
             let held = try caller.refused("Login/act", .filler(100), with: "overloaded")
             #expect(held.message.contains("(limits.held)") && held.message.contains("Hand"), "\(held)")
             let report = try caller.report("news", to: "Login")
             try caller.expectError(to: report, "overloaded", ran: "no")
-            // Beyond what all may have, up to 64 KiB still wait.
+            // Beyond the total, up to 64 KiB still wait.
             let total = try other.refused("Login/act", .filler(110_000), with: "overloaded")
             #expect(total.message.contains("(limits.total)"), "\(total)")
             try other.call("Login/act", .filler(60_000))
@@ -202,7 +203,7 @@ struct ByteLimitTests {
             let caller = try bus.module("Hand")
             let error = try caller.refused("NoteLogin/show", ["message": .filler(1_000)], with: "too-large")
             #expect(error.message.contains("(limits.adapted)"), "\(error)")
-            // What is not renamed has a frame's limit alone.
+            // A body that isn't renamed has only the limit of a frame.
             try caller.call("NoteLogin/other", .filler(5_000))
             try owner.expectCall("Login/other")
             try caller.call("Login/present", .filler(5_000))

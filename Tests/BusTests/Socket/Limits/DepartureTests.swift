@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataBus
 
-/// Ends of peers that have asked for much, or said much, while others wait.
+/// Ends of peers that have asked for much, or sent much, while other peers wait.
 @Suite(.timeLimit(.hang))
 struct DepartureTests {
     private static let table = AppTable.testing([.manual("Ant"), .manual("Bee"), .manual("Cat")]) {
@@ -12,7 +12,7 @@ struct DepartureTests {
     }
     private static let requests = 1_000
 
-    /// A peer with many requests open at `Ant`, which has got them.
+    /// Connects a peer with many open requests at `Ant`, which has received them.
     private static func asking(_ name: String, _ bus: TestBus, _ owner: RawPeer, _ count: Int) throws -> RawPeer {
         let peer = try bus.module(name)
         for _ in 0..<count { try peer.call("Work/act") }
@@ -38,7 +38,7 @@ struct DepartureTests {
         }
     }
 
-    /// What the callee answers, and what comes to be known of a gone peer, in between.
+    /// The callee's answers, and other peers' frames, arrive while a peer's end is under way.
     @Test func answersThatComeMeanwhileAreDropped() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
@@ -56,13 +56,13 @@ struct DepartureTests {
             // Requests that were answered before their turn came need no cancel.
             let cancelled = try owner.drain()
             #expect(cancelled.allSatisfy { $0.kind == "cancel" } && cancelled.count <= Self.requests)
-            // `Work/first` alone is open still.
+            // Only `Work/first` is still open.
             let modules = try bus.operator().asked("bus/modules")["modules"]?.array
             #expect(modules?.first { $0["name"] == "Ant" }?["open"] == 1)
         }
     }
 
-    /// More peers than end in pieces at a time.
+    /// More peers than may be ending in batches at a time.
     @Test func noRequestOfManyGonePeersIsForgotten() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
@@ -93,8 +93,8 @@ struct DepartureTests {
         }
     }
 
-    /// A peer that closes has been heard to its last word, though its socket takes
-    /// nothing any more; in small turns too.
+    /// A peer that closes is read to its last frame, even though its socket accepts nothing any
+    /// more. This holds in short turns, too.
     @Test func whatAGonePeerSaidIsHeardInShortTurns() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let speaker = try bus.provider("Ant", "Talk")
@@ -104,7 +104,7 @@ struct DepartureTests {
             let frame = FrameBytes.frame(["kind": "broadcast", "name": "news"], body: .filler(500))
             try bus.whileBrokerIsHalted {
                 try light.call("Work/first")
-                // It is written to before all that it has said is read.
+                // The broker writes to it before it has read everything from it.
                 try asking.call("Talk/act")
                 try speaker.send(bytes: Array(repeatElement(frame, count: 150).joined()))
                 speaker.close()

@@ -8,7 +8,7 @@ import Testing
 /// A broker that may have fewer descriptors than connections.
 @Suite(.timeLimit(.hang))
 struct DescriptorLimitTests {
-    /// `strata-broker` behind a shell that lowers its limit first.
+    /// Runs `strata-broker` behind a shell that first lowers its limit.
     private func run(limit: Int, _ test: (TestBus, String) throws -> Void) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -39,7 +39,7 @@ struct DescriptorLimitTests {
             }
             let error = try bus.connect("one more").expectEnd("overloaded")
             #expect(error.message.contains("32 connections (RLIMIT_NOFILE, 64 descriptors)"), "\(error)")
-            // What the broker needs for itself is still there.
+            // The descriptors that the broker needs for itself are still there.
             try tools[1].asked("bus/handOver")
             tools[0].close()
             try tools[1].settle()
@@ -48,14 +48,15 @@ struct DescriptorLimitTests {
         }
     }
 
-    /// A limit that is lowered while it runs: what it has open stays, and whoever comes is told.
+    /// The limit is lowered while the broker runs. Open connections stay, and a new one gets an
+    /// error.
     @Test func whoeverThereIsNoDescriptorForIsTold() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let broker = try #require(bus.brokerPID)
             let tool = try bus.operator()
             let kept = try bus.connect("kept")
             try kept.hello(role: "operator")
-            // So many connections as the gaps take, and no more.
+            // As many connections as there are gaps, and no more.
             let numbers = try descriptors(of: broker)
             let limit = Int(try #require(numbers.max())) + 1
             try ProcessControl.limitFiles(of: broker, to: UInt64(limit))
@@ -72,8 +73,8 @@ struct DescriptorLimitTests {
         }
     }
 
-    /// Without even the spare descriptor it rests: else it would be told of the connection
-    /// that waits in each round.
+    /// Without even the spare descriptor, the listener rests. Otherwise the waiting connection
+    /// would wake it in each round.
     @Test func aListenerWithoutDescriptorsRests() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let broker = try #require(bus.brokerPID)
@@ -103,7 +104,7 @@ struct DescriptorLimitTests {
         return numbers
     }
 
-    /// What the process's event loops wait for, from the kernel.
+    /// Returns what the process's event loops watch, according to the kernel.
     private func watchedDescriptors(of pid: Int32) throws -> Set<String> {
         var watched: Set<String> = []
         for descriptor in try descriptors(of: pid) {

@@ -3,10 +3,10 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// What the broker needed for full queues isn't its own for ever.
+/// The broker doesn't keep the memory that it needed for full queues.
 @Suite(.timeLimit(.hang))
 struct MemoryTests {
-    /// Blocks of a frame's size are kept while there are such frames, and then go back.
+    /// Blocks of a frame's size are kept while there are such frames, and are then freed.
     @Test func theMemoryOfFullQueuesGoesBackToTheSystem() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             let broker = try #require(bus.brokerPID)
@@ -25,7 +25,7 @@ struct MemoryTests {
             try owner.settle()
             #expect(resident() > before + (16 << 20))
             for caller in callers { caller.close() }
-            // A call's deadline is a wait of 100 ms; kept blocks go after two periods.
+            // A call's deadline is a wait of 100 ms. Kept blocks are freed after two periods.
             var rounds = 0
             while resident() > before + (6 << 20), rounds < 100 {
                 let clock = try owner.call("Big/clock", nil, ["deadline": 100])

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 13: limits of number. Each has a message of its own,
-/// which names the limit and whose it is.
+/// The protocol's section 13: limits on numbers. Each has a message of its own, which names the
+/// limit and its owner.
 @Suite(.timeLimit(.hang))
 struct NumberLimitTests {
     private func expect(
@@ -20,11 +20,11 @@ struct NumberLimitTests {
             let caller = try bus.module("Bee", ["observes": ["news"]])
             for _ in 0..<2 { try caller.call("Test/act") }
             expect(try caller.ask("Test/act"), names: "limits.calls", of: "Bee")
-            // A report is one of them, and an answer of the broker's at once isn't.
+            // A report counts, but a request that the broker answers at once doesn't.
             let report = try caller.report("news", to: "Ant")
             expect(try caller.answer(to: report), names: "limits.calls", of: "Bee")
             try caller.asked("bus/ping")
-            // They are the sender's own: others have theirs.
+            // The limit is the sender's own: other peers have theirs.
             try bus.module("Cat").call("Test/act")
             for _ in 0..<3 { try callee.expectCall("Test/act") }
         }
@@ -42,7 +42,7 @@ struct NumberLimitTests {
             expect(try caller.ask("Login/act"), names: "limits.waiting", of: "Login")
             let report = try caller.report("news", to: "Login")
             expect(try caller.answer(to: report), names: "limits.waiting", of: "Login")
-            // Those that wait for an instance are counted by themselves.
+            // Requests that wait for an instance are counted separately.
             for _ in 0..<2 { try caller.call("bus/create", ["interface": "Login"]) }
             expect(try caller.ask("bus/create", ["interface": "Login"]), names: "limits.waiting", of: "Login")
             // Another module has room of its own.
@@ -59,7 +59,7 @@ struct NumberLimitTests {
             let hello = try second.sendHello("Bee", ["observes": ["a", "b"]])
             expect(
                 try second.expectRefusal(of: hello, "overloaded"), names: "limits.observations", of: "2 observations")
-            // The same one in hello and in the row is one.
+            // The same observation in hello and in the row counts once.
             _ = try bus.module("Cat", ["observes": ["c"]])
         }
     }
@@ -103,7 +103,7 @@ struct NumberLimitTests {
             let url = try peer.ask("bus/register", ["urls": [second]])
             expect(url, names: "limits.urls", of: "Ant")
             #expect(!url.message.contains("limits.interfaces"))
-            // Again for one's own is no second one.
+            // Registering one's own name again doesn't count twice.
             try peer.asked("bus/register", ["interfaces": ["Test": [:]], "urls": [first]])
             let other = try bus.connect()
             let interfaces = try other.sendHello("Bee", ["interfaces": ["One": [:], "Two": [:]]])
@@ -145,7 +145,7 @@ struct NumberLimitTests {
             _ = try bus.operator()
             for number in 0..<14 { try bus.connect("tool \(number)").hello(role: "operator") }
             expect(try bus.connect("one more").expectEnd("overloaded"), names: "limits.connections", of: "18")
-            // A module's seat is a module's again.
+            // A module's connection slot is free for a module again.
             modules[0].close()
             try bus.waitUntil("Ant", is: "absent")
             _ = try bus.module("Cat")
@@ -153,8 +153,8 @@ struct NumberLimitTests {
         }
     }
 
-    /// A row's module finds a place however many guests there are, and guests have half of
-    /// them however many rows there are.
+    /// A row's module gets a connection slot however many guests there are. Guests have half of
+    /// the slots however many rows there are.
     @Test(arguments: [(places: 14, guests: 8), (places: 12, guests: 6), (places: 8, guests: 4)])
     func guestsLeaveAPlaceForEachRow(places: Int, guests: Int) throws {
         let table = AppTable.sixModules {
@@ -170,7 +170,7 @@ struct NumberLimitTests {
         }
     }
 
-    /// Ended connections whose last bytes nobody reads take no places.
+    /// Ended connections whose last bytes are not read take no slots.
     @Test func endedConnectionsThatNobodyReadsGiveWay() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 18 }) { bus in
             let tool = try bus.operator()
@@ -182,7 +182,7 @@ struct NumberLimitTests {
             for _ in 0..<40 {
                 let deaf = try bus.module("Ant")
                 deaf.isPaused = true
-                // More than its socket takes; then a frame that is none.
+                // More than its socket takes; then bytes that are no frame.
                 for call in calls { try deaf.send(bytes: call) }
                 try deaf.send(bytes: [0, 0, 0, 0])
                 try bus.waitUntil("Ant", is: "absent")
@@ -198,7 +198,7 @@ struct NumberLimitTests {
             let second = try bus.connect()
             let refusal = try second.expectRefusal(of: try second.sendHello("Other"), "overloaded")
             expect(refusal, names: "guests.most", of: "1 guests")
-            // Rows have their own places.
+            // Rows have their own slots.
             _ = try bus.module("Ant")
         }
     }

@@ -4,21 +4,21 @@ import Testing
 
 @testable import StrataBus
 
-/// Peers that ask for more than their part: what the others feel, and what the
-/// ones that ask are told. How fast all of it is, `scripts/bench --overload` says.
+/// Peers that ask for more than their share: the effect on other peers, and the errors that they
+/// get themselves. `scripts/bench --overload` measures the speed.
 @Suite(.timeLimit(.hang))
 struct OverloadTests {
     private static let news: JSON = ["kind": "broadcast", "name": "news"]
 
-    /// A few frames of a flood come before a light peer's, not 64 KiB of them.
+    /// A few frames of a flood come before a light peer's frame, not 64 KiB of them.
     @Test func aLightPeerComesBeforeTheRestOfAFlood() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             let flooding = try bus.module("Ant")
             let light = try bus.module("Ant2")
             let observer = try bus.module("Cat", ["observes": ["news"]])
             let flood = Array(repeatElement(FrameBytes.frame(Self.news), count: 2_000).joined())
-            // Who is light and who isn't is known by the time that turns take, so a
-            // machine that is busy may need some tries.
+            // The time that turns take decides which peer is light. So a busy machine may need
+            // some tries.
             var fewest = Int.max
             for _ in 0..<50 where fewest > 100 {
                 try light.settle()
@@ -39,7 +39,8 @@ struct OverloadTests {
         }
     }
 
-    /// Who says something all at once waits for a few turns of 64 KiB, not for one of each.
+    /// A peer that sends a burst waits for a few turns of 64 KiB, not for one turn of each
+    /// flooding peer.
     @Test func aRoundHasFewTurnsOfThoseWhoHaveMuchToSay() throws {
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) { $0.guests = .init(rank: 1, most: 20) }
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
@@ -47,7 +48,7 @@ struct OverloadTests {
             let observer = try bus.module("Cat", ["observes": ["news"]])
             let frame = FrameBytes.frame(Self.news)
             let flood = Array(repeatElement(frame, count: 2_000).joined())
-            // What they are like is known by their first floods, of which each is over a turn.
+            // Their first floods show what they are like. Each flood is longer than a turn.
             try #require(flood.count > ReadBuffer.turn)
             for peer in crowd { try peer.send(bytes: flood) }
             for _ in 0..<crowd.count * 2_000 { try observer.expectNotice("news") }
@@ -62,7 +63,7 @@ struct OverloadTests {
         }
     }
 
-    /// Sessions that end together end a few in a round, also where no peer was light before.
+    /// Sessions that end together end a few per round, even if no peer was light before.
     @Test func manySessionsThatEndAtOnceKeepNobodyWaiting() throws {
         let most = 200
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) {
@@ -82,8 +83,8 @@ struct OverloadTests {
         }
     }
 
-    /// The loop says nothing of those who wait for their turns: none is forgotten, also
-    /// where it goes away as soon as it has said all.
+    /// The loop doesn't report peers that wait for their turns. None is forgotten, even if it
+    /// closes as soon as it has sent everything.
     @Test func manyWhoFloodAtOnceAreAllHeardToTheirLastWord() throws {
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("Light")]) {
             $0.guests = .init(rank: 1, most: 20)
@@ -106,7 +107,7 @@ struct OverloadTests {
         }
     }
 
-    /// Also while what the broker has still to say to it isn't read.
+    /// Even while the broker's last frames to it are not read.
     @Test func whoIsEndedFreesItsPlaceAtOnce() throws {
         try TestBus.run(
             .sixModules {
@@ -130,7 +131,7 @@ struct OverloadTests {
             let caller = try bus.module("Bee")
             let slow = try bus.module("Cat")
             let frame = FrameBytes.frame(["kind": "call", "id": 7, "to": "Test/act"])
-            // A byte for each call of the others', as long as it is taken.
+            // Send one byte for each call of the other peers, as long as bytes are accepted.
             var sent = 0
             while sent < frame.count - 1, !slow.inbox.contains(where: { $0.code == "bad-frame" }) {
                 try? slow.send(bytes: [frame[sent]])
@@ -158,7 +159,7 @@ struct OverloadTests {
                 #expect(Set(notices.compactMap { $0["subscription"]?.integer }).count == 1_000)
                 #expect(notices.count == 1_000)
             }
-            // Each has its own limit, and is named by it.
+            // Each has its own limit, and the error names the peer.
             for _ in 0..<24 { try observers[3].asked("bus/observe", ["name": "more"]) }
             let error = try observers[3].refused("bus/observe", ["name": "more"], with: "overloaded")
             #expect(error.message.contains("Many3") && error.message.contains("(limits.observations)"), "\(error)")
@@ -173,7 +174,7 @@ struct OverloadTests {
             for round in 1...3 as ClosedRange<Int64> {
                 let slow = try bus.module("Cat", ["observes": ["news"]])
                 slow.isPaused = true
-                // Until it has the limit behind it: it gets no more then.
+                // Until it has exceeded the limit: then it gets no more.
                 while try sender.recipients(ofBroadcast: "news", .array([.integer(sent), .filler(20_000)])) == 2 {
                     sent += 1
                     try good.settle()
@@ -192,12 +193,13 @@ struct OverloadTests {
         }
     }
 
-    /// The queues to those who read nothing are freed with them.
+    /// The queues to peers that read nothing are freed with them.
     @Test func largeFramesThatWaitAreWholeAndInOrder() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
-            // More than a socket holds, of all sizes around those that are not copied.
+            // More than a socket holds, in sizes around the limit from which bodies aren't
+            // copied.
             callee.isPaused = true
             let sizes = [70_000, 300_000, 1_000_000, 5_000_000, 200, 65_536, 262_144, 1_000_000]
             let ids = try sizes.map { try caller.call("Test/act", .filler($0)) }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import StrataBus
 
-/// The protocol's section 13: what is limited by number is limited by the bytes of its texts
-/// too.
+/// The protocol's section 13: things that are limited by number are also limited by the bytes of
+/// their texts.
 @Suite(.timeLimit(.hang))
 struct TextLimitTests {
     private func observation(_ number: Int) -> JSON {
@@ -20,7 +20,7 @@ struct TextLimitTests {
             let error = try observer.refused("bus/observe", observation(65), with: "overloaded")
             #expect(error.message.contains("Ant would have observations whose texts have 1055"), "\(error)")
             #expect(error.message.contains("may have 1048576"), "\(error)")
-            // Others have their own, and what ends makes room.
+            // Other peers have their own limit, and observations that end make room.
             try bus.module("Bee").asked("bus/observe", observation(0))
             try observer.asked("bus/unobserve", last)
             try observer.asked("bus/observe", observation(66))
@@ -46,7 +46,7 @@ struct TextLimitTests {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant", answersLifecycle: true)
             try module.hello("Ant", ["more": true])
-            // 61,440 bytes of names in each part.
+            // Each part has 61,440 bytes of names.
             func events(_ part: Int) -> JSON {
                 .array(
                     (0..<240).map {
@@ -63,7 +63,7 @@ struct TextLimitTests {
     @Test func patternsOfURLs() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Test")
-            // 61,500 bytes in each request.
+            // Each request has 61,500 bytes.
             func urls(_ part: Int) -> JSON {
                 .array(
                     (0..<15).map { number in
@@ -74,12 +74,12 @@ struct TextLimitTests {
             for part in 0..<17 { try owner.asked("bus/register", ["urls": urls(part)]) }
             let error = try owner.refused("bus/register", ["urls": urls(17)], with: "overloaded")
             #expect(error.message.contains("URLs whose texts have 110"), "\(error)")
-            // Again for one's own is no further one.
+            // Registering one's own URLs again doesn't count twice.
             try owner.asked("bus/register", ["urls": urls(16)])
         }
     }
 
-    /// A number that no instance has may have 16 KiB of digits.
+    /// An instance number that doesn't exist may have 16 KiB of digits.
     @Test func routesThatLeadToNoInstanceAreNotRemembered() {
         var routes = RouteTable()
         let owner = ModuleRecord(guest: "Ant", rank: 0, number: 1)

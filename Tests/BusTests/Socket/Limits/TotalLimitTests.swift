@@ -2,14 +2,14 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 13: what may wait for all peers together. What fills it is what
-/// peers that read nothing are sent; who reads goes on.
+/// The protocol's section 13: what may wait for all peers together. Frames to peers that read
+/// nothing fill it. Peers that read continue.
 @Suite(.timeLimit(.minutes(1)))
 struct TotalLimitTests {
     private static let total = 2_000_000
 
-    /// A module that reads nothing is sent calls of 30,000 bytes until one is refused.
-    /// - Returns: how many it was sent.
+    /// Sends calls of 30,000 bytes to a module that reads nothing, until one is refused.
+    /// - Returns: the number of calls that were sent.
     @discardableResult
     private func fill(_ module: String, _ interface: String, _ bus: TestBus, from caller: RawPeer) throws -> Int {
         try bus.provider(module, interface).isPaused = true
@@ -27,8 +27,8 @@ struct TotalLimitTests {
         }
     }
 
-    /// Three that read nothing, `Ant`, `Ant2` and `Bee`, who have all that there is but for so
-    /// much that a frame of 500,000 bytes has no room.
+    /// Runs with three peers that read nothing: `Ant`, `Ant2` and `Bee`. They use up the total,
+    /// so that a frame of 500,000 bytes has no room.
     private func run(_ test: (_ bus: TestBus, _ caller: RawPeer, _ last: RawPeer) throws -> Void) throws {
         try TestBus.run(.sixModules { $0.limits.total = Self.total }) { bus in
             let caller = try bus.module("Cat", ["observes": ["other"]])
@@ -47,7 +47,7 @@ struct TotalLimitTests {
             let caller = try bus.module("Cat")
             let count = try fill("Ant", "Stuck", bus, from: caller)
             #expect(count * 30_000 < Self.total / 3, "\(count) calls")
-            // Those that read get frames of any size.
+            // Peers that read get frames of any size.
             let owner = try bus.provider("Bee", "Test")
             let body = JSON.filler(1_000_000)
             for _ in 0..<3 {
@@ -65,7 +65,7 @@ struct TotalLimitTests {
             #expect(large.message.contains("(limits.total)"), "\(large)")
             let report = try caller.report("asked", to: "Bee2", .filler(500_000))
             try caller.expectError(to: report, "overloaded", ran: "no")
-            // What stays within 64 KiB passes, to everybody who reads.
+            // Up to 64 KiB pass to each peer that reads.
             for _ in 0..<20 {
                 let id = try caller.call("Test/act", .filler(60_000))
                 try owner.reply(to: try owner.expectCall("Test/act"), .filler(60_000))
@@ -89,7 +89,7 @@ struct TotalLimitTests {
         }
     }
 
-    /// It is nobody's fault who observes it.
+    /// The observers are not to blame.
     @Test func aLargeBroadcastIsRefusedToItsSender() throws {
         try run { bus, caller, _ in
             let sender = try bus.module("Bee2")
@@ -103,14 +103,14 @@ struct TotalLimitTests {
         }
     }
 
-    /// It waits in the broker's memory once.
+    /// It is in the broker's memory once.
     @Test func aBodyThatManyWaitForCountsOnce() throws {
         try TestBus.run(.sixModules { $0.limits.total = Self.total }) { bus in
             let sender = try bus.module("Ant")
             let observers = try ["Bee", "Bee2", "Cat", "Cat2"].map { try bus.module($0, ["observes": ["news"]]) }
             for observer in observers { observer.isPaused = true }
             #expect(try sender.recipients(ofBroadcast: "news", .filler(1_500_000)) == 4)
-            // What waits for all is a body, and leaves no room for another.
+            // What waits for all of them is one body, and leaves no room for another.
             try sender.expectError(to: try sender.broadcast("news", .filler(1_500_000)), "overloaded", ran: "no")
             for observer in observers {
                 observer.isPaused = false
@@ -121,7 +121,7 @@ struct TotalLimitTests {
         }
     }
 
-    /// Requests that wait for a module and what is queued are one sum.
+    /// Requests that wait for a module and queued frames share one total.
     @Test func requestsThatWaitForAModuleCountToo() throws {
         let table = AppTable.testing(
             .eager("Login", provides: ["Login"]), .manual("Owner", provides: ["Test"]), .manual("Hand", rank: 2)
@@ -139,7 +139,7 @@ struct TotalLimitTests {
             owner.isPaused = true
             try hand.call("Test/act", .filler(1_200_000))
             try hand.refused("Login/act", .filler(1_000_000), with: "overloaded")
-            // Beyond it a sender may have 64 KiB that wait.
+            // Beyond the total, a sender may have 64 KiB that wait.
             try hand.call("Login/act", .filler(790_000))
             try hand.refused("Login/act", .filler(20_000), with: "overloaded")
             let other = try bus.operator()
@@ -148,7 +148,7 @@ struct TotalLimitTests {
         }
     }
 
-    /// An app whose total is used up can be looked at, and ended.
+    /// An app whose total is used up can be inspected, and ended.
     @Test func operatorsAndTheLauncherGetThrough() throws {
         try run { bus, _, _ in
             let (tool, launcher) = (try bus.operator(), try bus.launcher())
@@ -177,7 +177,7 @@ struct TotalLimitTests {
         }
     }
 
-    /// What was read, and what ended, counts no more.
+    /// Frames that were read, and peers that ended, no longer count.
     @Test func roomComesBack() throws {
         try run { bus, caller, last in
             let owner = try bus.provider("Bee2", "Test")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataBus
 
-/// The protocol's section 13: nobody keeps the others waiting.
+/// The protocol's section 13: no peer keeps other peers waiting.
 @Suite(.timeLimit(.hang))
 struct TurnTests {
     @Test func atMost64KiBOfOnePeerAreReadBeforeTheNextOnesTurn() throws {
@@ -16,7 +16,7 @@ struct TurnTests {
             let header: JSON = ["kind": "broadcast", "name": "news"]
             let frame = FrameBytes.frame(header, body: .filler(1 << 10))
             let flood = Array(repeatElement(frame, count: 120).joined())
-            // All of it is there before the other's frame, as far as a socket holds.
+            // All of it is there before the other peer's frame, as far as a socket holds it.
             try bus.whileBrokerIsHalted {
                 try flooding.send(bytes: flood)
                 try other.send(header)
@@ -29,7 +29,7 @@ struct TurnTests {
         }
     }
 
-    /// Of a new connection nothing is known, and many that come and go would have a turn
+    /// Nothing is known about a new connection. Many that come and go would otherwise have a turn
     /// each in every round.
     @Test func newConnectionsHaveOneTurnInARoundBesideALightPeer() throws {
         let table = AppTable.testing([.manual("Ant"), .manual("Bee")]) { $0.guests = .init(rank: 2, most: 80) }
@@ -53,7 +53,7 @@ struct TurnTests {
         }
     }
 
-    /// Those who wait for their turns have them in rounds of so much, and no more.
+    /// Peers that wait for their turns have them in rounds of a bounded size.
     @Test func aRoundGivesNoMoreTurnsThanItMayHave() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -67,7 +67,7 @@ struct TurnTests {
                 return
             }
         }
-        /// Frames that each round handles, until there were so many.
+        /// Returns the frames that each round handles, until there are `sum` in all.
         func rounds(until sum: UInt64) throws -> [Int] {
             var rounds: [Int] = []
             while broker.bus.statistics.broadcasts < sum {
@@ -84,12 +84,13 @@ struct TurnTests {
         }
         let frame = FrameBytes.frame(["kind": "broadcast", "name": "news"])
         let flood = Array(repeatElement(frame, count: 2_000).joined())
-        // What they are like is known by their first floods.
+        // Their first floods show what they are like.
         for peer in crowd { send(flood, by: peer) }
         _ = try rounds(until: 24_000)
         for peer in crowd { send(flood, by: peer) }
         let sizes = try rounds(until: 48_000).map { $0 * frame.count }
-        // Beside it the queue's one turn at least, and ends of frames that were begun before.
+        // In addition, the queue has at least one turn, and frames that had begun before are
+        // finished.
         let most = TurnShares.mostRead + ReadBuffer.turn + crowd.count * frame.count
         #expect(sizes.allSatisfy { $0 <= most }, "\(sizes)")
         for peer in crowd { peer.close() }
@@ -106,7 +107,7 @@ struct TurnTests {
             slow.isPaused = true
             for _ in 0..<12 { try caller.call("Slow/act", .filler(100_000)) }
             try caller.find(["kind": "error", "code": "overloaded"])
-            // Neither the one that filled it nor anybody else waits for it.
+            // Neither the peer that filled it nor any other peer waits for it.
             for peer in [caller, third] {
                 for number in 0..<50 as Range<Int64> {
                     let id = try peer.call("Quick/act", .integer(number))
@@ -117,8 +118,8 @@ struct TurnTests {
         }
     }
 
-    /// While a peer isn't read, the time of a frame that it has begun stands still.
-    /// Not where brokers are replaced: writing 3 MB down in each round takes longer.
+    /// While a peer isn't read, the time for a frame that it has begun stands still. Disabled if
+    /// brokers are replaced, because writing 3 MB in each round takes longer.
     @Test(.disabled(if: TestBus.isHandedOverEachRound))
     func theTimeOfAFrameDoesNotRunWhileItsPeerIsNotRead() throws {
         let table = AppTable.sixModules {
@@ -132,7 +133,7 @@ struct TurnTests {
             let large = try slow.call("Big/act")
             try owner.reply(to: try owner.expectCall("Big/act"), .filler(3_000_000))
             try owner.settle()
-            // Its next request stops it from being read, half a frame behind it.
+            // Its next request stops the reading from it, with half a frame behind that request.
             let frame = FrameBytes.frame(["kind": "broadcast", "name": "late"])
             try slow.send(bytes: frame + frame.prefix(20))
             let clock = try owner.call("Big/clock", nil, ["deadline": 700])

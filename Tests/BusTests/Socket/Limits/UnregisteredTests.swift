@@ -3,8 +3,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 13, `unregistered`: connections without hello take nobody's place
-/// but those of their own user.
+/// The protocol's section 13, `unregistered`: connections without hello take no slots but those
+/// of their own user.
 @Suite(.timeLimit(.hang))
 struct UnregisteredTests {
     private static let isRoot = geteuid() == 0
@@ -26,7 +26,7 @@ struct UnregisteredTests {
         }
     }
 
-    /// What came while the broker was busy is there before anybody is ended.
+    /// Everything that arrived while the broker was busy is read before a connection is ended.
     @Test func whatTheOldestHasSaidIsReadBeforeItGoes() throws {
         try runExecutable({ $0.limits.unregistered = 4 }) { bus in
             var (tools, hellos, silent): ([RawPeer], [UInt64], [RawPeer]) = ([], [], [])
@@ -43,8 +43,9 @@ struct UnregisteredTests {
         }
     }
 
-    /// More than may be, of the operators' own user, each opened anew as it is closed. In
-    /// each round a tool comes, all open anew what was closed, and then the broker goes on.
+    /// More connections than may be, of the operators' own user, each reopened when it is closed.
+    /// In each round a tool connects, all closed connections are reopened, and then the broker
+    /// continues.
     @Test func connectionsThatAreOpenedAnewKeepNobodyOut() throws {
         try runExecutable { bus in
             var silent = try (0..<70).map { try bus.connect("silent \($0)") }
@@ -79,7 +80,7 @@ struct UnregisteredTests {
             let error = try first[0].peer.expectEnd("overloaded")
             #expect(error.message.contains("2 connections of user \(TestBus.others.0)"), "\(error)")
             #expect(error.message.contains("2 of users who are not the broker's may"), "\(error)")
-            // Who has the most gives way, and not who comes.
+            // The user with the most connections gives way, not the new connection.
             let third = try OtherProcess(bus, "third", user: TestBus.others.0)
             try first[1].peer.expectEnd("overloaded")
             try second.peer.hello("Second")
@@ -106,7 +107,7 @@ struct UnregisteredTests {
         }
     }
 
-    /// Where all connections are taken, those without hello give way.
+    /// If all slots are taken, connections without hello give way.
     @Test func connectionsWithoutHelloTakeNoPlaceOfOperators() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 20 }) { bus in
             let silent = try (0..<20).map { try bus.connect("silent \($0)") }
@@ -115,7 +116,7 @@ struct UnregisteredTests {
             _ = try (bus.module("Ant"), bus.module("Bee"))
             let error = try silent[0].expectEnd("overloaded")
             #expect(error.message.contains("20 connections (limits.connections)"), "\(error)")
-            // One of them is left, and goes for the last.
+            // One of them is left, and gives way for the last module.
             _ = try bus.module("Cat")
             for peer in silent.dropFirst() { try peer.expectEnd("overloaded") }
             #expect(try bus.connect("one more").expectEnd("overloaded").message.contains("(limits.connections)"))

@@ -5,11 +5,11 @@ import Testing
 
 @testable import StrataBus
 
-/// What one frame, or one session, may cost the bus: work that has a bound, or goes in
-/// pieces, however much others have registered.
+/// The cost of one frame or one session for the bus. The work has a bound, or is done in batches,
+/// however much other peers have registered.
 @Suite(.timeLimit(.hang))
 struct WorkTests {
-    /// Interfaces with long names, and actions with long names in each.
+    /// Interfaces with long names, which have actions with long names.
     private static func interfaces(_ count: Int, actions: Int) -> JSON {
         func name(_ start: String, _ number: Int) -> String {
             start + String(repeating: "x", count: 55) + "\(10_000 + number)"
@@ -30,7 +30,7 @@ struct WorkTests {
         }
     }
 
-    /// Asks with some URLs at a time.
+    /// Sends a request for every 128 URLs.
     private static func ask(_ action: String, _ urls: [JSON], _ peer: RawPeer) throws {
         for start in stride(from: 0, to: urls.count, by: 128) {
             try peer.asked(action, ["urls": .array(Array(urls[start..<start + 128]))])
@@ -51,7 +51,7 @@ struct WorkTests {
                 try asking.send(["kind": "broadcast", "name": "news"])
                 try other.send(["kind": "broadcast", "name": "news"])
             }
-            // What comes after the question waits for the answer, as it did.
+            // Frames after the question wait for the answer, as before.
             #expect(try observer.expectNotice("news").from == "Ant2")
             #expect(try observer.expectNotice("news").from == "Ant")
             let listed = try asking.expectReply(to: id).json["interfaces"]?.array ?? []
@@ -59,7 +59,7 @@ struct WorkTests {
         }
     }
 
-    /// As the page says it, whether it comes in one piece or in many.
+    /// The answer is as the page says, whether it is made in one batch or in many.
     @Test func aLongListingIsWhole() throws {
         let table = AppTable.testing(
             .manual("Ant"),
@@ -85,7 +85,7 @@ struct WorkTests {
         }
     }
 
-    /// Who asks and goes away is forgotten, and so is who closes what is listed.
+    /// A listing is forgotten when its peer closes, and copes when a listed peer closes.
     @Test func aListingEndsWithItsPeer() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.module("Bee")
@@ -125,7 +125,7 @@ struct WorkTests {
         }
     }
 
-    /// Of a module that is listed each part is small, whatever it has.
+    /// Each part of a module's listing is small, whatever the module has.
     @Test func noPartOfAListingIsLarge() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -160,16 +160,15 @@ struct WorkTests {
 
     // MARK: Turns
 
-    /// Calls that are refused after a comparison of names, which takes long, and a
-    /// broadcast behind each.
+    /// Calls that are refused after a slow comparison of names, with a broadcast after each.
     private static let costly = (0..<200 as Range<Int64>).flatMap { number -> [UInt8] in
-        // As like the others' names as can be without being near.
+        // As similar to the other names as possible without being near.
         let to = "Face" + String(repeating: "x", count: 52) + "abcdefgh/act"
         return FrameBytes.frame(["kind": "call", "id": .integer(1_000 + number), "to": .string(to)])
             + FrameBytes.frame(["kind": "broadcast", "name": "news"])
     }
 
-    /// Frames that are small and take long.
+    /// Small frames that take long.
     @Test func aTurnEndsWithItsTime() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             _ = try bus.module("Bee", ["interfaces": Self.interfaces(256, actions: 1)])
@@ -184,12 +183,12 @@ struct WorkTests {
             let senders = try (0..<201).map { _ in try observer.expectNotice("news").from }
             let before = senders.firstIndex(of: "Ant2") ?? .max
             #expect(before < 100, "\(before) of its frames came first")
-            // All are answered, in their order.
+            // All are answered, in order.
             for number in 0..<200 { try flooding.expectError(to: UInt64(1_000 + number), "unknown-interface") }
         }
     }
 
-    /// It is heard to its last word.
+    /// Its frames are read to the last one.
     @Test func whoseTurnHasEndedAndGoesAwayIsHeard() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             _ = try bus.module("Bee", ["interfaces": Self.interfaces(256, actions: 1)])
@@ -215,7 +214,7 @@ struct WorkTests {
             try tool.cancel(ids[3])
             try tool.expectError(to: ids[3], "cancelled")
             try tool.call("bus/watch", nil, ["credit": 0])
-            // It is the peer's own.
+            // The limit is the peer's own.
             try bus.operator().call("bus/watch", nil, ["credit": 0])
             try tool.refused("bus/watch", with: "overloaded")
         }
@@ -238,7 +237,7 @@ struct WorkTests {
 
     // MARK: Registration
 
-    /// Everything that there may be of URLs and interfaces, over and over.
+    /// The most URLs and interfaces that there may be, over and over.
     @Test func theMostOfAllIsTakenReplacedAndGivenBack() throws {
         let patterns = (0..<1_024).map { number in
             "/\(number)" + String(repeating: "/a", count: 31) + (0..<32).map { "/:b\($0)" }.joined()
@@ -253,7 +252,7 @@ struct WorkTests {
         let urls: [JSON] = patterns.enumerated().map { number, path in
             ["host": "H", "path": .string(path), "to": .string("\(names[number % 256])/other")]
         }
-        // A broker of its own: to replace it after each round would take minutes.
+        // A broker in its own process, because replacing it after each round would take minutes.
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let hello: JSON = [
                 "interfaces": interfaces,
@@ -264,7 +263,7 @@ struct WorkTests {
             let url = "test://h/1023" + String(repeating: "/a", count: 31) + String(repeating: "/x", count: 32)
             for _ in 0..<2 {
                 let owner = try bus.module("Ant", hello)
-                // All of it is the row's own: nothing is counted twice.
+                // All of them are the row's own, so nothing is counted twice.
                 for _ in 0..<2 {
                     try owner.asked("bus/register", ["interfaces": interfaces])
                     try Self.ask("bus/register", urls, owner)
@@ -276,7 +275,7 @@ struct WorkTests {
                 try bus.waitUntil("Ant", is: "absent")
                 #expect(try caller.asked("bus/canOpen", ["url": .string(url)])["to"] == .string("\(names[255])/act"))
             }
-            // What no row has can be given back.
+            // Names that no row has can be given back.
             let others: JSON = .object((0..<256).map { .init("Other\($0)", [:]) })
             let own: [JSON] = patterns.enumerated().map { number, path in
                 ["host": "own", "path": .string(path), "to": .string("Other\(number % 256)/act")]
@@ -293,7 +292,7 @@ struct WorkTests {
         }
     }
 
-    /// A reload gives rows what a session had.
+    /// A reload gives rows the names that a session had.
     @Test func aReloadTakesTheMostAway() throws {
         let patterns = (0..<1_024).map { "/\($0)/:a" }
         let names = (0..<256).map { "Face\($0)" }
@@ -336,13 +335,13 @@ struct WorkTests {
             }
             let hello = try other.sendHello("Bee", ["interfaces": ["Other": [:]], "urls": .array(urls)])
             try other.expectRefusal(of: hello, "overloaded")
-            // As soon as one is free another may have it.
+            // As soon as one shape is free, another may take it.
             try owner.asked("bus/unregister", ["urls": [Self.shaped(1)]])
             try owner.asked("bus/register", ["urls": [Self.shaped(256)]])
         }
     }
 
-    /// A row's own are there, whatever a guest has brought.
+    /// A row's own patterns have room, whatever a guest has registered.
     @Test func aRowsPatternsHaveRoomAfterAReload() throws {
         try TestBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             _ = try bus.provider("Ant", "Shop", ["urls": .array((0..<256).map(Self.shaped))])

@@ -129,7 +129,7 @@ struct BroadcastTests {
             slow.isPaused = false
             let error = try slow.expectEnd("slow-consumer")
             #expect(error.message.contains("Cat"))
-            // What was not begun is dropped; what came is whole and in order.
+            // Notices that had not begun are dropped. Those that arrived are whole and in order.
             #expect(slow.inbox.count < sent)
             #expect(try sender.asked("bus/stats")["counters"]?["slowConsumers"] == 1)
             _ = try bus.module("Cat")
@@ -153,7 +153,7 @@ struct BroadcastTests {
             #expect(numbers.last == sent)
             #expect(numbers == numbers.sorted())
             #expect(came.count < sent)
-            // Every broadcast came or was counted just before the next one.
+            // Every broadcast arrived, or was counted just before the next one.
             #expect(missed.reduce(came.count, +) == sent)
             for index in came.indices.dropFirst() {
                 #expect(numbers[index] - numbers[index - 1] - 1 == missed[index])
@@ -168,7 +168,7 @@ struct BroadcastTests {
             let sender = try bus.module("Ant")
             let observer = try bus.provider("Cat", "Test", ["observes": [["name": "state", "keep": "latest"]]])
             observer.isPaused = true
-            // Calls fill the observer's queue, smaller ones its last bytes.
+            // Calls fill the observer's queue, and smaller ones its last bytes.
             var calls = 0
             for size in [50_000, 10_000, 1_000] {
                 var id = try sender.call("Test/act", .filler(size))

@@ -2,17 +2,17 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// Broadcasts to so many observations that they go out in pieces.
+/// Broadcasts to so many observations that they go out in batches.
 @Suite(.timeLimit(.hang))
 struct FanOutTests {
     private static let news: JSON = ["kind": "broadcast", "name": "news"]
-    /// Guests observe; `Ant` and `Ant2` of the first level tell, `Bee` asks.
+    /// Guests observe, `Ant` and `Ant2` of the first level broadcast, and `Bee` calls.
     private static let table = AppTable.testing([.manual("Ant"), .manual("Ant2"), .manual("Bee")]) {
         $0.guests = .init(rank: 2, most: 10)
     }
 
-    /// Some peers with 1,000 observations of "news" each, which provide an interface
-    /// of their name.
+    /// Connects peers with 1,000 observations of "news" each. Each provides an interface of its
+    /// own name.
     private static func observers(_ count: Int, _ bus: TestBus) throws -> [RawPeer] {
         let names: [JSON] = Array(repeating: "news", count: 1_000)
         return try (0..<count).map {
@@ -20,8 +20,8 @@ struct FanOutTests {
         }
     }
 
-    /// The broker reads what all have sent in one round, in this order; and no notice
-    /// has gone out by then.
+    /// Runs a test in which the broker reads everything that peers have sent in one round, in
+    /// this order. No notice has gone out by then.
     private static func halted(_ test: (TestBus) throws -> Void) throws {
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker"), test)
     }
@@ -35,7 +35,7 @@ struct FanOutTests {
                 try sender.send(Self.news)
                 try asking.call("Many4/act")
             }
-            // It is the first that came, before a thousand notices.
+            // It is the first frame that arrived, before a thousand notices.
             try observers[4].reply(to: observers[4].expectCall("Many4/act"))
             for observer in observers {
                 for _ in 0..<1_000 { try observer.expectNotice("news") }
@@ -66,7 +66,7 @@ struct FanOutTests {
             for number in 0..<10 as Range<Int64> {
                 for sender in senders {
                     try sender.send(Self.news, body: .integer(number))
-                    // To one alone, it must not overtake either.
+                    // The one to a single observer must not overtake either.
                     try sender.send(["kind": "broadcast", "name": "rare"], body: .integer(number))
                 }
             }
@@ -123,7 +123,7 @@ struct FanOutTests {
 
     @Test func anObserverThatEndsMidwayCostsTheOthersNothing() throws {
         var table = Self.table
-        // What the kernel doesn't take of a thousand notices is more at some time.
+        // At some point, the notices that the kernel doesn't take exceed the limit.
         table.limits.queue = 60_000
         try TestBus.run(table) { bus in
             let sender = try bus.module("Ant")

@@ -2,15 +2,15 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 7: `keep: latest` where the observer's queue is full.
+/// The protocol's section 7: `keep: latest` with a full queue of the observer.
 @Suite(.timeLimit(.minutes(1)))
 struct LatestTests {
     private static let queue = 200_000
-    /// A notice that finds no room behind calls of 50,000 bytes.
+    /// The size of a notice that finds no room behind calls of 50,000 bytes.
     private static let large = 60_000
 
-    /// A callee that reads nothing, with as many calls of 50,000 bytes as its queue takes: there
-    /// is room for small frames yet.
+    /// Runs with a callee that reads nothing, and as many calls of 50,000 bytes as its queue
+    /// takes. There is still room for small frames.
     private func run(
         observing names: [String], _ test: (_ bus: TestBus, _ sender: RawPeer, _ observer: RawPeer) throws -> Void
     ) throws {
@@ -31,7 +31,7 @@ struct LatestTests {
             try sender.recipients(ofBroadcast: name, ["n": .integer(number), "text": .filler(Self.large)]) == 1)
     }
 
-    /// What comes behind the calls that fill the queue, as `state 1` or `Test/act`.
+    /// Returns what comes after the calls that fill the queue, as `state 1` or `Test/act`.
     private func rest(of observer: RawPeer) throws -> [String] {
         observer.isPaused = false
         return try observer.drain().filter { $0.kind == "notice" || $0.body.count < 1_000 }.map { frame in
@@ -65,7 +65,7 @@ struct LatestTests {
         }
     }
 
-    /// They have the limit again, and are no reason to refuse what has room.
+    /// The waiting notices have a limit of their own, and are no reason to refuse what has room.
     @Test func manyThatFindNoRoomEndTheirObserver() throws {
         try run(observing: ["a", "b", "c", "d"]) { bus, sender, observer in
             for name in ["a", "b", "c"] {

@@ -37,8 +37,7 @@ struct ObserveTests {
         }
     }
 
-    /// A notice that found no room counts to its observer only while its
-    /// observation lives.
+    /// A notice that found no room counts for its observer only while its observation lives.
     @Test func whatWaitsForAnEndedObservationIsForgotten() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let sender = try bus.module("Ant")
@@ -61,7 +60,7 @@ struct ObserveTests {
             }
             observer.isPaused = false
             for _ in 0..<calls { try observer.expectCall("Test/act") }
-            // It was never too slow, and no notice of what has ended comes.
+            // It was never too slow, and no notice of an ended observation comes.
             let came = try observer.drain()
             #expect(came.allSatisfy { $0.kind == "reply" }, "\(came)")
         }

@@ -151,14 +151,14 @@ struct ReportTests {
             target.isPaused = true
             let ids = try (0..<15).map { _ in try sender.report("news", to: "Ant", .filler(60_000)) }
             #expect(try sender.expectError(to: ids[14], "overloaded", ran: "no").message.contains("Ant"))
-            // The target stays.
+            // The target stays connected.
             target.isPaused = false
             try target.reply(to: try target.expectNotice("news"))
             try sender.expectReply(to: ids[0], body: ["observers": 1])
         }
     }
 
-    /// Its body is one for all of them, also where it doesn't go out at once.
+    /// All notices share one body, even if it isn't sent at once.
     @Test func aLargeReportReachesEachObservationWhole() throws {
         try TestBus.run(.sixModules()) { bus in
             let target = try bus.module("Ant", ["observes": ["large", "large"]])

@@ -2,11 +2,10 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 5: a hello that says `more`, and `bus/register` before the
-/// start.
+/// The protocol's section 5: a hello with `more`, and `bus/register` before the start.
 @Suite(.timeLimit(.hang))
 struct HelloInPartsTests: AuthorizationSuite {
-    /// A module that has said the first part.
+    /// A module that has sent the first part.
     private func begun(_ bus: TestBus, _ name: String, _ hello: JSON = [:], answersLifecycle: Bool = true) throws
         -> RawPeer
     {
@@ -56,7 +55,7 @@ struct HelloInPartsTests: AuthorizationSuite {
             let hand = try bus.module("Hand")
             let shop = try begun(
                 bus, "Shop", ["interfaces": ["Shop": ["actions": ["look": [:]]]], "resumed": true])
-            // That it needs the authorizer is not known yet.
+            // It isn't known yet that the action needs the authorizer.
             let call = try hand.call("Shop/buy")
             try hand.settle()
             try shop.expectNothing()
@@ -127,7 +126,7 @@ struct HelloInPartsTests: AuthorizationSuite {
             let most: [(JSON, String)] = [
                 (["interfaces": ["B": [:], "C": [:]]], "limits.interfaces"), (["urls": [one, two]], "limits.urls"),
                 (["observes": ["y", "z", "w"], "more": true], "limits.observations"),
-                // With the row's.
+                // Together with the row's.
                 (["observes": ["y", "z"]], "limits.observations"),
             ]
             for (part, limit) in most {
@@ -225,7 +224,7 @@ struct HelloInPartsTests: AuthorizationSuite {
             let launcher = try bus.launcher()
             let peer = try bus.connect("Login", answersLifecycle: true)
             let hello = try peer.sendHello("Login", ["token": "right", "more": true])
-            // What follows waits with it, and may be larger than hello.
+            // The frames after it wait with it, and may be larger than hello.
             let more = try peer.call("bus/register", ["interfaces": ["Login": ["actions": ["a": [:]]]], "more": true])
             let last = try peer.call("bus/register", ["observes": ["x"]])
             try launcher.settle()
@@ -262,7 +261,7 @@ struct HelloInPartsTests: AuthorizationSuite {
 
     // MARK: the most
 
-    /// All that section 13 lets one module bring, in parts that keep its bounds.
+    /// Everything that section 13 lets one module bring, in parts that keep within its bounds.
     @Test(.disabled(if: TestBus.isHandedOverEachRound, "its state is too much for each of 200 rounds"))
     func theMostThatAModuleMayBringComesInParts() throws {
         func name(_ letter: String, _ number: Int) -> String {
@@ -288,7 +287,7 @@ struct HelloInPartsTests: AuthorizationSuite {
             return ["interfaces": .object(interfaces)]
         }
         let urls = stride(from: 0, to: 1_024, by: 8).map { first -> JSON in
-            // The longest that all of them may have.
+            // The longest path with which all of them fit.
             let filler = "/" + String(repeating: "y", count: 940)
             return [
                 "urls": .array(

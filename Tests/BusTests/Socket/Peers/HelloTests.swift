@@ -72,8 +72,8 @@ struct HelloTests {
         var body: JSON
     }
 
-    /// Each has every later fault too, as far as they go together: so the order
-    /// is seen.
+    /// Each hello has every later fault, too, as far as possible. So the order of the checks
+    /// shows.
     static let refusals: [Refusal] = [
         Refusal(testDescription: "another version", code: "bad-version", body: ["protocol": 2, "module": 5]),
         Refusal(testDescription: "no protocol", code: "bad-params", body: ["module": "Ant"]),

@@ -3,8 +3,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The protocol's section 5: who a peer is rests on a process that lives. This process is
-/// the launcher; others connect, and this one speaks on their connections.
+/// The protocol's section 5: a peer's identity rests on a live process. This process is the
+/// launcher. Other processes connect, and this one speaks on their connections.
 @Suite(.timeLimit(.hang))
 struct IdentityTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
@@ -18,8 +18,8 @@ struct IdentityTests {
         ["protocol": 1, "module": "Tool"], ["protocol": 1, "module": "Visitor"],
     ]
 
-    /// It connects, hands the socket up and ends, waited for: whose child it was nobody can
-    /// tell any more.
+    /// The process connects, passes the socket on, ends and is reaped. Nothing can tell any more
+    /// whose child it was.
     @Test(arguments: hellos)
     func aConnectionOfADeadProcessIsNobodys(hello: JSON) throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
@@ -33,7 +33,7 @@ struct IdentityTests {
         }
     }
 
-    /// Without a launcher there is nobody that it could have been started by.
+    /// Without a launcher, no launcher can have started it.
     @Test func whereNobodyLaunchesNobodyIsRefused() throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
             let child = try OtherProcess(bus, "a child")
@@ -42,7 +42,7 @@ struct IdentityTests {
         }
     }
 
-    /// The launcher's connection has ended, and its process has not.
+    /// The launcher's connection has ended, but its process has not.
     @Test func whatDescendsFromALauncherWithoutConnectionIsNobodyElse() throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
             try bus.launcher().close()
@@ -68,7 +68,7 @@ struct IdentityTests {
 
     // MARK: vouches
 
-    /// The number is right, and the process is another.
+    /// The process id is right, but the process is another one.
     @Test func aVouchIsForTheProcessThatWasStartedThen() throws {
         try TestBus.run(table()) { bus in
             let launcher = try bus.launcher()
@@ -82,7 +82,7 @@ struct IdentityTests {
             }
             let own = ProcessIdentity.own
             try vouch("old", startTicks: own.startTicks - 1)
-            // As where nobody is vouched for.
+            // As if nothing had been vouched for.
             let peer = try bus.connect("Login", answersLifecycle: true)
             let hello = try peer.sendHello("Login", ["token": "old", "interfaces": ["Login": [:]]])
             try launcher.settle()
@@ -112,7 +112,7 @@ struct IdentityTests {
 
     // MARK: sessions of processes that have ended
 
-    /// The process has ended, and what it started holds its connection: here the test.
+    /// The process has ended, but its descendant still has the connection: here the test.
     @Test(arguments: ["absent", "failed", "restarting"])
     func aSessionThatADescendantHoldsEndsWithTheProcess(state: String) throws {
         try TestBus.run(table()) { bus in
@@ -134,7 +134,7 @@ struct IdentityTests {
         }
     }
 
-    /// A person's own process is none of the launcher's.
+    /// A process that a person started is none of the launcher's.
     @Test func aSessionThatNobodyVouchedForStays() throws {
         try TestBus.run(table()) { bus in
             let tool = try bus.module("Tool")
@@ -144,7 +144,7 @@ struct IdentityTests {
         }
     }
 
-    /// What the process wrote last is there before the word of its end; then its connection
+    /// The process's last frames are there before the report of its end. Then its connection
     /// closes, or it doesn't.
     @Test(arguments: [true, false])
     func whatAProcessWroteBeforeItsEndStillCounts(closes: Bool) throws {
@@ -158,7 +158,7 @@ struct IdentityTests {
             let watch = try hand.call("bus/watch", nil, ["credit": 100])
             try hand.settle()
             try bus.whileBrokerIsHalted {
-                // The word is read first.
+                // The report is read first.
                 _ = try launcher.call(
                     "bus/moduleState", ["module": "Login", "state": "restarting", "reason": "signal 11"])
                 for call in served { try login.peer.reply(to: call, .filler(500)) }
@@ -168,7 +168,7 @@ struct IdentityTests {
             let change: JSON = ["module": "Login", "state": "restarting", "reason": "signal 11"]
             _ = try hand.find(["kind": "reply", "id": .integer(Int64(watch))], body: change)
             if !closes { try login.peer.expectEnd("shutting-down") }
-            // Only what closes by itself is a death.
+            // Only an end by itself counts as a death.
             let row = try bus.operator().asked("bus/modules")["modules"]?.array?.first { $0["name"] == "Login" }
             #expect((row?["lastDeath"] != nil) == closes)
         }
@@ -188,7 +188,7 @@ struct IdentityTests {
         }
     }
 
-    /// Another one serves, and the launcher's word is about that one.
+    /// Another process serves, and the launcher's report is about that one.
     @Test func aSessionThatFinishesBesideItsSuccessorGoesOn() throws {
         let change: (inout AppTable) -> Void = {
             $0.modules[0].replace = .overlap

@@ -27,13 +27,14 @@ struct RoleTests {
             let launcher = try bus.launcher()
             let id = try tool.call("launcher/stop", ["module": "Bee"])
             let call = try launcher.expectCall("launcher/stop", ["module": "Bee"], ["from": "operator"])
-            // Its codes are the bus's: a module's would become failed.
+            // Its codes are the bus's own: a module's would become `failed`.
             try launcher.fail(call, "unknown-module", "no row is named Bee", ["ran": "no"])
             try tool.expectError(to: id, "unknown-module", ran: "no")
         }
     }
 
-    /// They have none. Who may ask is judged before, and so is the action.
+    /// The bus and the launcher have no instances. Whether the peer may ask is checked first, and
+    /// so is the action.
     @Test(arguments: [
         ("Ant", "bus#1/ping", "unknown-instance"), ("Ant", "BusRouter#1/ping", "unknown-interface"),
         ("Ant", "bus#007/observe", "unknown-instance"), ("Ant", "bus#1/vouch", "forbidden"),
@@ -56,7 +57,7 @@ struct RoleTests {
         }
     }
 
-    /// Before its parent is looked at, and its params.
+    /// Before its parent and its params are checked.
     @Test func whoMayAskTheBusIsJudgedFirst() throws {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("bus/vouch", 5, ["parent": 99], with: "forbidden")
@@ -128,7 +129,7 @@ struct RoleTests {
 }
 
 extension TestBus {
-    /// Waits until no module of a name is known, by round trips.
+    /// Waits until no module of that name is known, by round trips.
     fileprivate func waitUntilGone(_ guest: String) throws {
         let tool = try self.operator()
         while try tool.asked("bus/modules")["modules"]?.array?.contains(where: { $0["name"]?.string == guest }) == true

@@ -4,8 +4,8 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// The protocol's section 5: who a peer is. Tokens, and what the launcher
-/// vouches for; this process is the launcher and the modules at once.
+/// The protocol's section 5: a peer's identity. It tests tokens and the launcher's vouches; this
+/// process is the launcher and the modules at once.
 @Suite(.timeLimit(.hang))
 struct VouchTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
@@ -44,7 +44,7 @@ struct VouchTests {
             let launcher = try bus.launcher()
             let peer = try bus.connect("Login", answersLifecycle: true)
             let hello = try peer.sendHello("Login", ["token": "right"])
-            // What follows hello waits with it.
+            // Frames after hello wait with it.
             let ping = try peer.call("bus/ping")
             try launcher.settle()
             #expect(peer.inbox.isEmpty)
@@ -103,7 +103,7 @@ struct VouchTests {
             try bus.operator().settle()
             let refusal = try third.expectRefusal(of: try third.sendHello("Login", ["token": "right"]), "overloaded")
             #expect(refusal.message.contains("2 hellos of Login from user \(geteuid())"), "\(refusal)")
-            // What ends waits no more.
+            // A hello whose process ends no longer waits.
             processes[0].die()
             let fourth = try OtherProcess(bus, "fourth")
             let last = try fourth.peer.sendHello("Login", ["token": "right"])
@@ -125,7 +125,7 @@ struct VouchTests {
                 #expect(refusal.message.contains("\(row), which runs as user \(user)"), "\(refusal)")
                 stranger.die()
             }
-            // The row's own user waits, and whoever may be the launcher.
+            // The row's own user waits, and so does any process that could be the launcher.
             let own = try OtherProcess(bus, "Sand", user: TestBus.others.0)
             let hello = try own.peer.sendHello("Sand", ["token": "t"])
             let root = try bus.connect("root")
@@ -170,7 +170,7 @@ struct VouchTests {
             try launcher.asked("bus/vouch", ["module": "Login", "pid": 0])
             let end = try peer.expectEnd("shutting-down")
             #expect(end["message"]?.string?.contains("took the place of Login back") == true, "\(end)")
-            // The token is worth nothing until somebody vouches again.
+            // The token is worth nothing until the launcher vouches again.
             let again = try bus.connect("Login", answersLifecycle: true)
             let hello = try again.sendHello("Login", ["token": .string(token)])
             try launcher.settle()
@@ -221,7 +221,7 @@ struct VouchTests {
         }
     }
 
-    /// Says hello and prints the first frame. Perl is part of every Debian.
+    /// A client that says hello and prints the first frame. Perl is part of every Debian.
     private static let client = #"""
         use IO::Socket::UNIX;
         my ($path, $body) = @ARGV;

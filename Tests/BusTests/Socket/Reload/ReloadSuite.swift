@@ -1,11 +1,11 @@
 import StrataCore
 import StrataTesting
 
-/// What tests of reloads have in common.
+/// The part that the tests of reloads share.
 protocol ReloadSuite {}
 
 extension ReloadSuite {
-    /// Ant of the first level provides Store, Cat of the last one calls.
+    /// Ant of the first level provides Store, and Cat of the last level calls it.
     func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
         .testing(
             .manual("Ant", rank: 0, provides: ["Store"]), .manual("Bee", rank: 1), .manual("Cat", rank: 2),

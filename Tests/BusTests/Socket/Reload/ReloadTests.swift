@@ -88,7 +88,8 @@ struct ReloadTests: ReloadSuite {
         }
     }
 
-    /// The launcher puts the new manifest in force whoever still waits, and so does the broker.
+    /// The launcher puts the new manifest in force even if no request waits any more, and so does
+    /// the broker.
     @Test func aReloadThatNobodyWaitsForAnyMoreTakesEffect() throws {
         try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())

@@ -2,8 +2,8 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// What happens to names, observations and sessions while a row's next process
-/// starts beside the one that serves, and others, or the manifest, change.
+/// What happens to names, observations and sessions while a row's next process starts, if other
+/// peers or the manifest change.
 @Suite(.timeLimit(.hang))
 struct ReloadUnderOverlapTests {
     private func table(_ change: (inout AppTable) -> Void = { _ in }) -> AppTable {
@@ -22,7 +22,7 @@ struct ReloadUnderOverlapTests {
         "interfaces": ["Extra": [:]], "urls": [["host": "shop", "path": "/x", "to": "Extra/show"]],
     ]
 
-    /// Shop serves, and its next process is in its setUp.
+    /// Runs a test in which Shop serves, and its next process is in its setUp.
     private func run(
         _ hello: JSON = [:],
         _ test: (TestBus, _ old: OtherProcess, _ new: OtherProcess, _ setUp: ReceivedFrame) throws
@@ -104,7 +104,7 @@ struct ReloadUnderOverlapTests {
     @Test func theOneThatServesStaysWhereOverlapWasTakenBack() throws {
         try run { bus, old, new, _ in
             _ = try bus.reload(table { $0.modules[0].replace = .wait })
-            // The launcher gives the new one up.
+            // The launcher gives up the new process.
             try bus.vouch(for: "Shop", pid: old.pid)
             try new.peer.expectEnd("shutting-down")
             try old.peer.settle()
@@ -112,7 +112,7 @@ struct ReloadUnderOverlapTests {
         }
     }
 
-    /// Whoever speaks does so from its own level, whichever its module's is now.
+    /// A process sends from its own level, whatever its module's level is now.
     @Test func theOldOneReportsAndCallsFromItsOwnLevel() throws {
         try TestBus.run(table { $0.calls = .layered }) { bus in
             let old = try bus.process(of: "Shop", [:])

@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 /// The protocol's section 10, `reload`, and the manifest page's rules for it: rows that come and
-/// go, what takes effect later, and names that another row has from then on.
+/// go, changes that take effect later, and names that move to another row.
 @Suite(.timeLimit(.hang))
 struct ReloadedRowsTests: ReloadSuite {
     // MARK: rows that come and go
@@ -107,7 +107,7 @@ struct ReloadedRowsTests: ReloadSuite {
             }
             #expect(try row()?["level"] == "middle")
             #expect(try row()?["pending"] == ["level"])
-            // It is judged by the level that it started in.
+            // It is still judged by the level that it started in.
             try cat.expectReply(to: try cat.report("y", to: "Bee"), body: ["observers": 0])
             bee.close()
             try bus.operator().settle()
@@ -177,7 +177,7 @@ struct ReloadedRowsTests: ReloadSuite {
         }
     }
 
-    /// Its process may still bring it with `bus/register`.
+    /// Its process may still register the interface with `bus/register`.
     @Test func aLiveRowThatLacksWhatItNowProvidesIsNamed() throws {
         try MemoryBus.run(table()) { bus in
             let (bee, cat) = (try bus.module("Bee"), try bus.module("Cat"))
