@@ -6,8 +6,8 @@ import TestSupport
 
 @testable import StrataJSON
 
-/// What Foundation's coders do with the same values and texts. Where ours does
-/// something else, `Difference` says so.
+/// Compares our coders with Foundation's, over the same values and texts. `Difference` lists
+/// where ours differ on purpose.
 ///
 /// `STRATA_FUZZ` sets how many of each are tried.
 @Suite(.timeLimit(.minutes(10)))
@@ -34,7 +34,7 @@ struct DifferenceTests {
                 #expect(try reader.decode(Sample.self, from: bytes) == sample, "seed \(seed)")
                 #expect(try decoder.decode(Sample.self, from: Data(bytes)) == sample, "seed \(seed)")
             }
-            // But for the order of members they write the same.
+            // Except for the order of members, both write the same.
             #expect(try JSON(parsing: ours).sorted == JSON(parsing: theirs).sorted, "seed \(seed)")
         }
     }
@@ -92,7 +92,7 @@ struct DifferenceTests {
     func whatOursRefusesOnPurpose(reason: String, text: String) throws {
         struct One: Decodable { var a: Int }
         #expect(throws: DecodingError.self, "\(reason)") { try reader.decode(One.self, from: Array(text.utf8)) }
-        // Where that changes, the difference is none any more.
+        // If Foundation changes this, the difference no longer exists.
         _ = try decoder.decode(One.self, from: Data(text.utf8))
     }
 
@@ -121,7 +121,7 @@ struct DifferenceTests {
         }
     }
 
-    /// Takes any value.
+    /// Accepts any value.
     private struct Anything: Decodable { init(from decoder: any Decoder) throws {} }
 
     private struct Few: Decodable, Equatable {
@@ -136,7 +136,7 @@ struct DifferenceTests {
     }
 }
 
-/// Any JSON, found by trying.
+/// Any JSON value, found by trying each type.
 private indirect enum Tree: Decodable, Equatable {
     case null, bool(Bool), integer(Int), number(Double), text(String), list([Tree]), members([String: Tree])
 
@@ -160,7 +160,7 @@ private indirect enum Tree: Decodable, Equatable {
     }
 }
 
-/// What an error says that a program or a user would see.
+/// The parts of an error that a program or a user would see.
 struct Problem: Equatable {
     enum Kind { case keyNotFound, valueNotFound, typeMismatch, dataCorrupted, other }
     var kind = Kind.other
@@ -184,26 +184,26 @@ struct Problem: Equatable {
     }
 }
 
-/// What ours does otherwise, on purpose.
+/// The deliberate differences of our coders.
 private enum Difference: CaseIterable {
-    /// Foundation looks only at what is asked for, and takes a comma behind the
-    /// last member: what isn't JSON is refused as that before anything else.
+    /// Foundation reads only what is asked for, and accepts a comma after the last member. Ours
+    /// refuses invalid JSON before anything else.
     case allIsChecked
-    /// Foundation says of a number that doesn't fit that it is no JSON. Ours says
-    /// which, and where.
+    /// Foundation reports a number that doesn't fit as invalid JSON. Ours says which number it
+    /// is, and where.
     case misfitsAreNamed
-    /// Foundation rounds what has a fraction or exponent beyond a double's, and
-    /// takes it for an integer; even what is nearly nothing for 0.
+    /// Foundation rounds a number with a fraction or exponent beyond a double's precision, and
+    /// accepts it as an integer. It even reads a tiny number as 0.
     case integersAreExact
-    /// Foundation says of a date that can't be read neither where it is.
+    /// Foundation doesn't report the place of a date that can't be read.
     case datesHaveAPath
-    /// Foundation has no words for what is no decimal.
+    /// Foundation has no message for an invalid decimal.
     case decimalsHaveWords
-    /// Foundation takes an object's members in no order, and of several that
-    /// are wrong it tells any.
+    /// Foundation reads an object's members in no fixed order, and reports any of several wrong
+    /// ones.
     case theFirstIsTold
-    /// Foundation calls null a value of a wrong type where a truth value is
-    /// wanted, but a missing value where anything else is.
+    /// Foundation reports null as a wrong type where a boolean is wanted, but as a missing value
+    /// everywhere else.
     case nullIsNoTruthValue
 
     func explains(_ ours: Problem, _ theirs: Problem) -> Bool {
@@ -224,7 +224,7 @@ private enum Difference: CaseIterable {
         }
     }
 
-    /// Whether ours refuses what Foundation reads.
+    /// Whether it explains that ours refuses what Foundation reads.
     func explains(refusal ours: Problem) -> Bool {
         switch self {
         case .allIsChecked: ours.message.hasPrefix("The given data was not valid JSON")
@@ -236,7 +236,7 @@ private enum Difference: CaseIterable {
 }
 
 extension JSON {
-    /// With all members in the order of their names.
+    /// The value with all members in the order of their names.
     var sorted: JSON {
         switch self {
         case .array(let elements): .array(elements.map(\.sorted))

@@ -6,8 +6,7 @@ import TestSupport
 
 @testable import StrataJSON
 
-/// Containers are written in any order, and what comes out is what Foundation
-/// makes of it.
+/// Containers are written in any order, and the result is the same as Foundation's.
 @Suite(.timeLimit(.minutes(10)))
 struct InterleavingTests {
     @Test func containersInAnyOrderGiveWhatFoundationGives() throws {
@@ -28,7 +27,7 @@ struct InterleavingTests {
     }
 }
 
-/// Takes containers of containers, and writes to each of them now and then.
+/// Opens containers inside containers, and writes to each of them now and then.
 private struct Scribble {
     private enum Container {
         case keyed(KeyedEncodingContainer<Name>)
@@ -49,7 +48,7 @@ private struct Scribble {
     mutating func run(_ encoder: any Encoder) throws {
         open(encoder)
         for _ in 0..<generator.below(depth == 0 ? 30 : 6) { try step(generator.below(containers.count)) }
-        // What is left empty is so in both.
+        // Containers that are left empty are empty in both results.
         containers.shuffle(using: &generator)
     }
 
@@ -84,8 +83,8 @@ private struct Scribble {
             case 1: try container.encodeNil()
             case 2: try container.encode(inner())
             case 3: containers.append(.keyed(container.nestedContainer(keyedBy: Name.self)))
-            // Foundation puts those of `superEncoder` where the array ends when
-            // they are finished: that is left to a test of its own.
+            // Foundation puts a container of `superEncoder` at the end that the array has when
+            // the container is finished. A separate test covers that.
             default: containers.append(.unkeyed(container.nestedUnkeyedContainer()))
             }
             containers[index] = .unkeyed(container)

@@ -29,7 +29,7 @@ extension SeededGenerator {
         }
     }
 
-    /// An integer of any length.
+    /// Returns an integer of any length.
     mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type = Integer.self) -> Integer {
         Integer(truncatingIfNeeded: Int128(truncatingIfNeeded: next()) << 64 | Int128(next()))
             >> Integer(below(Integer.bitWidth))
@@ -68,7 +68,7 @@ extension SeededGenerator {
 
     // MARK: Texts
 
-    /// JSON as nobody writes it, and a little of what is none.
+    /// Returns JSON as no person writes it, and now and then invalid JSON.
     mutating func json(_ depth: Int = 0) -> String {
         let space = ["", "", "", " ", "\n", "\t "][below(6)]
         switch below(depth > 4 ? 6 : 9) {

@@ -5,18 +5,18 @@ import Testing
 
 @testable import StrataJSON
 
-/// What isn't JSON is refused by trees, typed values and headers alike, in the
-/// same words and at the same byte.
+/// Trees, typed values and headers refuse invalid JSON alike, with the same message and at the
+/// same byte.
 @Suite(.timeLimit(.hang))
 struct ReadersAgreeTests {
-    /// What is against a text, whoever reads it.
+    /// The error in a text, from any reader.
     private struct Refusal: Equatable, CustomStringConvertible {
         var offset: Int
         var message: String
         var description: String { "at byte \(offset): \(message)" }
     }
 
-    /// Takes any value, and doesn't look at it.
+    /// Accepts any value without reading it.
     private struct Anything: Decodable { init(from decoder: any Decoder) throws {} }
 
     private func tree(_ text: [UInt8]) -> Refusal? {
@@ -37,7 +37,8 @@ struct ReadersAgreeTests {
         }
     }
 
-    /// What is against the text as an unknown member of a header that ends with it, or goes on.
+    /// Returns the error in the text as an unknown member of a header that ends with it or
+    /// continues.
     private func header(_ text: [UInt8], end: String = "") -> Refusal? {
         let start = Array(#"{"kind":"call","x":"#.utf8)
         let bytes = start + text + Array(end.utf8)
@@ -119,7 +120,7 @@ struct ReadersAgreeTests {
         try expectAllRefuse(text, headerEnd: "}", refusal)
     }
 
-    /// Where nothing may stand behind a value, or before it.
+    /// Texts with something before or after the value, where nothing is allowed.
     private static let aroundValues: [(String, Int, String)] = [
         ("1 2", 2, "nothing may follow the value"), ("[]]", 2, "nothing may follow the value"),
         ("nulll", 4, "nothing may follow the value"), ("0x1", 1, "nothing may follow the value"),
@@ -197,7 +198,7 @@ struct ReadersAgreeTests {
                 #expect(header(text, end: "}") == nil, shown)
                 continue
             }
-            // What stands behind the value is the header's, and it ends otherwise than a text.
+            // The text after the value belongs to the header, which ends differently from a text.
             guard !tree.message.hasPrefix("nothing"), !tree.message.hasPrefix("a byte order mark") else { continue }
             #expect(header(text, end: tree.message.hasSuffix("twice") ? "}" : "") == tree, shown)
         }

@@ -17,7 +17,7 @@ struct ReadingTests {
         try Read.$body.withValue(body) { _ = try read(text, as: Read.self) }
     }
 
-    /// What is wrong, where, and Foundation's words for it.
+    /// Returns the error and its place, in Foundation's words.
     private func problem<Value: Decodable>(_ text: String, as type: Value.Type) -> String {
         do {
             return "\(try read(text, as: type))"
@@ -81,7 +81,7 @@ struct ReadingTests {
         }
     }
 
-    /// Takes any value.
+    /// Accepts any value.
     private struct Anything: Decodable { init(from decoder: any Decoder) throws {} }
 
     @Test func allOfUTF8IsRead() throws {
@@ -135,7 +135,7 @@ struct ReadingTests {
         let many = (0..<100).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
         #expect(try read(#"{"b":1,"a":2,"\u0041":3,"x":{"a":1},"y":{"a":1}}"#) == Two(a: 2, b: 1))
         #expect(try read("{\(many)}", as: [String: Int].self).count == 100)
-        // The same characters in other codes are another name.
+        // The same characters in another encoding are another name.
         #expect(try self.read("{\"e\u{301}\":1,\"\u{e9}\":2}", as: Accents.self) == Accents(composed: 2))
     }
 
@@ -214,8 +214,8 @@ struct ReadingTests {
     }
 
     @Test func pathsInLongTextsAreFoundAtOnce() throws {
-        // Each element fails once: by looking it up anew each time this would
-        // take ten thousand million steps.
+        // Each element fails once. Finding its path from the start each time would take ten
+        // thousand million steps.
         struct Either: Decodable {
             init(from decoder: any Decoder) throws {
                 let container = try decoder.singleValueContainer()

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// One of each kind of member that the compiler makes coding for.
+/// One member of each kind that the compiler generates coding for.
 struct Sample: Codable, Equatable {
     var flag: Bool
     var text: String
@@ -52,10 +52,10 @@ struct Inner: Codable, Equatable {
 
 struct Wrapper: RawRepresentable, Codable, Equatable { var rawValue: [Int] }
 
-/// A key that isn't a text or an integer: the dictionary becomes an array.
+/// A key that is neither a string nor an integer, so the dictionary becomes an array.
 struct Pair: Codable, Hashable { var one: Int }
 
-/// Another class's members in the same object, and its superclass's in `super`.
+/// A class whose subclass encodes to the same object, with the superclass in `super`.
 class Animal: Codable {
     var legs = 4
     init() {}
@@ -81,7 +81,7 @@ final class Dog: Animal {
     }
 }
 
-/// Keys made up on the way.
+/// A key that is made up on the fly.
 struct Name: CodingKey, ExpressibleByStringLiteral {
     let stringValue: String
     var intValue: Int? { nil }
@@ -90,13 +90,13 @@ struct Name: CodingKey, ExpressibleByStringLiteral {
     init?(intValue: Int) { nil }
 }
 
-/// What a closure encodes.
+/// Encodes with a closure.
 struct Written: Encodable {
     let write: (any Encoder) throws -> Void
     func encode(to encoder: any Encoder) throws { try write(encoder) }
 }
 
-/// What the present test makes of a decoder.
+/// Decodes with the closure of the current test.
 struct Read: Decodable {
     @TaskLocal static var body: @Sendable (any Decoder) throws -> Void = { _ in }
     init(from decoder: any Decoder) throws { try Self.body(decoder) }

@@ -115,7 +115,7 @@ struct WritingTests {
             try inner.encode(4, forKey: "c")
         }
         #expect(interleaved == #"{"in":{"a":3,"c":4},"b":2}"#)
-        // A container that is written on when its object's members have moved.
+        // A container is written to after its object's members have moved.
         let moved = try json { encoder in
             var outer = encoder.container(keyedBy: Name.self)
             var object = outer.nestedContainer(keyedBy: Name.self, forKey: "o")
@@ -186,7 +186,7 @@ struct WritingTests {
         #expect(throws: EncodingError.self) {
             try json { encoder in
                 var array = encoder.unkeyedContainer()
-                // Because the writer's containers are all its own.
+                // Because all of the writer's containers are its own.
                 for _ in 0..<200 { array = array.nestedUnkeyedContainer() as! UnkeyedWriter }
             }
         }

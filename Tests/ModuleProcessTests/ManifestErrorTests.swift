@@ -25,8 +25,7 @@ struct ManifestErrorTests {
         #expect(described == nil)
     }
 
-    /// A line (or more) in the app, and how its only error starts behind the
-    /// file's name.
+    /// One or more lines in the app, and the beginning of its only error after the file's name.
     @Test(arguments: [
         ("app: B", #":2: app: expected each key once"#),
         ("env: a b", #":2: env: expected a word; found "a b""#),
@@ -241,7 +240,7 @@ struct ManifestErrorTests {
         }
         #expect(nested(63) == [])
         #expect(nested(64) == [":2: nested deeper than 64"])
-        // Aliases don't hide depth: eight times ten is too deep, six times isn't.
+        // Aliases don't hide depth: eight times ten is too deep, and six times isn't.
         func chained(_ count: Int) -> [String] {
             let (open, close) = (String(repeating: "[", count: 10), String(repeating: "]", count: 10))
             let links = (1...count).map { "  b\($0): &b\($0) \(open)*b\($0 - 1)\(close)\n" }

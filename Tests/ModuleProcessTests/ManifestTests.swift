@@ -5,8 +5,8 @@ import Testing
 
 @Suite(.timeLimit(.hang))
 struct ManifestTests {
-    /// The example of the manifest's page, with a user and a group of every
-    /// system, and the rows that it speaks of.
+    /// The example of the manifest's page, with the rows that it mentions, and with a user and a
+    /// group that every system has.
     static let example = """
         app: moments                     # names the socket
         env: debug
@@ -195,7 +195,7 @@ struct ManifestTests {
         #expect(manifest.processes.map(\.limits.files) == [9, 9])
     }
 
-    /// Loads text from a file of its own, `strata.yaml` in a new folder.
+    /// Loads text from `strata.yaml` in a new folder.
     private func load(_ text: String, environment: [String: String] = [:]) throws -> Manifest {
         try TemporaryManifest.load(Array(text.utf8), environment: environment)
     }

@@ -2,7 +2,7 @@ import Glibc
 import StrataManifest
 import Testing
 
-/// Manifests in files that are gone after the test.
+/// Manifests in files that are removed after the test.
 enum TemporaryManifest {
     static func load(_ bytes: [UInt8], environment: [String: String] = [:]) throws -> Manifest {
         var template = Array("/tmp/strata-test-XXXXXX".utf8CString)
@@ -19,7 +19,7 @@ enum TemporaryManifest {
         return try Manifest.load(path: path, environment: environment)
     }
 
-    /// The errors, each from behind the file's name: `:12: key: message`.
+    /// Returns the errors without the file's name: `:12: key: message`.
     static func errors(_ bytes: [UInt8], environment: [String: String] = [:]) -> [String] {
         do {
             _ = try load(bytes, environment: environment)

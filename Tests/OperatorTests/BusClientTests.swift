@@ -5,7 +5,7 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// A client, and a bus on the same loop that is played by the test.
+/// A client, and a bus on the same loop that the test plays.
 @Suite(.timeLimit(.hang))
 struct BusClientTests {
     private final class Pair {
@@ -14,13 +14,13 @@ struct BusClientTests {
         private let folder: TemporaryFolder
         private var listener: Listener?
         private var server: FrameChannel?
-        /// What came behind hello.
+        /// The frames after hello.
         var frames: [(header: JSON, body: [UInt8])] = []
         var hellos: [String] = []
-        /// Gets each call behind hello.
+        /// Gets each call after hello.
         var onCall: (UInt64) -> Void = { _ in }
 
-        /// Connected; the bus tells these limits.
+        /// Connects; the bus announces these limits.
         init(limits: String = "{}", role: BusClient.Role = .operator, runtime: String? = nil) throws {
             loop = try Loop()
             folder = try TemporaryFolder()
@@ -53,7 +53,7 @@ struct BusClientTests {
             }
         }
 
-        /// Runs the loop until something is so.
+        /// Runs the loop until a condition holds.
         func run(until isSo: () -> Bool) {
             let isSo = loop.run(until: isSo)
             #expect(isSo, "it never came to be")
@@ -70,7 +70,7 @@ struct BusClientTests {
             Array(body.utf8).withUnsafeBytes { server?.send(kind, room: 500, body: $0, write) }
         }
 
-        /// The bus's side ends.
+        /// Ends the bus's side.
         func endServer() {
             server?.flush()
             server?.close()
@@ -123,7 +123,7 @@ struct BusClientTests {
         #expect(try pair.client.ask("bus/ping") == [] && pair.client.ending == nil)
     }
 
-    /// What stands behind hello is answered behind it.
+    /// A request after hello is answered after hello.
     @Test func aRequestMayBeSentBeforeHelloIsAnswered() throws {
         let pair = try Pair()
         defer { pair.close() }
@@ -188,7 +188,7 @@ struct BusClientTests {
         monitor.patience = 1
         let quiet = #expect(throws: ClientError.self) { try pair.client.send(monitor) }
         #expect(quiet?.description == "the stream was quiet for 1 ms")
-        // The stream is given up, and the other one too: nobody waits for either.
+        // The stream is cancelled, and the other one, too, because neither is awaited any more.
         pair.run { pair.frames.count == 4 }
         #expect(pair.frames.map { $0.header["kind"] } == ["call", "call", "cancel", "cancel"])
     }
@@ -340,7 +340,7 @@ struct BusClientTests {
         defer { pair.close() }
         var ending = ""
         pair.client.onEnd = { ending = $0 }
-        // 1 KiB more than its own limit is what a client takes.
+        // A client accepts 1 KiB more than its own limit.
         pair.send(.notice, String(repeating: "x", count: 2_000)) { _ in }
         pair.run { !ending.isEmpty }
         #expect(ending.contains("limit"))

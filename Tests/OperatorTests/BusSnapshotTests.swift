@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataOperator
 
-/// Figures of a bus and of its modules.
+/// Figures about a bus and its modules.
 @Suite(.timeLimit(.hang))
 struct BusSnapshotTests {
     private static let modules = """
@@ -28,7 +28,7 @@ struct BusSnapshotTests {
         let (first, second) = (try look(calls: 100, at: 1_000_000_000), try look(calls: 400, at: 3_000_000_000))
         #expect(first.perSecond(.calls, since: nil) == 0 && second.perSecond(.calls, since: first) == 150)
         #expect(second.perSecond(.errors, since: first) == 0)
-        // A broker that was started again has counted less, and a clock may stand still.
+        // A restarted broker has lower counts, and a clock may stand still.
         #expect(try look(calls: 7, at: 4_000_000_000).perSecond(.calls, since: second) == 0)
         #expect(second.perSecond(.calls, since: second) == 0)
     }

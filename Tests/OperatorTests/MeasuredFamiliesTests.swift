@@ -4,10 +4,10 @@ import Testing
 
 @testable import StrataOperator
 
-/// What modules measure, beside what the bus counts.
+/// The metrics that modules measure, beside the counts of the bus.
 @Suite(.timeLimit(.hang))
 struct MeasuredFamiliesTests {
-    /// A look at a bus whose module `X` told these metrics.
+    /// Returns a look at a bus whose module `X` reported these metrics.
     private func families(_ metrics: [String], dropped: Int = 0) throws -> [MetricFamily] {
         let answer = #"{"metrics":[\#(metrics.joined(separator: ","))],"dropped":\#(dropped)}"#
         let module = try #require(MeasuredModule("X", .success(Array(answer.utf8))))
@@ -19,7 +19,7 @@ struct MeasuredFamiliesTests {
 
     @Test func namesThatAreNotAllowedOrTakenAreMadeSo() throws {
         let metrics = [
-            // Each wants a name that another has, or one that is none.
+            // Each wants a name that another one has, or an invalid one.
             #"{"name":"strata_up","type":"counter","value":1}"#, #"{"name":"strata_up","type":"gauge","value":2}"#,
             #"{"name":"a.b","type":"gauge","value":3}"#, #"{"name":"a-b","type":"gauge","value":4}"#,
             #"{"name":"a b","type":"gauge","value":5}"#, #"{"name":"a_b_total","type":"counter","value":6}"#,
@@ -64,7 +64,7 @@ struct MeasuredFamiliesTests {
 }
 
 extension [MetricFamily] {
-    /// The one sample with these labels, whatever their order.
+    /// Returns the only sample with these labels, in any order.
     fileprivate func value(_ name: String, _ labels: [String: String]) -> Double? {
         let samples = flatMap { family in
             family.samples.filter { sample in

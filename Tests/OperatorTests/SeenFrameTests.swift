@@ -17,12 +17,12 @@ struct SeenFrameTests {
         #expect(call.took == nil && call.bytes == 3 && call.missed == 0)
         let reply = try frame(#"{"at":25,"kind":"reply","from":"B","to":"A","id":7,"missed":2}"#, &calls)
         #expect(reply.took == 15 && reply.action == "Cart#1/add" && reply.receiver == "A" && reply.missed == 2)
-        // A refused call is answered nowhere.
+        // A refused call has no answer.
         _ = try frame(#"{"at":30,"kind":"call","from":"A","to":"B/c","id":8,"code":"forbidden"}"#, &calls)
         #expect(try frame(#"{"at":40,"kind":"reply","from":"B","to":"A","id":8}"#, &calls).took == nil)
     }
 
-    /// The call of an answer gives way when 4,096 others came after it.
+    /// A call is forgotten when 4,096 other calls came after it.
     @Test func onlySoManyCallsAreRemembered() throws {
         var calls = SeenCalls()
         for id in 0...4_096 { _ = try frame(#"{"at":\#(id),"kind":"call","from":"A","to":"B/c","id":\#(id)}"#, &calls) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataPictures
 
-/// What a table declares, as edges.
+/// A table's declarations, as edges.
 struct AppGraphTests {
     @Test func callsBroadcastsAndReportsAreDrawnUp() {
         let graph = AppGraph(Apps.five)
@@ -50,7 +50,7 @@ struct AppGraphTests {
         table.modules[1].provides = ["NoteLogin"]
         let beaten = AppGraph(table)
         #expect(beaten.edges.map(beaten.sentence).contains("Finder calls Entry of Log"))
-        // Its own notices' names it doesn't give away.
+        // It keeps its own notices' names.
         #expect(!beaten.edges.map(beaten.sentence).contains("Session broadcasts session.ended to Notes"))
     }
 
@@ -69,7 +69,7 @@ struct AppGraphTests {
                 ]
             ]))
         let frames: [JSON] = [
-            // Behind an adapter the provider's name is seen.
+            // After an adapter, the provider's name is seen.
             ["kind": "call", "from": "Notes", "to": "Session/who"],
             ["kind": "call", "from": "Notes", "to": "Store/get"],
             ["kind": "call", "from": "Notes", "to": "Store/put", "missed": 3],
@@ -129,7 +129,7 @@ struct AppGraphTests {
         ])
         traffic.note(["kind": "open", "from": "Finder", "to": "five://nope/a", "code": "unknown-host"])
         graph.add(traffic, watchedFor: 1_000)
-        // Nobody could have declared them.
+        // Opens of URLs can't be declared.
         #expect(
             graph.edges.filter { $0.seen != 0 }.map(graph.sentence) == [
                 "Finder opens late of Notes; seen 1 time", "Finder opens note/:name of Notes; seen 2 times",

@@ -36,7 +36,7 @@ enum Apps {
         return table
     }
 
-    /// Forty modules on four levels that speak to one another in many ways.
+    /// Forty modules on four levels with many connections between them.
     static var forty: AppTable {
         var table = AppTable(app: "forty")
         table.levels = ["kernel", "services", "features", "screens"]

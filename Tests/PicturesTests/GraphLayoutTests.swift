@@ -3,11 +3,11 @@ import Testing
 
 @testable import StrataPictures
 
-/// Where things stand in a graph's picture.
+/// The places of things in a graph's picture.
 struct GraphLayoutTests {
     private static let apps = Apps.all
 
-    /// Graphs that nobody would draw by hand: random ones.
+    /// Random graphs, as no person would draw them.
     private static func random(_ seed: UInt64) -> AppGraph {
         var generator = Random(state: seed)
         var graph = AppGraph(app: "random", levels: (0..<Int.random(in: 1...5, using: &generator)).map { "level\($0)" })
@@ -41,7 +41,7 @@ struct GraphLayoutTests {
             #expect(box.frame.x >= layout.labels && box.frame.right <= layout.width)
             #expect(box.frame.width >= box.card.width && box.frame.height >= box.card.height)
         }
-        // The foundation is on top, and nothing is between the bands.
+        // The foundation is on top, and there is no space between the bands.
         for (band, next) in zip(layout.bands, layout.bands.dropFirst()) { #expect(band.frame.bottom == next.frame.y) }
         #expect(layout.bands.last?.frame.bottom == layout.height)
     }
@@ -90,7 +90,7 @@ struct GraphLayoutTests {
     }
 
     @Test func theOrderOfRowsAvoidsCrossings() {
-        // Five pairs, each other's mirror.
+        // Five pairs, in mirrored order.
         var graph = AppGraph(app: "pairs", levels: ["one", "two"])
         graph.modules = (0..<5).map { .init(name: "A\($0)", rank: 0) } + (0..<5).map { .init(name: "B\($0)", rank: 1) }
         graph.edges = (0..<5).map { .init(kind: .call, from: 9 - $0, to: $0, name: "A\($0)") }

@@ -6,7 +6,7 @@ import Testing
 
 /// A graph as SVG, DOT and Mermaid.
 struct GraphTextTests {
-    /// Names as bad as the manifest lets them be.
+    /// Names as bad as the manifest allows.
     private static var rude: AppGraph {
         var graph = AppGraph(app: "rude", levels: ["a<b>&\"'", "two]\"; end"])
         graph.modules = [.init(name: "Ant", rank: 0), .init(name: "Bee", rank: 1)]
@@ -106,7 +106,7 @@ struct GraphTextTests {
 }
 
 extension String {
-    /// How many pieces a separator makes of it.
+    /// The number of parts into which a separator splits the string.
     fileprivate func components(_ separator: String) -> Int {
         split(separator: separator, omittingEmptySubsequences: false).count
     }

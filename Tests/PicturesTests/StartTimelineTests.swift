@@ -5,8 +5,8 @@ import Testing
 
 /// An app's start, read and drawn.
 struct StartTimelineTests {
-    /// Storage, then Catalog, which waits for it; Log beside them; Finder later; one
-    /// that failed and one that never came. Times are milliseconds here.
+    /// Storage, then Catalog, which waits for it. Log starts beside them, and Finder later. One
+    /// module failed, and one never connected. Times are in milliseconds.
     static let answer: JSON = {
         func at(_ time: Int64) -> JSON { .integer(1_700_000_000_000_000 + time * 1_000) }
         func row(_ name: String, _ start: String, _ state: String, _ times: [(String, Int64)]) -> JSON {

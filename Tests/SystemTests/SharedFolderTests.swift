@@ -1,6 +1,6 @@
 import Testing
 
-/// Tests that search the folders in `/tmp` where a user's apps have their buses,
-/// or have one there: one at a time.
+/// Tests that search the folders in `/tmp` for a user's buses, or have a bus there. They run one
+/// after another.
 @Suite(.serialized)
 enum SharedFolderTests {}

@@ -2,10 +2,10 @@ import StrataCore
 import StrataManifest
 import Testing
 
-/// What `strata why` says, with the lines that decide.
+/// The verdicts of `strata why`, with the lines that decide them.
 @Suite(.timeLimit(.hang))
 struct JudgeTests {
-    /// `CALLS` is the policy.
+    /// `CALLS` stands for the policy.
     static let text = """
         calls: CALLS
         schemes: [test]
@@ -45,7 +45,7 @@ struct JudgeTests {
         return try ReviewedApp(text, hellos: described ? Self.hellos : [:]).judge
     }
 
-    /// `existence passed 7`, each check with its line.
+    /// Returns each check with its line, as in `existence passed 7`.
     private func checks(_ judgement: Judgement) -> [String] {
         judgement.checks.map { check in
             "\(check.name) \(check.result.rawValue)" + (check.place?.line.map { " \($0)" } ?? "")
@@ -95,12 +95,12 @@ struct JudgeTests {
                     "let Storage broadcast, and Notes observe",
                 ]
             ])
-        // Where the row declares the call, its level alone is to be changed.
+        // If the row declares the call, only its level must change.
         let layered = try judge("layered").call("NotesRouter/add", from: "Storage")
         #expect(layered.changes.count == 1 && layered.changes[0][0] == "move Storage to topout or a later level")
     }
 
-    /// What each of two checks refuses has to be changed.
+    /// A change is needed for each of two checks that refuse.
     @Test func whatIsNecessaryIsApartFromAlternatives() throws {
         let app = try ReviewedApp(
             """
@@ -126,7 +126,7 @@ struct JudgeTests {
         ("operator/x", "unknown-interface", "operators provide nothing"),
     ])
     func refusedCallNamesItsCodeAndItsReason(_ to: String, _ code: String, _ reason: String) throws {
-        // Log may bring more than its row says; without a program nobody could ask it.
+        // Log may bring more than its row says, but without a program it can't be asked.
         let judgement = try judge("any").call(to, from: "Notes")
         #expect(judgement.code?.rawValue == code)
         let refused = judgement.checks.first { $0.result == .refused }
@@ -246,7 +246,7 @@ struct JudgeTests {
         #expect(mistyped.changes.first == ["add storage.chagned to broadcasts of Storage"])
     }
 
-    /// The row's and hello's observation of one name are one, and hello's word counts.
+    /// Observations of one name in the row and in hello are one, and hello's decides.
     @Test func observationOfRowAndModuleIsOne() throws {
         let app = try ReviewedApp(
             "modules:\n  A: {broadcasts: [x]}\n  B: {level: middle, observes: [x, {name: x, object: o}]}",
@@ -275,7 +275,7 @@ struct JudgeTests {
         #expect(try judge().report("x", to: "Lgo", from: "Notes").code == .unknownModule)
     }
 
-    /// A row that reports a name and doesn't broadcast it means the report.
+    /// If a row reports a name and doesn't broadcast it, the report is meant.
     @Test func notificationIsWhatTheRowSaysItIs() throws {
         #expect(
             try judge().notification("log.line", from: "Notes").map(\.subject) == ["Notes reports log.line to Log"])

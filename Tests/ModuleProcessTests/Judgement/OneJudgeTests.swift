@@ -5,10 +5,10 @@ import Testing
 @testable import StrataBus
 @testable import StrataManifest
 
-/// The bus from its tables, and `strata why` from the manifest, give one answer.
+/// The bus, from its tables, and `strata why`, from the manifest, give the same answer.
 @Suite(.timeLimit(.hang))
 struct OneJudgeTests {
-    /// Nobody asks it: the facts are in tables.
+    /// A host that is never called, because the facts are in tables.
     private final class Host: BusHost {
         func write(to peer: Peer) {}
         func process(of peer: Peer) -> ProcessIdentity? { nil }
@@ -19,14 +19,14 @@ struct OneJudgeTests {
         var processID: Int32 { 0 }
     }
 
-    /// Ant sends to Bee, and both have an interface of their own.
+    /// An app in which Ant sends to Bee, and both have an interface of their own.
     private final class App {
         let judge: Judge
         let core: BusCore
         private let host = Host()
         private var peers: [String: Peer] = [:]
 
-        /// - Parameter isDeclared: whether Ant's row has all that it sends.
+        /// - Parameter isDeclared: whether Ant's row declares everything that it sends.
         init(_ calls: AppTable.CallPolicy, from rank: Int, to target: Int, isDeclared: Bool, authorizer: Bool) throws {
             let levels = ["basic", "middle", "topout"]
             let declared = "requires: [Bee, Many], broadcasts: [news], reports: {Bee: [news]}, emits: [tidy]"
@@ -84,8 +84,8 @@ struct OneJudgeTests {
         }
     }
 
-    /// Each check that `why` shows has the bus's result, where it doesn't depend on the running
-    /// app, and what is refused has the bus's code.
+    /// Checks that each check of `why` has the bus's result, unless it depends on the running
+    /// app. A refusal must have the bus's code.
     private func agree(_ why: Judgement, _ bus: LiveFacts) {
         let shown = bus.kind.checks.filter { check in why.checks.contains { $0.name == check.name } }
         #expect(why.checks.map(\.name) == shown.map(\.name), "\(why)")
@@ -123,7 +123,7 @@ struct OneJudgeTests {
         }
     }
 
-    /// What the bus says of one refusal is in its words, with both levels.
+    /// The bus's message about a level names both levels.
     @Test func theBussMessagesNameBothLevels() throws {
         let app = try App(.declared, from: 0, to: 2, isDeclared: false, authorizer: false)
         for kind in [MessageKind.call, .report] {

@@ -3,13 +3,13 @@ import Testing
 
 @testable import StrataLauncher
 
-/// The steps of an app's end, and their bounds.
+/// The steps of an app's end, and their time limits.
 @Suite(.timeLimit(.hang))
 struct AppMachineTests {
     private static let ending = Launcher.Ending(code: 0, message: "test")
 
-    /// A machine whose end has begun at 100, and that has stopped the modules `A`,
-    /// then `B` and `C`.
+    /// Returns a machine whose end began at 100 and that has stopped the module `A`, then `B` and
+    /// `C`.
     private func ending(_ rows: [(String, rank: Int)] = [("A", 0), ("B", 1), ("C", 1)]) -> AppMachine {
         var app = AppMachine()
         app.started()
@@ -134,7 +134,7 @@ struct AppMachineTests {
         _ = app.brokerEnded(at: 400)
         #expect(app.swept([7], at: 400).isEmpty)
         #expect(app.deadline == 405 && app.deadlinePassed(at: 405) == [.sweep] && app.childEnded() == [.sweep])
-        // Impatience doesn't hold it up.
+        // Impatience doesn't delay it.
         #expect(app.ordered("SIGINT", at: 406).last == .killAll)
         #expect(app.deadline == 405)
         #expect(app.swept([], at: 407) == [.finish(Self.ending)])

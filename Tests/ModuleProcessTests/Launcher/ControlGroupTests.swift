@@ -5,8 +5,8 @@ import Testing
 
 @testable import StrataLauncher
 
-/// Control groups, with a folder of plain files in the kernel's place, and, where
-/// this machine has a cgroup v2 that may be written, with the kernel.
+/// Control groups, with a folder of plain files instead of the kernel. If this machine has a
+/// writable cgroup v2, the kernel is tested, too.
 @Suite(.timeLimit(.hang))
 struct ControlGroupTests {
     /// A folder with the files that the kernel would make in each group.
@@ -33,7 +33,7 @@ struct ControlGroupTests {
             "memory.oom.group",
         ]
 
-        /// The files come with their folder.
+        /// Makes a group's folder with its files.
         func group(_ name: String, events: String = "oom_kill 0\n") {
             mkdir("\(root)/\(name)", 0o755)
             populate(
@@ -79,7 +79,7 @@ struct ControlGroupTests {
     @Test(arguments: [("cpu pids", "77\n"), ("memory", "77\n78\n"), ("memory", "")])
     func whatWasNotDelegatedIsLeftAlone(controllers: String, processes: String) throws {
         let kernel = try FakeKernel(controllers: controllers, processes: processes)
-        // It would work, if it were tried.
+        // It would work if it were tried.
         kernel.group("launcher")
         #expect(ControlGroups(root: kernel.root, pid: 77) == nil)
         #expect(kernel.text("launcher/cgroup.procs") == "")
@@ -105,7 +105,7 @@ struct ControlGroupTests {
         #expect(ControlGroups.ownPath(membership: "0::/docker/abcd\n", mounts: mounts) == nil)
     }
 
-    /// What needs no memory controller, with the kernel's own files.
+    /// The parts that need no memory controller, with the kernel's own files.
     @Test func processesOfARealGroupAreKilledAndItGoes() throws {
         let mounts = ControlGroup.text(of: "/proc/self/mountinfo")
         guard let own = ControlGroups.ownPath(membership: ControlGroup.text(of: "/proc/self/cgroup"), mounts: mounts),
@@ -113,7 +113,8 @@ struct ControlGroupTests {
         else { try Test.cancel("no cgroup v2 here that may be written") }
         defer { _ = group.remove() }
         guard group.mayWrite("cgroup.kill") else { try Test.cancel("this kernel has no cgroup.kill") }
-        // Once it is there, it starts one that leaves the session and takes no SIGTERM.
+        // Once it is in the group, it starts a process that leaves the session and ignores
+        // SIGTERM.
         let script = """
             until grep -q \(group.path.split(separator: "/").last ?? "") /proc/$$/cgroup; do :; done
             setsid sh -c 'trap "" TERM; echo up; sleep 1000' & wait
@@ -126,7 +127,7 @@ struct ControlGroupTests {
         #expect(!group.remove())
         group.kill()
         #expect(try program.wait() == .signal(SIGKILL))
-        // The other ones' end is nobody's here to wait for.
+        // The other processes are not this process's children, so it can't wait for their end.
         while !group.remove() { poll(nil, 0, 1) }
     }
 

@@ -43,11 +43,11 @@ struct DescriptorSinkTests {
         defer { pipe.closeReading() }
         let sink = DescriptorSink(descriptor: pipe.writing)
         let long = [UInt8](repeating: UInt8(ascii: "x"), count: 64 << 10)
-        // The pipe and the buffer are full long before.
+        // The pipe and the buffer are full long before the end.
         for _ in 0..<64 { sink.write(line: long) }
         sink.write(line: line("last"))
         var text = ""
-        // Lines that were kept, and those that were counted instead.
+        // Returns the number of lines that were kept, and of those that were counted instead.
         func told() -> (kept: Int, dropped: Int) {
             let lines = text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1)
             let counts = lines.filter { $0.hasPrefix("strata: ") && $0.hasSuffix(" could not be written") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataLauncher
 
-/// What the launcher decides about the app's own events, and what it emits.
+/// The launcher's decisions about the app's own events, and what it emits.
 @Suite(.timeLimit(.hang))
 struct EventDecisionTests {
     @Test func pressureIsAnEventOnceInTenSecondsAndNotWhileOneIsOpen() {
@@ -51,7 +51,7 @@ struct EventDecisionTests {
         #expect(suspension.continued() == .resume)
         #expect(suspension.continued() == .nothing)
         #expect(suspension.ordered() == .suspend(2))
-        // An answer to the first one, late.
+        // A late answer to the first one.
         #expect(suspension.answered(1) == .nothing)
         #expect(suspension.continued() == .resume)
         #expect(suspension.answered(2) == .nothing)

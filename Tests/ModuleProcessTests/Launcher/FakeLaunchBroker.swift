@@ -2,17 +2,17 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// A broker that does what a test says: takes the launcher's connection, notes
-/// its calls, answers them with `{}`, and tells states as if modules had them.
+/// A broker that follows a test's orders. It takes the launcher's connection, records its calls,
+/// and answers them with `{}`. It reports states as if modules had them.
 final class FakeLaunchBroker {
     let path: String
-    /// What the launcher asked for, in order: the action and its body.
+    /// The launcher's calls, in order: the action and its body.
     private(set) var calls: [(action: String, body: JSON)] = []
-    /// The events among them.
+    /// The events among the calls.
     private(set) var events: [(name: String, params: JSON)] = []
-    /// Otherwise they are never answered.
+    /// Whether it answers events; if not, they never get an answer.
     var answersEvents = true
-    /// Otherwise each module's tearDown lasts until this is so again.
+    /// Whether a module's tearDown ends; if not, it lasts until this becomes true.
     var answersRetire = true {
         didSet {
             guard answersRetire else { return }
@@ -20,7 +20,7 @@ final class FakeLaunchBroker {
             heldRetires = []
         }
     }
-    /// Otherwise a ping waits until this is so again.
+    /// Whether it answers pings; if not, they wait until this becomes true.
     var answersPings = true {
         didSet {
             guard answersPings else { return }
@@ -28,9 +28,9 @@ final class FakeLaunchBroker {
             heldPings = []
         }
     }
-    /// What actions answer, by their names; the others `{}`.
+    /// The answers of actions, by their names. All other actions answer `{}`.
     var told: [String: JSON] = [:]
-    /// Connections so far.
+    /// The number of connections so far.
     private(set) var sessions = 0
 
     private let loop: Loop
@@ -53,7 +53,7 @@ final class FakeLaunchBroker {
         listener = try Listener(loop, path: path) { [unowned self] in self.accept($0) }
     }
 
-    /// As if it were killed.
+    /// Ends everything, as if it were killed.
     func die() {
         listener?.close()
         listener = nil
@@ -65,7 +65,7 @@ final class FakeLaunchBroker {
 
     func close() { die() }
 
-    /// Tells the launcher a module's state.
+    /// Notifies the launcher of a module's state.
     func tell(_ module: String, _ state: String, pid: Int? = nil, reason: String? = nil) {
         var members: [JSON.Member] = [
             .init("module", .string(module)), .init("state", .string(state)),
@@ -90,12 +90,12 @@ final class FakeLaunchBroker {
         }
     }
 
-    /// The process that was vouched for last under a name.
+    /// Returns the last process that was vouched for under a name.
     func pid(of module: String) -> Int? {
         calls.last { $0.action == "vouch" && $0.body["module"]?.string == module }?.body["pid"]?.integer.map { Int($0) }
     }
 
-    /// What was said of a module, in order.
+    /// Returns the states that were reported for a module, in order.
     func reports(of module: String) -> [String] {
         calls.filter { $0.action == "moduleState" && $0.body["module"]?.string == module }
             .compactMap { $0.body["state"]?.string }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import StrataLauncher
 
-/// A launcher on a loop of its own, with a fake broker and modules that are shell
-/// scripts in a folder of its own.
+/// A launcher on a loop of its own, with a fake broker. Its modules are shell scripts in a folder
+/// of its own.
 final class LauncherFixture: LineSink {
     let loop: Loop
     let broker: FakeLaunchBroker
@@ -20,10 +20,10 @@ final class LauncherFixture: LineSink {
     private var processes: [ModuleProcess] = []
     private var removed: [(row: AppTable.Row, process: ModuleProcess)] = []
     private var files: [String] = []
-    /// The launcher's own. Whether the machine lacks memory is no test's affair.
+    /// The launcher's environment. Memory pressure on the machine must not affect tests.
     var environment = ["PATH": "/usr/bin:/bin", "STRATA_OLD": "1", "MEMORY_PRESSURE_WATCH": "/dev/null"]
 
-    /// Whether a person sees what it says.
+    /// Whether a person sees its output.
     var isForPerson = false
 
     init() throws {
@@ -37,7 +37,7 @@ final class LauncherFixture: LineSink {
 
     deinit { for path in files.reversed() { unlink(path) } }
 
-    /// A module that stays until the launcher's end or SIGTERM, after `script`.
+    /// Adds a module that runs `script` and then stays until the launcher's end or SIGTERM.
     func module(
         _ name: String, _ script: String = "", rank: Int = 0, stays: Bool = true,
         _ change: (inout AppTable.Row, inout ModuleProcess) -> Void = { _, _ in }
@@ -56,14 +56,14 @@ final class LauncherFixture: LineSink {
         processes.append(process)
     }
 
-    /// For the next reload.
+    /// Removes a row for the next reload.
     func remove(_ name: String) {
         removed += zip(table.modules, processes).filter { $0.0.name == name }
         table.modules.removeAll { $0.name == name }
         processes.removeAll { $0.name == name }
     }
 
-    /// For the next reload: a row that was removed.
+    /// Brings back a removed row for the next reload.
     func bringBack(_ name: String) {
         for (row, process) in removed where row.name == name {
             table.modules.append(row)
@@ -72,7 +72,7 @@ final class LauncherFixture: LineSink {
         removed.removeAll { $0.row.name == name }
     }
 
-    /// For the next reload.
+    /// Changes a row for the next reload.
     func change(_ name: String, _ change: (inout AppTable.Row, inout ModuleProcess) -> Void) {
         for index in processes.indices where processes[index].name == name {
             change(&table.modules[index], &processes[index])
@@ -103,13 +103,13 @@ final class LauncherFixture: LineSink {
 
     func said(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
 
-    /// Runs the loop until something is so.
+    /// Runs the loop until a condition holds.
     func until(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
         let hasCome = loop.run(until: condition)
         try #require(hasCome, "it did not come about; lines: \(lines)", sourceLocation: location)
     }
 
-    /// Lets a module's session have got ready.
+    /// Waits for a module's process, and makes its session ready.
     func getReady(_ name: String) throws {
         try until { broker.pid(of: name) != nil }
         broker.tell(name, "ready", pid: broker.pid(of: name))
@@ -123,8 +123,8 @@ final class LauncherFixture: LineSink {
         return try #require(answer)
     }
 
-    /// Lets a FIFO tell of memory pressure.
-    /// - Returns: the descriptor to write to, the caller's to close.
+    /// Makes a FIFO the source of memory pressure.
+    /// - Returns: the descriptor to write to, which the caller closes.
     func pressureFIFO() throws -> Int32 {
         let path = folder + "/pressure"
         try #require(mkfifo(path, 0o600) == 0)

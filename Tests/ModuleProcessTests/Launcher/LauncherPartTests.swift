@@ -4,10 +4,10 @@ import Testing
 
 @testable import StrataLauncher
 
-/// Small decisions of the launcher: no process and no socket.
+/// Small decisions of the launcher, without any process or socket.
 @Suite(.timeLimit(.hang))
 struct LauncherPartTests {
-    // MARK: What became of the start
+    // MARK: The result of the start
 
     @Test func startIsSummedUpOnceWhenNoneIsOpen() {
         var progress = StartProgress(at: 1_000)
@@ -39,12 +39,12 @@ struct LauncherPartTests {
         #expect(order(SIGHUP, terminal: true, ignored: [SIGHUP]) == nil)
         #expect(order(SIGTSTP, terminal: false) == .suspend && order(SIGCONT, terminal: false) == .goOn)
         #expect(order(SIGCONT, terminal: true, ignored: [SIGTSTP]) == nil)
-        // Those that a shell ignores for what it starts in the background end the app nevertheless.
+        // The signals that a shell ignores for background programs still end the app.
         #expect(order(SIGINT, terminal: true, ignored: [SIGINT]) == .end("SIGINT"))
         #expect(order(SIGTERM, terminal: false) == .end("SIGTERM") && order(SIGCHLD, terminal: false) == .reap)
     }
 
-    // MARK: Those who read lines
+    // MARK: Readers of lines
 
     private func streams(_ lines: String...) -> LogStreams {
         var streams = LogStreams()
@@ -56,7 +56,7 @@ struct LauncherPartTests {
         OutputLine(at: 1, stream: .out, pid: 7, start: 1, bytes: Array(text.utf8))
     }
 
-    /// `1 text` for a line to reader 1, `1 {…}` for its end.
+    /// Returns `1 text` for a line to reader 1, and `1 {…}` for its end.
     private func sent(_ streams: inout LogStreams, most: Int = 1_000, room: Int = .max) throws -> [String] {
         var sent: [String] = []
         streams.send(most: most, while: { sent.count < room }, { sent.append(Self.text($0)) })

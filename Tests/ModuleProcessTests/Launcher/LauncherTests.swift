@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataLauncher
 
-/// The launcher with real processes, and a broker that plays its part.
+/// The launcher with real processes, and a fake broker.
 @Suite(.timeLimit(.hang))
 struct LauncherTests {
     @Test func nextLevelStartsWhenTheOneBeforeDidSetUp() throws {
@@ -38,7 +38,7 @@ struct LauncherTests {
 
     @Test func limitOnFilesHoldsFromTheStart() throws {
         let app = try LauncherFixture()
-        // Until the limit is set it may run for a moment.
+        // It may run for a moment before the limit is set.
         try app.module("Small", "while [ $(ulimit -n) -ne 77 ]; do :; done; echo limit $(ulimit -n)") { _, process in
             process.limits.files = 77
         }
@@ -58,7 +58,7 @@ struct LauncherTests {
         let restarts = app.broker.calls.filter { ["vouch", "moduleState"].contains($0.action) }
             .compactMap { $0.body["restarts"]?.integer }
         #expect(restarts.first == 0 && restarts.last == 1 && restarts == restarts.sorted(), "\(restarts)")
-        // Where the bus came late, it was told of the first start twice.
+        // If the bus came late, the first start was reported to it twice.
         #expect(app.broker.reports(of: "Shop").suffix(3) == ["starting", "restarting", "starting"])
         try app.end()
     }
@@ -136,7 +136,7 @@ struct LauncherTests {
         try app.module("Shop")
         try app.start()
         try app.getReady("Shop")
-        // Whoever reads a journal wants to know it too.
+        // Readers of a journal need this, too.
         let problem = "Shop/buy and 1 more have auth: true, and the app has no authorizer, so that each call is refused"
         try app.until { app.said(problem) }
         #expect(app.lines.contains { $0.hasPrefix("Shop     \(problem)") }, "\(app.lines)")
@@ -164,7 +164,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    /// A request of the bus's comes between the stop and the process's end.
+    /// A request from the bus comes between the stop and the process's end.
     @Test func stopIsAnsweredThoughTheModuleIsWantedMeanwhile() throws {
         let app = try LauncherFixture()
         try app.module("Export") { row, _ in row.start = .onDemand }
@@ -299,7 +299,7 @@ struct LauncherTests {
         for pid in pids { #expect(kill(Int32(pid), 0) != 0) }
     }
 
-    /// The broker ends when it has read what was said last, and not before.
+    /// The broker ends when it has read the last messages, and not before.
     @Test func theBrokerIsLeftWhenItHasReadTheLastWords() throws {
         let app = try LauncherFixture()
         try app.module("A")

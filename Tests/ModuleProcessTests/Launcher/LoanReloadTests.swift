@@ -4,16 +4,16 @@ import Testing
 
 @testable import StrataLauncher
 
-/// A manifest that is read again while a module's place is lent to a process that a
-/// person runs, or promised to it.
+/// A manifest that is reloaded while a module's place is lent to a person's process, or promised
+/// to it.
 @Suite(.timeLimit(.hang))
 struct LoanReloadTests {
-    /// A process from outside of the app: the one that runs these tests.
+    /// A process from outside the app: the one that runs these tests.
     private let borrower = Int64(getppid())
 
     private var asked: JSON { ["module": "A", "pid": .integer(borrower)] }
 
-    /// An app whose module A is ready, in the process that comes with it.
+    /// Starts an app whose module A is ready in a launched process.
     private func started() throws -> (LauncherFixture, launched: Int) {
         let app = try LauncherFixture()
         try app.module("A")
@@ -22,7 +22,7 @@ struct LoanReloadTests {
         return (app, try #require(app.broker.pid(of: "A")))
     }
 
-    /// Whom the broker was told to take for A, in order.
+    /// Returns the processes that were vouched for as A, in order.
     private func vouched(_ app: LauncherFixture) -> [Int64] {
         app.broker.calls.filter { $0.action == "vouch" }.compactMap { $0.body["pid"]?.integer }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StrataLauncher
 
-/// A module's place in the hands of a process that a person runs.
+/// A module's place that is lent to a process that a person runs.
 @Suite(.timeLimit(.hang))
 struct ModuleLoanTests {
     private typealias Machine = ModuleMachine
@@ -18,7 +18,7 @@ struct ModuleLoanTests {
         return machine
     }
 
-    /// One whose process 7 is ready.
+    /// Returns a machine whose process 7 is ready.
     private func ready() -> ModuleMachine {
         var machine = machine()
         _ = machine.start(at: 0, reason: "test")
@@ -48,7 +48,7 @@ struct ModuleLoanTests {
 
     @Test func nothingIsStartedMeanwhile() {
         var machine = lentOne()
-        // Its turn in the app's start is over: those after it don't wait.
+        // Its turn in the app's start is over, so later modules don't wait.
         #expect(machine.start(at: 200, reason: "test") == [.passedSetUp])
         #expect(machine.deadlinePassed(at: 100_000).isEmpty)
         #expect(machine.busWent(at: 300).isEmpty && machine.busCame(at: 400).isEmpty)

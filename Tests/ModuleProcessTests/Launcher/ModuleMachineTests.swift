@@ -15,7 +15,7 @@ struct ModuleMachineTests {
         return machine
     }
 
-    /// One whose process 7 was started at 1,000.
+    /// Returns a machine whose process 7 was started at 1,000.
     private func started(_ restart: AppTable.Restart = .onFailure) -> ModuleMachine {
         var machine = machine(restart)
         #expect(machine.start(at: 1_000, reason: "test") == [.spawn])
@@ -23,7 +23,7 @@ struct ModuleMachineTests {
         return machine
     }
 
-    /// One that got ready at 1,200.
+    /// Returns a machine whose process became ready at 1,200.
     private func ready(_ restart: AppTable.Restart = .onFailure) -> ModuleMachine {
         var machine = started(restart)
         _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_050)
@@ -98,7 +98,7 @@ struct ModuleMachineTests {
         }
     }
 
-    /// The backoff grows to its most, and begins anew after a healthy time.
+    /// The backoff grows to its limit, and starts again after a healthy time.
     @Test func delaysGrowAndAreResetByAHealthyTime() {
         var policy = Machine.Policy(restart: .onFailure, stop: 5_000, startup: 30_000)
         var machine = ModuleMachine(policy)
@@ -209,7 +209,7 @@ struct ModuleMachineTests {
         _ = machine.saw(.settingUp, pid: 7, reason: "", at: 1_100)
         let actions = machine.saw(.restarting, pid: 0, reason: "failed", at: 1_200)
         #expect(actions == [.note("its setUp failed: it is ended"), .signal(SIGTERM)])
-        // Exit code 0 is no success then.
+        // Then exit code 0 is no success.
         _ = machine.exited(.code(0), lastLines: [], at: 1_300)
         guard case .pending = machine.state else {
             Issue.record("is \(machine.state)")
@@ -282,7 +282,7 @@ struct ModuleMachineTests {
         #expect(machine.exited(.code(0), lastLines: [], at: 10_002).last == .spawn)
     }
 
-    /// Whoever asked for the stop hears of the end, whatever comes after it.
+    /// The request for the stop is answered at the end, whatever comes after it.
     @Test func stopIsAnsweredWhateverComesAfterIt() {
         for isLent in [false, true] {
             var machine = ready()

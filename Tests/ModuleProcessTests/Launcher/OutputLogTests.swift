@@ -2,7 +2,7 @@ import Testing
 
 @testable import StrataLauncher
 
-/// What is kept of the lines that modules write, and who reads it.
+/// The lines of modules that are kept, and their readers.
 @Suite(.timeLimit(.hang))
 struct OutputLogTests {
     private func line(_ text: String, start: Int = 1) -> OutputLine {
@@ -21,7 +21,7 @@ struct OutputLogTests {
         LogReader(id: 1, credit: .max, modules: modules, lines: lines, follows: follows, logs)
     }
 
-    /// `A one`, with what was missed before it in brackets.
+    /// Returns text like `A one`, with the number of missed lines before it in parentheses.
     private func taken(_ reader: inout LogReader, _ logs: OutputLogs) -> [String] {
         var texts: [String] = []
         while let one = reader.take(from: logs) {
@@ -49,7 +49,7 @@ struct OutputLogTests {
             #expect(log.bytes <= 256 << 10)
         }
         #expect(log.count == 32 && log.oldest == 68)
-        // Short ones fill the room that long ones leave.
+        // Short lines fill the room that long ones leave.
         for number in 100..<1_090 { log.add(OutputLog.Entry(place: UInt64(number), line: line("x"))) }
         #expect(log.count == 1_000 && log.bytes == 10 * LineSplitter.longest + 990)
         #expect(log[log.oldest].place == 90)

@@ -62,7 +62,7 @@ struct OutputTests {
         for number in 0..<100 { last.add(Array("\(number) in libswiftCore.so".utf8)) }
         #expect(last.lines.count == LastLines.most && last.lines.first == cause && last.brief == [cause])
         #expect(last.lines.last == "99 in libswiftCore.so")
-        // Of a process that dies of much in a row the last causes stay.
+        // If a process dies of many causes in a row, the last ones are kept.
         for number in 0..<50 { last.add(Array("Fatal error: \(number)".utf8)) }
         for number in 0..<100 { last.add(Array("\(number)".utf8)) }
         #expect(last.brief == (46..<50).map { "Fatal error: \($0)" } && last.lines.count == LastLines.most)
@@ -86,8 +86,8 @@ struct OutputTests {
         #expect(last.lines == [shown])
     }
 
-    /// Neither what a module wrote nor a message that quotes it steers a terminal, or looks
-    /// like a line of somebody else's.
+    /// Neither a module's output nor a message that quotes it can control a terminal, or look
+    /// like another module's line.
     @Test func nothingOnTheConsoleSteersATerminal() {
         final class Lines: LineSink {
             var all: [String] = []

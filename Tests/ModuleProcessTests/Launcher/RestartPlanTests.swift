@@ -31,7 +31,7 @@ struct RestartPlanTests {
     @Test func delaysCountFromTheLastStart() {
         var plan = RestartPlan(backoff)
         for _ in 0..<4 { _ = plan.died(at: 5_000, spawnedAt: 5_000, readyAt: nil) }
-        // The fifth would wait 1,000 ms from its start, and ran for 950.
+        // The fifth start would come 1,000 ms after the last one, and the process ran for 950.
         #expect(plan.died(at: 10_950, spawnedAt: 10_000, readyAt: nil) == .start(at: 11_050))
     }
 

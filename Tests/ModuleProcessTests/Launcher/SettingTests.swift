@@ -51,7 +51,7 @@ struct SettingTests {
             Suggestions.commands(table, interfaces: [InterfaceRow](interfaces)) == [
                 "strata call Catalog", "strata can-open 'shop://search/'", "strata ps",
             ])
-        // Of one that lists nothing there is nothing to be shown.
+        // For an interface that lists no actions, there is nothing to suggest.
         let bare: JSON = [
             "interfaces": [["name": "Catalog", "actions": [["name": "add"]]], ["name": "Log", "actions": []]]
         ]
@@ -79,7 +79,7 @@ struct SettingTests {
         #expect(all == ["PATH=/mine", "STRATA_TOKEN=true", "SWIFT_BACKTRACE=registers=none,images=none"])
     }
 
-    /// What somebody has said of backtraces counts, within what the row keeps.
+    /// A setting for backtraces takes precedence, if the row keeps that variable.
     @Test func backtracesAreShortWhereNobodySaysOtherwise() {
         func backtrace(
             _ launcher: String?, keep: [String]? = nil, row: String? = nil, user: UInt32? = nil

@@ -1,7 +1,7 @@
 import StrataManifest
 import Testing
 
-/// What `strata check` finds, with its line and column; line 1 is the app's name.
+/// The findings of `strata check`, with line and column. Line 1 is the app's name.
 @Suite(.timeLimit(.hang))
 struct AppReviewTests {
     private func findings(_ text: String, _ hellos: [String: String] = [:]) throws -> [String] {
@@ -124,7 +124,8 @@ struct AppReviewTests {
                     + "sends it (strata notify), or a module that doesn't declare it; broadcasts reach middle from earlier "
                     + "levels only; B reports it to A",
             ])
-        // A guest may send it, but under `declared`; what the row broadcasts reaches nobody all the same.
+        // A guest may send it, except under `declared`. What the row broadcasts still reaches no
+        // module.
         #expect(
             try findings("guests: {level: basic, most: 1}\n\(text)") == [
                 "5:35 advice modules.B.broadcasts[0]: A in basic observes b.done, and broadcasts reach later levels only: it "
@@ -136,7 +137,8 @@ struct AppReviewTests {
         #expect(first.first?.hasSuffix("; no broadcast reaches basic, the first level") == true, "\(first)")
     }
 
-    /// Those that observe it get the name from elsewhere, which hid that this one reaches nobody.
+    /// Observers of the name get it from elsewhere, which hid that this broadcast reaches no
+    /// module.
     @Test func broadcastThatGoesUpwardsIsAdvice() throws {
         let text = """
             modules:
@@ -166,7 +168,7 @@ struct AppReviewTests {
                 ])
     }
 
-    /// One that its row maps too starts the module.
+    /// A URL that the row maps, too, starts the module.
     @Test func urlThatOnlyAModuleOnDemandMapsIsAdvice() throws {
         let text = """
             schemes: [x]
@@ -212,7 +214,7 @@ struct AppReviewTests {
             """
         }
         #expect(try findings(text("topout")) == [])
-        // One that a module beats renames nothing.
+        // An adapter that a module's interface replaces renames nothing.
         let beaten = try findings(text("topout").replacing("[I]", with: "[I, A]"))
         #expect(beaten.first?.contains("no row broadcasts a.done") == true && beaten.count == 2, "\(beaten)")
         #expect(
@@ -253,7 +255,7 @@ struct AppReviewTests {
             ])
     }
 
-    /// Three are many, two aren't; those of other levels don't count.
+    /// Three are many and two aren't. Modules of other levels don't count.
     @Test func moduleThatReportsToManyOfItsLevelBelongsInAnEarlierOne() throws {
         func found(_ level: String, _ targets: String) throws -> [String] {
             try findings(
@@ -302,7 +304,7 @@ struct AppReviewTests {
                 "7:34 error adapters.B.actions.two.to: B/two leads to I/shwo, and P has no such action; did you mean show?",
                 "7:41 error adapters.B.actions.three.to: B/three leads to I/three, and P has no such action",
             ])
-        // One that lists none takes all.
+        // An interface that lists no actions accepts all.
         #expect(try findings(text, ["P": #""interfaces":{"I":{}}"#]) == [])
     }
 
@@ -357,12 +359,12 @@ struct AppReviewTests {
                 "8:18 advice modules.A.broadcasts[0]: the row says that A broadcasts a.done, and the module doesn't",
                 "10:11 advice modules.A.reports.B[0]: the row says that A reports x to B, and the module doesn't",
             ])
-        // Who says nothing of a kind leaves it to its row.
+        // If a program says nothing of a kind, its row decides.
         let silent = try findings(text.replacing(", a.doen", with: ""), ["A": #""interfaces":{"A":{}}"#])
         #expect(silent == [], "\(silent)")
     }
 
-    /// Under `declared` a module that its row doesn't let speak sends nothing.
+    /// Under `declared`, a module sends nothing that its row doesn't allow.
     @Test func whatOnlyAModuleSaysItSendsDoesNotCountUnderDeclared() throws {
         let text = "calls: CALLS\nmodules:\n  A:\n  B: {level: middle, observes: [x, y], reports: {A: [z]}}"
         let hellos = ["A": #""broadcasts":["x","y"],"observes":["z"]"#, "B": #""observes":["x","y"]"#]

@@ -30,7 +30,7 @@ struct ManifestPlacesTests {
         #expect(problem.key == key)
     }
 
-    /// It has the place of what it would stand in.
+    /// A missing key has the place of what would contain it.
     @Test(
         arguments: [
             (["modules", "A.b", "provides", 2], "4:5", "modules.A.b.provides"),

@@ -1,14 +1,14 @@
 import StrataCore
 import StrataManifest
 
-/// A manifest of a test's, with what its modules would say of themselves.
+/// A test's manifest, with the descriptions that its modules would give.
 struct ReviewedApp {
     let manifest: Manifest
     let descriptions: [String: ModuleDescription]
 
     /// - Parameters:
-    ///   - text: what stands behind the first line, `app: test`.
-    ///   - hellos: by the row's name, what stands in each hello beside the protocol.
+    ///   - text: the lines after the first line, `app: test`.
+    ///   - hellos: the members of each hello besides the protocol, by the row's name.
     init(_ text: String, hellos: [String: String] = [:]) throws {
         manifest = try TemporaryManifest.load(Array("app: test\n\(text)\n".utf8))
         descriptions = try hellos.mapValues { hello in

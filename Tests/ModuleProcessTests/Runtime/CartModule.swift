@@ -4,7 +4,7 @@
 enum Cart: Interface {
     static let name = "Cart"
 
-    /// Puts a thing in, and answers with how many there are.
+    /// Puts a thing in, and replies with the number of things.
     struct Add: Action {
         static let name = action("add")
         typealias Reply = Int
@@ -28,7 +28,7 @@ final class CartModule: Module {
     private(set) var made: [String] = []
     private(set) var released: [String] = []
     private let gone = Gone()
-    /// The objects that are no more.
+    /// The names of the objects that were freed.
     var freed: [String] { gone.names }
     private var refusals = 1
 
@@ -95,7 +95,7 @@ final class CartSession {
     }
 }
 
-/// Names of objects that are freed, wherever that happens.
+/// The names of freed objects, whichever thread frees them.
 final class Gone: Sendable {
     private let list = Locked<[String]>([])
     var names: [String] { list.withLock { $0 } }

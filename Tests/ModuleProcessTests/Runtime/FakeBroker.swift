@@ -5,8 +5,8 @@ import Testing
 
 @testable import Strata
 
-/// A broker that does what a test says, frame by frame. It shares nothing with
-/// the runtime's side but the transport: it reads and writes frames itself.
+/// A broker that follows a test's orders, frame by frame. It shares only the transport with the
+/// runtime: it reads and writes frames itself.
 @ModuleActor
 final class FakeBroker {
     let path: String
@@ -30,10 +30,11 @@ final class FakeBroker {
         for peer in accepted { peer.close() }
     }
 
-    /// The next connection.
+    /// Returns the next connection.
     func peer() async throws -> FakePeer {
         let next = await untilCancelled {
-            // Looked at in the step that begins to wait: an `await` lets others run.
+            // Checked in the same step that begins to wait, because an `await` lets other tasks
+            // run.
             if peers.isEmpty { waiter = $0 } else { $0.resume(returning: peers.removeFirst()) }
         } giveUp: {
             self.waiter?.resume(returning: nil)
@@ -54,7 +55,7 @@ final class FakeBroker {
     }
 }
 
-/// A frame as the fake broker got it.
+/// A frame as the fake broker received it.
 struct FakeFrame: Sendable {
     let header: JSON
     let body: JSON
@@ -82,7 +83,7 @@ final class FakePeer {
 
     func close() { transport.close() }
 
-    /// The next frame; nil at the end of the connection, or of the test's time.
+    /// Returns the next frame; nil at the end of the connection or of the test's time.
     func frame() async -> FakeFrame? {
         await untilCancelled {
             if !frames.isEmpty {
@@ -98,7 +99,7 @@ final class FakePeer {
         }
     }
 
-    /// The next frame, of that kind.
+    /// Returns the next frame, which must be of that kind.
     func expect(_ kind: String, _ location: SourceLocation = #_sourceLocation) async throws -> FakeFrame {
         let frame = try #require(
             await frame(), "the connection ended, or the test's time did", sourceLocation: location)
@@ -119,7 +120,7 @@ final class FakePeer {
         }
     }
 
-    /// Calls the module, and gives its answer.
+    /// Calls the module, and returns its answer.
     func call(_ to: String, _ body: JSON? = nil, _ more: [JSON.Member] = []) async throws -> FakeFrame {
         let id = send(call: to, body, more)
         let answer = try #require(await frame())
@@ -127,7 +128,7 @@ final class FakePeer {
         return answer
     }
 
-    /// Sends a call, and gives its id.
+    /// Sends a call, and returns its id.
     func send(call to: String, _ body: JSON? = nil, _ more: [JSON.Member] = []) -> Int64 {
         nextID += 1
         let from = to.hasPrefix("module/") ? "bus" : "Tester"

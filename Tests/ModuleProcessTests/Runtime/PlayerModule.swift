@@ -1,11 +1,11 @@
 public import Strata
 
-// The example of the design, complete: what a module's author writes.
+// The example of the design, complete: what the author of a module writes.
 
 public enum Player: Interface {
     public static let name = "Player"
 
-    /// Starts a track, and answers with its length in seconds.
+    /// Starts a track, and replies with its length in seconds.
     public struct Play: Action {
         public static let name = action("play")
         public typealias Reply = Double
@@ -24,7 +24,7 @@ public enum Player: Interface {
         public init(rawValue: Int) { self.rawValue = rawValue }
     }
 
-    /// Counts, for as long as somebody listens.
+    /// Counts for as long as a caller listens.
     public struct Positions: StreamingAction {
         public static let name = action("positions")
         public typealias Element = Int
@@ -71,7 +71,7 @@ final class PlayerModule: Module {
     private(set) var context: Context?
     private(set) var removed: [Int] = []
     private(set) var wasCancelled = false
-    /// What its `retiring` throws.
+    /// The error that its `retiring` throws.
     var problem: (any Error)?
 
     init(bus: Bus) { self.bus = bus }

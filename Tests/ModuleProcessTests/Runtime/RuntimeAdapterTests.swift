@@ -3,8 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// What a module needs, under names of its own: it imports nothing of who
-/// provides it.
+/// The interface that a module needs, under names of its own. It imports nothing of the provider.
 private enum NoteLogin: Interface {
     static let name = "NoteLogin"
 
@@ -32,7 +31,7 @@ private enum NoteLogin: Interface {
     }
 }
 
-/// What is provided, without a thought of who needs it.
+/// The interface that is provided, without regard to who needs it.
 private enum Login: Interface {
     static let name = "Login"
 

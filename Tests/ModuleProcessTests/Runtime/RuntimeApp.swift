@@ -21,7 +21,7 @@ final class RuntimeApp {
     nonisolated static func run(
         _ manifest: String, _ modules: [any Module.Type], _ test: @ModuleActor (RuntimeApp) async throws -> Void
     ) async throws {
-        // Before anything is awaited on the actor, whose thread that is.
+        // First of all, because the loop's thread is the actor's.
         TestLoop.start
         try await withTaskExecutorPreference(ModuleExecutor.shared) { try await runOnLoop(manifest, modules, test) }
     }
@@ -65,15 +65,16 @@ final class RuntimeApp {
 
     private func end() async {
         await withCheckedContinuation { ended in
-            // From the loop, as a signal would: what a job of the actor lets the
-            // broker queue isn't written before the loop's next round.
+            // From the loop, as a signal would do it. Frames that the broker queues during a job
+            // of the actor are written only in the loop's next round.
             let timer = LoopTimer(LoopSurroundings.shared.loop) { [broker] in broker.shutDown { ended.resume() } }
             timer.start(after: 0)
             shutDown = timer
         }
         shutDown?.close()
         await untilCancelled {
-            // Looked at in the step that begins to wait: an `await` lets others run.
+            // Checked in the same step that begins to wait, because an `await` lets other tasks
+            // run.
             if exits.count < runtimes.count { exited = $0 } else { $0.resume() }
         } giveUp: {
             self.stopWaiting()
@@ -85,7 +86,7 @@ final class RuntimeApp {
         exited = nil
     }
 
-    /// The process of a module.
+    /// Returns the runtime of a module.
     func runtime<M: Module>(of type: M.Type) -> ModuleRuntime {
         runtimes.first { $0.module is M }!  // because it is run
     }

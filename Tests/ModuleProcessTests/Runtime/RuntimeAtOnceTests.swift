@@ -9,7 +9,8 @@ struct RuntimeAtOnceTests {
     @Test func oneWithoutAnAwaitHasNoTask() async throws {
         try await withModule(QuickModule.self) { harness in
             try await harness.start()
-            // One that is called while others' jobs wait, as those of other tests, has one.
+            // A handler has a task if it is called while other jobs wait, such as those of other
+            // tests.
             var hasTask = JSON.null
             for _ in 0..<1_000 where hasTask != false { hasTask = try await harness.peer.call("Quick/hasTask").body }
             #expect(hasTask == false)
@@ -21,7 +22,7 @@ struct RuntimeAtOnceTests {
         try await withModule(QuickModule.self) { harness in
             try await harness.start()
             let peer = harness.peer!
-            // All are there before the module reads.
+            // All of them are there before the module reads.
             let ids = ["noteLater", "note", "noteLater", "note"].enumerated().map { index, action in
                 peer.send(call: "Quick/\(action)", .integer(Int64(index)))
             }
@@ -39,7 +40,7 @@ struct RuntimeAtOnceTests {
             let id = peer.send(call: "Quick/ask")
             #expect(try await peer.expect("call")["parent"] == .integer(id))
             #expect(try await peer.expect("reply").id == .integer(id))
-            // The next has no trace of it.
+            // The next handler sees no trace of it.
             _ = try await peer.call("Quick/hasTask")
             #expect(CallScope.current == nil)
         }

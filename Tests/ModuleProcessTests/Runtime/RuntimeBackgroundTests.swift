@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// Background work that fails: the module ends, tries again, or goes on without it.
+/// Background work that fails: the module ends, tries again, or continues without it.
 @Suite(.timeLimit(.minutes(5)))
 struct RuntimeBackgroundTests {
     @Test func workThatFailsEndsTheModuleInOrder() async throws {

@@ -110,7 +110,7 @@ struct RuntimeCallTests {
             try await harness.start()
             let peer = harness.peer!
             let id = peer.send(call: "Player/wait")
-            // A round trip, so that the handler waits.
+            // A round trip, so that the handler is waiting.
             _ = try await peer.call("Player/echo", 1)
             peer.send(["kind": "cancel", "id": .integer(id)])
             let answer = try await peer.expect("error")
@@ -212,7 +212,7 @@ struct RuntimeCallTests {
         (["a": (0..<31).reduce(JSON.null) { deep, _ in [deep] }], .badParams),
     ]
 
-    /// The broker ends a connection over a header that it can't take.
+    /// The broker ends a connection over a header that it can't accept.
     @Test(arguments: 0..<4)
     func metaThatCannotBeSentIsRefusedHere(number: Int) async throws {
         let (meta, code) = Self.unsendable[number]
@@ -241,7 +241,7 @@ struct RuntimeCallTests {
                 let error = #expect(throws: BusError.self) { try bus.broadcast(name) }
                 #expect(error?.code == .badParams)
             }
-            // Long, and fits.
+            // Long, but it fits.
             try bus.broadcast(String(repeating: "x", count: 256), object: String(repeating: "x", count: 15_000))
             _ = try await harness.peer.expect("broadcast")
         }
@@ -270,8 +270,7 @@ struct RuntimeCallTests {
         }
     }
 
-    /// A notice is no call and can be no parent; what is asked for it ends with
-    /// it all the same.
+    /// A notice is no call and can't be a parent. Requests made for it still end with it.
     @Test func requestOfAReportsObserverEndsWithTheReport() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()

@@ -19,7 +19,7 @@ struct RuntimeConnectionTests {
             #expect(observe["to"] == "bus/observe")
             #expect(observe.body == ["name": "late"])
             harness.peer.reply(observe, ["subscription": 30])
-            // Behind the answer at once.
+            // Right after the answer.
             harness.peer.send(["kind": "notice", "name": "late", "subscription": 30], 1)
             _ = try await observing.value
             let task = Task { @ModuleActor in try await bus.call("Slow/work") }
@@ -94,7 +94,7 @@ struct RuntimeConnectionTests {
     }
 
     @Test func theLifelinesEndEndsTheModule() async throws {
-        // No program that another test starts has its end, too.
+        // Other tests' programs don't inherit its end.
         let pipe = try Pipe()
         try await withModule(PlayerModule.self) {
             $0.lifeline = pipe.reading
@@ -124,7 +124,7 @@ struct RuntimeConnectionTests {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()
             let bus = Bus(harness.runtime)
-            // hello said 64.
+            // hello announced a limit of 64.
             for _ in 0..<64 { Task { @ModuleActor in try? await bus.call("Slow/work") } }
             for _ in 0..<64 { _ = try await harness.peer.expect("call") }
             let error = await #expect(throws: BusError.self) { try await bus.call("Slow/work") }

@@ -9,7 +9,7 @@ import Testing
 final class Harness<M: Module> {
     let broker: FakeBroker
     let runtime: ModuleRuntime
-    /// The connection that the module said hello on.
+    /// The connection on which the module said hello.
     var peer: FakePeer!
     private(set) var exit: (code: Int32, line: String?)?
     private var exitWaiter: CheckedContinuation<Void, Never>?
@@ -29,14 +29,14 @@ final class Harness<M: Module> {
         }
     }
 
-    /// Starts the module up to hello's answer.
+    /// Starts the module, up to hello's answer.
     func start() async throws {
         runtime.start()
         peer = try await broker.peer()
         try await peer.welcome()
     }
 
-    /// Does the whole life cycle's start.
+    /// Runs the whole start of the life cycle.
     func startFully() async throws {
         try await start()
         for step in ["setUp", "initialize", "didStart"] {
@@ -46,7 +46,8 @@ final class Harness<M: Module> {
 
     func ended() async {
         await untilCancelled {
-            // Looked at in the step that begins to wait: an `await` lets others run.
+            // Checked in the same step that begins to wait, because an `await` lets other tasks
+            // run.
             if exit == nil { exitWaiter = $0 } else { $0.resume() }
         } giveUp: {
             self.exitWaiter?.resume()
@@ -55,9 +56,9 @@ final class Harness<M: Module> {
     }
 }
 
-/// Waits in a test: until `wait`'s continuation is resumed, or the test's time is
-/// over. Whoever waited on after that would keep the whole run from its end.
-/// - Parameter giveUp: resumes the continuation, where it still waits.
+/// Waits in a test until `wait`'s continuation is resumed, or the test's time is over. A test
+/// that waited longer would keep the whole run from ending.
+/// - Parameter giveUp: resumes the continuation if it still waits.
 @ModuleActor
 func untilCancelled<Result: Sendable>(
     _ wait: (CheckedContinuation<Result, Never>) -> Void, giveUp: @escaping @ModuleActor @Sendable () -> Void
@@ -72,8 +73,8 @@ func untilCancelled<Result: Sendable>(
     }
 }
 
-/// Runs a test on the module's loop, which gets a thread of its own. It needs none
-/// of the threads that tests share, which others may hold for long.
+/// Runs a test on the module's loop, which gets a thread of its own. It needs none of the threads
+/// that tests share, which other tests may hold for long.
 func withModule<M: Module>(
     _ type: M.Type, configure: @Sendable (inout Configuration) -> Void = { _ in },
     _ test: @ModuleActor (Harness<M>) async throws -> Void

@@ -75,7 +75,7 @@ struct RuntimeInstanceTests {
             #expect(try await peer.call("module/released", released("Cart#1")).kind == "reply")
             #expect(harness.module.released == ["Cart#1"])
             #expect(harness.module.freed == ["Cart#1"])
-            // One that was never called, and what is no instance.
+            // An instance that was never called, and names that are no instance.
             for name in ["Cart#1", "Cart#9", "Nothing#1", "Cart", ""] {
                 #expect(try await peer.call("module/released", released(name)).kind == "reply")
             }
@@ -88,7 +88,7 @@ struct RuntimeInstanceTests {
         try await withModule(CartModule.self) { harness in
             try await harness.start()
             let peer = harness.peer!
-            // Both are read in one go, before any handler runs.
+            // Both are read together, before any handler runs.
             _ = peer.send(call: "Cart#1/add", ["thing": "hat"])
             _ = peer.send(call: "module/released", released("Cart#1"))
             for _ in 0..<2 { _ = try await peer.expect("reply") }
@@ -122,7 +122,7 @@ struct RuntimeInstanceTests {
             #expect(try await peer.call("Till/count").body == 3)
             #expect(harness.module.released.sorted() == ["Cart#1", "Cart#2", "Cart#3"])
             #expect(harness.module.freed.sorted() == ["Cart#1", "Cart#2", "Cart#3"])
-            // The numbers of another broker.
+            // Another broker's numbers may be the same.
             #expect(try await peer.call("Cart#1/add", ["thing": "hat"]).body == 1)
         }
     }

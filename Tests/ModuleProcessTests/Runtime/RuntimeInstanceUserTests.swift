@@ -6,7 +6,7 @@ import Testing
 /// The user's side of interfaces with `instances: multiple`.
 @Suite(.timeLimit(.hang))
 struct RuntimeInstanceUserTests {
-    /// Creates an instance that the fake broker names so.
+    /// Creates an instance to which the fake broker gives this name.
     @ModuleActor
     private func create(_ harness: Harness<PlayerModule>, _ name: String) async throws -> Instance {
         let bus = Bus(harness.runtime)
@@ -18,7 +18,7 @@ struct RuntimeInstanceUserTests {
         return try await creating.value
     }
 
-    /// The next frame, which releases it.
+    /// Returns the next frame, which must release the instance.
     @ModuleActor
     private func expectRelease(_ harness: Harness<PlayerModule>, _ name: String) async throws -> FakeFrame {
         let release = try await harness.peer.expect("call")
@@ -60,7 +60,7 @@ struct RuntimeInstanceUserTests {
             try await harness.start()
             do { _ = try await create(harness, "Cart#1") }
             harness.peer.reply(try await expectRelease(harness, "Cart#1"))
-            // Not again.
+            // It is not released again.
             _ = try await harness.peer.call("Player/echo", 1)
         }
     }
@@ -156,7 +156,7 @@ struct RuntimeInstanceUserTests {
     @Test func behindAnAdapterItTakesTheNameThatWasAskedFor() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()
-            // Asked for as Cart, and provided as Basket.
+            // Created as Cart, and provided as Basket.
             let cart = try await create(harness, "Basket#4")
             let calling = Task { @ModuleActor in try await cart.call(Cart.Add(thing: "hat")) }
             let add = try await harness.peer.expect("call")
@@ -172,12 +172,12 @@ struct RuntimeInstanceUserTests {
             let bus = Bus(harness.runtime)
             var carts: [Instance] = []
             for number in 1...3 { carts.append(try await create(harness, "Cart#\(number)")) }
-            // hello said 64.
+            // hello announced a limit of 64.
             let calls = (0..<64).map { _ in Task { @ModuleActor in try await bus.call("Slow/work") } }
             var open: [FakeFrame] = []
             for _ in calls { open.append(try await harness.peer.expect("call")) }
             carts = []
-            // There is no room for a release, until there is.
+            // There is no room for a release until a request ends.
             #expect(harness.runtime.releases.count == 3)
             harness.peer.reply(open[0])
             _ = try await calls[0].value

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// An offer that one frame doesn't hold is said in several, and nobody who uses the
-/// runtime sees anything of it.
+/// An offer that doesn't fit into one frame is sent in parts. Users of the runtime don't notice.
 @Suite(.timeLimit(.hang))
 struct RuntimePartsTests {
     private static let manifest = """
@@ -50,7 +49,8 @@ struct RuntimePartsTests {
             let error = await #expect(throws: BusError.self) { try await caller.call("Late/\(last)") }
             #expect(error?.code == .unknownInterface)
             #expect(try await caller.canOpen("demo://late.example/\(LargeModule.path(39))") == false)
-            // The last part is another's: what was taken before it is taken back.
+            // The last part fails because of another module's URL. The parts accepted before it
+            // are taken back.
             let refusal = await #expect(throws: BusError.self) {
                 try await bus.register { exports in
                     for number in 0..<3_000 { exports.action("Late/\(LargeModule.name(number))") { _ in 7 } }
@@ -99,7 +99,7 @@ struct RuntimePartsTests {
     }
 }
 
-/// One that brings more than a frame of hello holds.
+/// A module that brings more than a frame of hello holds.
 final class LargeModule: Module {
     static let name = "Large"
     var seen: [String] = []

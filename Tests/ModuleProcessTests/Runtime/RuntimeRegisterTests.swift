@@ -62,7 +62,7 @@ struct RuntimeRegisterTests {
             #expect(again.body["interfaces"]?["Player"]?["actions"]?["more"] == nil)
             #expect(
                 again.body["urls"] == [["host": "player.example", "path": "/play/:track", "to": "Player/play"]])
-            // Whoever was faster is still served.
+            // A call that came earlier is still served.
             #expect(try await peer.call("Radio/tune", ["station": 4]).body == 5)
             peer.reply(again)
             let unregister = try await peer.expect("call")
@@ -79,7 +79,7 @@ struct RuntimeRegisterTests {
         }
     }
 
-    /// The bus would take the URL away, and the next hello would be refused for it.
+    /// The bus would remove the URL, and would refuse the next hello because of it.
     @Test func whatAnothersURLLeadsToIsEndedAfterIt() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()
@@ -131,7 +131,7 @@ struct RuntimeRegisterTests {
             #expect(hello.body["interfaces"]?["Player"]?["actions"]?["more"] == [:])
             #expect(hello.body["urls"]?.array?.count == 2)
             #expect(try await peer.call("Radio/tune", ["station": 1]).body == 2)
-            // Ended while hello is on its way, which has it.
+            // It ends while the hello that contains it is on its way.
             peer.close()
             let next = try await harness.broker.peer()
             let ending = Task { @ModuleActor in try await registration.end() }

@@ -71,7 +71,7 @@ struct RuntimeStartTests {
             harness.module.problem = PlayerModule.Unexpected()
             let failed = try await peer.call("module/retiring")
             #expect(failed["code"] == "failed" && failed["message"] == "the motor is stuck")
-            // It goes on with what it has until tearDown.
+            // It continues with what it has until tearDown.
             #expect(try await peer.call("Player/echo", 1).body == 1)
             #expect(try await peer.call("module/tearDown").kind == "reply")
         }

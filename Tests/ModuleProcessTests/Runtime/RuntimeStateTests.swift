@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// What the runtime keeps, without a connection: offers, observations, releases.
+/// The state that the runtime keeps without a connection: offers, observations and releases.
 @Suite(.timeLimit(.hang))
 struct RuntimeStateTests {
     init() { TestLoop.start }
@@ -71,7 +71,7 @@ struct RuntimeStateTests {
         #expect(names(all.again) == ["Player", "/play"])
         #expect(all.again[0]["urls"]?.array?[0]["to"] == "Player/play")
         #expect(names(all.gone).sorted() == ["/tune", "Radio"])
-        // The bus has taken nothing of it.
+        // The bus has accepted nothing of it.
         #expect(offers.withdrawal(of: more, []) == Offers.Withdrawal())
     }
 

@@ -16,7 +16,7 @@ struct RuntimeStreamTests {
                 #expect(part["more"] == true)
                 #expect(part.body == .integer(Int64(position)))
             }
-            // Nothing stands between the second and this round trip.
+            // Nothing comes between the second reply and this round trip.
             #expect(try await peer.call("Player/echo", 1).body == 1)
             peer.send(["kind": "credit", "id": .integer(id), "credit": 3])
             for position in 2..<5 {
@@ -97,7 +97,7 @@ struct RuntimeStreamTests {
             let call = try await peer.expect("call")
             for line in ["one", "two"] as [JSON] { peer.send(["kind": "reply", "id": call.id, "more": true], line) }
             peer.reply(call, nil)
-            // All of it has come, and nothing was taken.
+            // All of it has arrived, and nothing was read.
             #expect(try await peer.call("Player/echo", 1).body == 1)
             let reader = Task { @ModuleActor in
                 var got: [JSON] = []

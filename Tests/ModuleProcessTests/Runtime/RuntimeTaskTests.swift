@@ -50,7 +50,8 @@ struct RuntimeTaskTests {
         }
     }
 
-    /// What wakes the loop is kept behind a lock, whose generic code could wrap it at each use.
+    /// The closure that wakes the loop is kept behind a lock, whose generic code could wrap it at
+    /// each use.
     @Test func wakingTheLoopTakesAsMuchStackEachTime() {
         let executor = ModuleExecutor()
         let places = Locked<Set<UInt>>([])
@@ -77,7 +78,7 @@ struct RuntimeTaskTests {
             harness.peer.reply(try await harness.peer.expect("call"))
             #expect(try await harness.peer.expect("reply").id == .integer(id))
             watch.onHeld = before
-            // On a busy machine others are held up, too, and these in other steps.
+            // On a busy machine other handlers are delayed, too, and these in other steps.
             #expect(Set(held.filter { $0.hasPrefix("Worker/") }) == ["Worker/hold", "Worker/holdLater"])
         }
     }

@@ -61,7 +61,7 @@ struct RuntimeWithBrokerTests {
             #expect(try await bus.call("Till/count") == 0)
             let basket = try await bus.create("Basket")
             #expect(try await basket.call("name") == .string("\(basket.name)/name"))
-            // Because it is ready there is one.
+            // Because there is a session when it is ready.
             app.runtime(of: CartModule.self).connection.lose(app.runtime(of: CartModule.self).connection.session!)
             _ = try await owner.call("bus/ping")
             #expect(try await bus.open("demo://shop.example/open") == "open")
@@ -107,7 +107,7 @@ struct RuntimeWithBrokerTests {
             let foreign = await #expect(throws: BusError.self) { try await bus.call("\(theirs.name)/owner") }
             #expect(foreign?.code == .unknownInstance)
             try await mine.release()
-            // The owner was told before it gets what is sent from now on.
+            // The owner is notified before it gets later frames.
             _ = try await bus.call("Till/count")
             #expect(store.released == [mine.name])
             try await theirs.release()
@@ -116,7 +116,7 @@ struct RuntimeWithBrokerTests {
 
     @Test func anInstanceEndsWithItsLastReference() async throws {
         try await withStore { _, store, bus in
-            // More than there may be at once.
+            // More than there may be at a time.
             for number in 1...5 as ClosedRange<Int64> {
                 do {
                     let cart = try await bus.create(Cart.self)
@@ -135,12 +135,12 @@ struct RuntimeWithBrokerTests {
         try await withStore { app, store, bus in
             let cart = try await bus.create(Cart.self)
             _ = try await cart.call(Cart.Add(thing: "hat"))
-            // Because it is ready there is one.
+            // Because there is a session when it is ready.
             app.runtime(of: PlayerModule.self).connection.lose(app.runtime(of: PlayerModule.self).connection.session!)
             let library = app.bus(of: LibraryModule.self)
             while try await library.call("Till/count") != 1 {}
             #expect(store.freed == [cart.name])
-            // The connection is there again by itself.
+            // It reconnects by itself.
             let other = try await bus.create(Cart.self)
             #expect(try await other.call(Cart.Add(thing: "hat")) == 1)
             let error = await #expect(throws: BusError.self) { try await cart.call(Cart.Clear()) }
@@ -152,9 +152,9 @@ struct RuntimeWithBrokerTests {
         try await withStore { app, store, bus in
             let cart = try await bus.create(Cart.self)
             _ = try await cart.call(Cart.Add(thing: "hat"))
-            // Because it is ready there is one.
+            // Because there is a session when it is ready.
             app.runtime(of: CartModule.self).connection.lose(app.runtime(of: CartModule.self).connection.session!)
-            // It waits for the connection, and finds it made anew.
+            // It waits until the connection is made again.
             _ = try await app.bus(of: CartModule.self).call("bus/ping")
             #expect(try await bus.call("Till/count") == 1)
             #expect(store.freed == [cart.name])

@@ -4,11 +4,11 @@ import Testing
 @testable import Strata
 @testable import StrataTesting
 
-/// Modules on virtual time. Each scenario (Tests/Simulated) is a process of its own: here modules
-/// run on a loop.
+/// Modules on virtual time. Each scenario (Tests/Simulated) runs in a process of its own, because
+/// here modules run on a loop.
 @Suite(.timeLimit(.hang))
 struct SimulationScenarioTests {
-    /// Plays one, and answers what it printed.
+    /// Plays a scenario, and returns its output.
     private func play(
         _ scenario: String, _ environment: [String: String] = [:], fails: Bool = false
     ) throws -> String {
@@ -27,8 +27,8 @@ struct SimulationScenarioTests {
         #expect(try shown(of: text) > 4)
     }
 
-    /// Compares what the page shows of it.
-    /// - Returns: how many lines those are.
+    /// Compares the output with the lines that the page shows.
+    /// - Returns: the number of those lines.
     private func shown(of text: String) throws -> Int {
         let page = try Repository.lines("docs/simulation.md")
         let shown = page.drop { !$0.hasPrefix("    with seed") }.prefix { $0.hasPrefix("    ") }
@@ -43,7 +43,8 @@ struct SimulationScenarioTests {
         let one = try play("seats", ["SWIFT_DETERMINISTIC_HASHING": "1"], fails: true)
         #expect(try one == play("seats", fails: true))
         let seed = try #require(one.firstMatch(of: /seed (\d+):/)).1
-        // Not Strata's own variables, which programs of tests don't get by themselves.
+        // Strata's own variables are given explicitly, because tests' programs don't inherit
+        // them.
         #expect(try one == play("seats", ["STRATA_SEED": "\(seed)"], fails: true))
         let other = try play("seats", ["STRATA_SEED": "20"], fails: true)
         #expect(other.hasPrefix("with seed 20: ") && other.dropFirst(14) != one.dropFirst(13))
@@ -61,7 +62,7 @@ struct SimulationScenarioTests {
 
     @Test func aDeadlinePassesAtOnce() throws {
         #expect(try play("deadline").contains("did not answer within the deadline of 1000 ms"))
-        // It has always something to do, and time passes nevertheless.
+        // It always has something to do, and time passes nevertheless.
         #expect(try play("spin").contains("did not answer within the deadline of 30000 ms"))
     }
 

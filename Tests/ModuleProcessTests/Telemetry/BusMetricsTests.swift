@@ -5,7 +5,7 @@ import Testing
 
 @testable import Strata
 
-/// What a module keeps for `strata metrics`.
+/// The metrics that a module keeps for `strata metrics`.
 @Suite(.timeLimit(.hang))
 struct BusMetricsTests {
     private func metrics(_ kept: BusMetrics) throws -> [JSON] {
@@ -43,7 +43,7 @@ struct BusMetricsTests {
         let kept = BusMetrics()
         for _ in 0..<3 { Counter(label: "x", dimensions: [("a", "1")], factory: kept).increment() }
         Counter(label: "x", dimensions: [("a", "2")], factory: kept).increment()
-        // A name that is given twice has its last value.
+        // A label that is given twice has its last value.
         Counter(label: "x", dimensions: [("a", "0"), ("a", "2")], factory: kept).increment()
         Gauge(label: "x", dimensions: [("a", "1")], factory: kept).record(9)
         #expect(try metrics(kept).compactMap { $0["value"]?.integer } == [3, 2, 9])
@@ -64,7 +64,7 @@ struct BusMetricsTests {
         for (name, share) in [("0.5", 0.5), ("0.9", 0.9), ("0.99", 0.99)] {
             let told = try #require(summary["quantiles"]?[name])
             let found = try #require(Double(told.description))
-            // What is smaller than a millionth counts as one.
+            // A value smaller than a millionth counts as a millionth.
             let right = max(scale * share, 0x1p-20)
             #expect(found >= right * 0.999 && found <= right * 1.07, "\(name): \(found), \(right)")
         }
@@ -94,11 +94,11 @@ struct BusMetricsTests {
         let kept = BusMetrics()
         for number in 0..<BusMetrics.mostMetrics { Counter(label: "x\(number)", factory: kept).increment() }
         #expect(kept.answer()?["dropped"] == 0)
-        // They can be used, and are told nowhere.
+        // Further metrics can be used, but are not reported.
         for number in 0..<3 { Counter(label: "more\(number)", factory: kept).increment() }
         #expect(kept.answer()?["dropped"] == 3)
         #expect(try metrics(kept).count == BusMetrics.mostMetrics)
-        // Those that there are go on, and one that is given up makes room.
+        // The existing metrics continue, and one that is destroyed makes room.
         Counter(label: "x0", factory: kept).destroy()
         Counter(label: "more0", factory: kept).increment()
         #expect(kept.answer()?["dropped"] == 3)

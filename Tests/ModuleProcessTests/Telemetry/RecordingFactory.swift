@@ -2,15 +2,15 @@ import CoreMetrics
 
 @testable import Strata
 
-/// Keeps all that metrics are told, by `name{label=value,…}`.
+/// Keeps all values that metrics get, by `name{label=value,…}`.
 final class RecordingFactory: MetricsFactory {
     private let values = Locked<[String: Int64]>([:])
     private let made = Locked<[String: Int]>([:])
 
-    /// What a counter or a meter is at, or how often a timer was told.
+    /// The value of a counter or a meter, or the number of a timer's values.
     subscript(_ name: String) -> Int64? { values.withLock { $0[name] } }
     var names: [String] { values.withLock { $0.keys.sorted() } }
-    /// How often each was made.
+    /// How often each metric was made.
     var makings: [String: Int] { made.withLock { $0 } }
 
     private func handler(_ label: String, _ dimensions: [(String, String)]) -> Handler {

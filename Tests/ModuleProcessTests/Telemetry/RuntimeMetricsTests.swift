@@ -3,7 +3,7 @@ import Testing
 
 @testable import Strata
 
-/// What a module tells to a `MetricsFactory`.
+/// The metrics that a module gives to a `MetricsFactory`.
 @Suite(.timeLimit(.hang))
 struct RuntimeMetricsTests {
     private func measured(
@@ -69,11 +69,12 @@ struct RuntimeMetricsTests {
 
     @Test func namesThatACallerInventsHaveAnEnd() async throws {
         try await measured { _, peer, metrics in
-            // No such action: one name for all.
+            // Unknown actions share one name.
             for number in 0..<5 { _ = try await peer.call("Traced/none\(number)") }
             let other = "kind=call,interface=other,action=other"
             #expect(metrics["strata_handled_requests_total{\(other),code=unknown-action}"] == 5)
-            // An interface that takes any: as many names as there is room for.
+            // For an interface that accepts any action, there are as many names as there is room
+            // for.
             for number in 0..<300 { _ = try await peer.call("Proxy/any\(number)", 1) }
             let names = metrics.names.filter { $0.hasPrefix("strata_handled_requests_total{") }
             #expect(names.count <= SeriesTable.most + 2, "\(names.count)")

@@ -20,7 +20,7 @@ struct RuntimeSpanTests {
         }
     }
 
-    /// Answers the module's call, and gives the span that its trace names.
+    /// Answers the module's call, and returns the span that its trace names.
     @ModuleActor
     private func answered(_ peer: FakePeer, _ to: String = "Other/answer") async throws -> TraceContext {
         let call = try await peer.expect("call")
@@ -68,7 +68,7 @@ struct RuntimeSpanTests {
             let codes = spans.map { $0.text("error.type") }
             #expect(codes == ["Traced.no-disc", "unknown-action", "unavailable", "failed"])
             #expect(spans[0]["status"] == ["code": 2, "message": "Traced.no-disc"])
-            // Nobody gave them a trace: each is a root, with what it caused.
+            // They got no trace, so each is a root with the spans that it caused.
             #expect(spans[0].parent == nil && spans[1].parent == nil && spans[3].parent == nil)
             #expect(spans[2].parent == spans[3].id && spans[0].trace != spans[3].trace)
         }
@@ -137,7 +137,7 @@ struct RuntimeSpanTests {
 
     @Test func aStreamIsASpanUpToItsEnd() async throws {
         try await traced { harness, peer, file in
-            // Until hello's answer has come, a stream waits for somebody who reads it.
+            // Until hello is answered, a stream waits for a reader.
             _ = try await peer.call("module/ping")
             let stream = try Bus(harness.runtime).stream("Other/count")
             let call = try await peer.expect("call")

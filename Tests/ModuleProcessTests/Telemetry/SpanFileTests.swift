@@ -88,11 +88,11 @@ struct SpanFileTests {
         let record = Self.record(texts: 15)
         #expect((60_000...SpanFile.longestLine).contains(SpanLine.bytes(of: record, resource).count))
         #expect((60_000...SpanFile.longestLine).contains(record.size))
-        // What the pipe and the two halves of the buffer hold, and more.
+        // What the pipe and both halves of the buffer hold, and a little more.
         let most = 2 * SpanFile.mostWaiting / record.size + 4
         for _ in 0..<(most + 10) { file.add(record, of: resource) }
         #expect(file.dropped >= 10 && file.dropped <= UInt64(most + 10))
-        // Its thread goes on with an error, and ends no process.
+        // Its thread continues after an error, and the process doesn't end.
         close(reader)
         file.flush(within: 120_000)
         #expect(file.dropped > 11)
@@ -102,7 +102,7 @@ struct SpanFileTests {
         let file = try SpansFile()
         let resource = SpanResource(module: "Traced", pid: getpid())
         file.tracer.file.add(Self.record(texts: 17), of: resource)
-        // It could never wait with others: it is as large as what may wait.
+        // It is as large as everything that may wait, so it could never wait with other spans.
         var huge = Self.record(texts: 1)
         huge.name = String(repeating: "n", count: SpanFile.mostWaiting)
         file.tracer.file.add(huge, of: resource)
@@ -111,8 +111,7 @@ struct SpanFileTests {
         #expect(file.tracer.file.dropped == 2)
     }
 
-    /// The line is made by the thread that writes it: whoever ends the span does no more
-    /// than hand it over.
+    /// The thread that writes a line also makes it. Ending a span only hands it over.
     @Test func theLineIsMadeOnTheWritersThread() throws {
         struct Shy: CustomStringConvertible, Sendable {
             let threads: Locked<[pthread_t]>
@@ -131,7 +130,7 @@ struct SpanFileTests {
         #expect(!seen.isEmpty && seen.allSatisfy { pthread_equal($0, pthread_self()) == 0 })
     }
 
-    /// One with so many attributes of 4 KiB.
+    /// Returns a record with this many attributes of 4 KiB.
     private static func record(texts: Int) -> FileSpan.Record {
         var record = FileSpan.Record(place: TraceContext(), parent: nil, kind: .internal, start: 0, name: "large")
         let text = String(repeating: "x", count: 4_090)

@@ -44,10 +44,10 @@ final class TracedModule: Module {
     }
 }
 
-/// The spans that a file has got, in the order of their ends.
+/// A span from a file, in which spans come in the order of their ends.
 struct WrittenSpan {
     let json: JSON
-    /// Those of the process.
+    /// The attributes of the process.
     let resource: [String: JSON]
 
     subscript(_ name: String) -> JSON? { json[name] }
@@ -59,7 +59,7 @@ struct WrittenSpan {
     var attributes: [String: JSON] { Self.attributes(json["attributes"]) }
     func text(_ name: String) -> String? { attributes[name]?["stringValue"]?.string }
 
-    /// All lines of a file, each of which must be a whole one.
+    /// Returns all spans of a file, each of whose lines must be complete.
     static func all(in path: String) throws -> [WrittenSpan] {
         let file = try #require(fopen(path, "r"), "there is no \(path)")
         defer { fclose(file) }
@@ -82,7 +82,7 @@ struct WrittenSpan {
     }
 }
 
-/// A file for spans, that is gone after the test.
+/// A file for spans, removed after the test.
 final class SpansFile: Sendable {
     let path: String
     let tracer: FileTracer
@@ -96,7 +96,7 @@ final class SpansFile: Sendable {
 
     deinit { unlink(path) }
 
-    /// What is written up to now.
+    /// Returns the spans that are written by now.
     func spans() throws -> [WrittenSpan] {
         tracer.forceFlush()
         return try WrittenSpan.all(in: path)

@@ -70,7 +70,7 @@ struct AppTests {
         for module in ["Base", "Mid", "Top"] {
             let old = try app.pid(of: module, tool)
             let ids = try (0..<20).map { _ in try tool.call("\(module)/hang", nil, ["deadline": 600_000]) }
-            // Answered behind the hanging ones: they are delivered.
+            // This answer comes after the hanging calls, so they were delivered.
             _ = try tool.asked("\(module)/echo", 1)
             kill(old, SIGKILL)
             for id in ids { try tool.expectError(to: id, "died", ran: "maybe") }
@@ -170,7 +170,7 @@ struct AppTests {
         defer { app.cleanUp() }
         try app.start()
         try app.end()
-        // They share 7.5 s, so that none has the 5 s of its row.
+        // They share 7.5 s, so none has the 5 s of its row.
         let last = try #require(app.line(of: "Deaf", "it did not end within "))
         let waited = try #require(last.firstMatch(of: /within ([0-9.]+) s of SIGTERM/)?.1, "\(last)")
         #expect(try #require(Double(waited)) < 3.8)

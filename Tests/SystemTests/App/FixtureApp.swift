@@ -3,14 +3,13 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `strata up` with modules in Swift, one of each level, and an operator's
-/// connection to their bus.
+/// `strata up` with one Swift module on each level, and an operator's connection to their bus.
 final class FixtureApp {
     let running: UpProcess
     private var lazyTool: RawPeer?
 
     /// - Parameters:
-    ///   - more: further rows of the manifest, indented by two.
+    ///   - more: further rows of the manifest, indented by two spaces.
     ///   - extra: further lines of the manifest.
     init(_ more: String = "", extra: String = "") throws {
         let module = try BuiltExecutable.path("StrataFixture")
@@ -28,33 +27,34 @@ final class FixtureApp {
             """)
     }
 
-    /// Starts it, and waits until everything that is awaited is ready.
+    /// Starts the app, and waits until all eager modules are ready.
     /// - Parameters:
     ///   - more: further arguments of `strata up`.
-    ///   - environment: of the launcher, besides; `NAME=value` each.
+    ///   - environment: further variables of the launcher, `NAME=value` each.
     ///   - terminal: the launcher's controlling terminal.
     func start(_ more: [String] = [], environment: [String] = [], terminal: PseudoTerminal? = nil) throws {
         try running.start("up", more, environment: environment, terminal: terminal)
         try running.until { running.said("modules are ready") }
     }
 
-    /// How many of the modules of all levels have printed that they got an event.
+    /// Returns how many of the modules of all levels have printed that they got an event.
     func heard(_ event: String) -> Int {
         ["Base", "Mid", "Top"].count { module in
             running.lines.contains { $0.hasPrefix("\(module) ") && $0.contains("| event \(event)") }
         }
     }
 
-    /// The launcher's first line about a module that begins so.
+    /// Returns the launcher's first line about a module that begins with this text.
     func line(of module: String, _ beginning: String) -> String? {
         running.lines.first { line in
-            // A module's own lines have a bar behind its name.
+            // A module's own lines have a bar after its name.
             let said = line.dropFirst(module.count).drop { $0 == " " }
             return line.hasPrefix("\(module) ") && said.first != "|" && said.hasPrefix(beginning)
         }
     }
 
-    /// Whether `startup` was enough for those who are well, and for the hello of others.
+    /// Whether `startup` was long enough for the healthy modules, and for the hellos of the
+    /// hanging ones.
     func isInTime(hanging: [String]) -> Bool {
         !running.lines.contains { line in
             hanging.contains { line.hasPrefix("\($0) ") } && line.contains("did not say hello")
@@ -62,21 +62,21 @@ final class FixtureApp {
         }
     }
 
-    /// An operator's connection.
+    /// Opens an operator's connection.
     func tool() throws -> RawPeer {
         let peer = try RawPeer(path: running.socket, label: "tool")
         try peer.hello(role: "operator")
         return peer
     }
 
-    /// The process of a module, as the bus knows it.
+    /// Returns the process of a module, as the bus knows it.
     func pid(of module: String, _ tool: RawPeer) throws -> Int32 {
         let rows = try tool.asked("bus/modules")["modules"]?.array ?? []
         let row = try #require(rows.first { $0["name"]?.string == module })
         return Int32(try #require(row["pid"]?.integer))
     }
 
-    /// Ends it in order; nothing of it is left.
+    /// Ends the app in order, and checks that nothing of it is left.
     func end() throws {
         let children = running.children()
         running.signal(SIGINT)

@@ -2,7 +2,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `strata timeline` and `strata graph` of a whole app.
+/// `strata timeline` and `strata graph` for a whole app.
 @Suite(.timeLimit(.hang))
 struct PicturedAppTests {
     private static let marks = [
@@ -25,8 +25,8 @@ struct PicturedAppTests {
         #expect(first.map { $0["name"]?.string } == ["Base", "Mid", "Top", "Lazy", nil])
         let times = first.prefix(3).map { row in Self.marks.map { row[$0]?.integer ?? -1 } }
         for row in times { #expect(row == row.sorted() && row[0] > 0) }
-        // A group is started when the one before has done setUp, and initialized after all have.
-        // Times of two modules are the same within a millisecond.
+        // A group starts when the one before it has done setUp, and initializes after all groups
+        // have. Times of two modules count as equal within a millisecond.
         for (one, other) in [
             (times[0][3], times[1][0]), (times[1][3], times[2][0]), (times[2][3], times[0][4]),
             (times[0][5], times[1][4]),
@@ -37,7 +37,7 @@ struct PicturedAppTests {
         #expect(summary["criticalPath"]?.array?.first?["module"] == "Base")
         #expect(summary["criticalPath"]?.array?.last?["phase"] == "initialize")
 
-        // It is still known when the broker was replaced; another start is another one's.
+        // The times survive a replacement of the broker. Another start has times of its own.
         _ = try lines(app, "restart", "--broker")
         #expect(try lines(app, "timeline") == first)
         _ = try lines(app, "restart", "Mid")
@@ -57,7 +57,7 @@ struct PicturedAppTests {
             try BuiltExecutable.path("strata"),
             ["graph", app.running.manifest, "--seen", "3s", "--dot"],
             environment: ["STRATA_SOCKET": app.running.socket])
-        // Calls until the watching has begun and seen some.
+        // Call until the watching has begun and has seen some calls.
         repeat {
             _ = try tool.asked("TopRouter/call", ["to": "Base/echo", "body": "x"])
             _ = try tool.asked("TopRouter/open", ["url": "fixture://base.fixture/show/it"])

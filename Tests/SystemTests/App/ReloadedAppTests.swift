@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// A manifest that is written anew while its app runs.
+/// A manifest that is rewritten while its app runs.
 @Suite(.timeLimit(.hang))
 struct ReloadedAppTests {
     private func manifest(_ rows: String, _ extra: String = "") throws -> String {
@@ -50,7 +50,7 @@ struct ReloadedAppTests {
                 """
             try app.write("strata.yaml", try manifest(new, "calls: declared"), mode: 0o644)
             try tool.asked("bus/reload")
-            // Its row is there, so the call waits for its process.
+            // Its row exists, so the call waits for its process.
             #expect(try tool.asked("Comes/echo", 1) == 1)
             #expect(try tool.asked("Top/call", ["to": "Comes/echo", "body": 2]) == 2)
             let refused = try tool.ask("Top/call", ["to": "Base/echo", "body": 2])
@@ -74,7 +74,7 @@ struct ReloadedAppTests {
             }
             #expect(try tool.asked("Later/echo", 1) == 1)
             #expect(try row("Later", tool)?["state"] == "ready")
-            // What a person has stopped stays so where its row stays.
+            // A module that a person has stopped stays stopped as long as its row stays.
             try tool.asked("launcher/stop", ["module": "Later"])
             try tool.asked("bus/reload")
             #expect(try row("Later", tool)?["state"] == "absent")
@@ -107,7 +107,7 @@ struct ReloadedAppTests {
             try tool.asked("launcher/restart", ["module": "Goes"])
             #expect(try row("Goes", tool)?["level"] == "topout")
             #expect(try row("Goes", tool)?["pending"] == nil)
-            // A broker that is started anew is told again.
+            // A broker that is started again gets the states again.
             kill(try app.broker(), SIGKILL)
             try app.until { app.said("the broker is back after") }
             let again = try RawPeer(path: app.socket, label: "tool")

@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// The broker of a whole app is replaced, or killed.
+/// The broker of a whole app is replaced or killed.
 @Suite(.timeLimit(.hang))
 struct ReplacedBrokerTests {
     private func strata(_ app: FixtureApp, _ words: String...) throws -> (end: ChildProgram.End, output: String) {
@@ -31,14 +31,14 @@ struct ReplacedBrokerTests {
         #expect(run.output.contains(#""microseconds":"#), "\(run.output)")
         try app.running.until { app.running.said("goes on as a new program") }
 
-        // The same process, another program; the same connections and modules.
+        // The same process with another program; the same connections and modules.
         #expect(try app.running.broker() == broker)
         #expect(UpProcess.text(of: "/proc/\(broker)/cmdline").contains("--resume"))
         #expect(try pids(tool) == before)
         try tool.cancel(open)
         try tool.expectError(to: open, "cancelled", ran: "maybe")
         #expect(try tool.asked("Top/facts")["setUps"] == 1)
-        // What the launcher is asked for works, and so does the next replacement.
+        // Requests to the launcher work, and so does the next replacement.
         #expect(try strata(app, "restart", "Mid").end == .exit(0))
         #expect(try strata(app, "restart", "--broker").end == .exit(0))
         #expect(try tool.asked("Lazy/echo", 7) == 7)
@@ -46,7 +46,7 @@ struct ReplacedBrokerTests {
         try app.end()
     }
 
-    /// What the launcher knows of its processes is told to the next broker.
+    /// The launcher passes its knowledge of its processes to the next broker.
     @Test func uptimeAndRestartsOutliveTheBroker() throws {
         let app = try FixtureApp("  Quits: {run: [quits.sh], backoff: {first: 1ms, most: 1ms, reset: 60s}}")
         defer { app.cleanUp() }
@@ -84,7 +84,7 @@ struct ReplacedBrokerTests {
         let monitor = try ChildProgram(
             try BuiltExecutable.path("strata"), ["monitor", "--action", "Base/echo", "--kind", "call"],
             environment: ["STRATA_SOCKET": app.running.socket])
-        /// Calls until the monitor has seen so many.
+        /// Makes calls until the monitor has seen this many.
         func see(_ count: Int) throws {
             try app.running.until {
                 _ = try? monitor.wait(within: .milliseconds(5))

@@ -34,7 +34,7 @@ struct ReplacedModuleTests {
             var pids: Set<Int32> = [try app.pid(of: "Shop", tool)]
             for round in 0..<5 {
                 let restart = try tool.call("launcher/restart", ["module": "Shop"])
-                // Calls go on all the while, some to the old one, some to the new one.
+                // Calls continue all the while, some to the old process and some to the new one.
                 var answered = 0
                 repeat {
                     let ids = try (0..<20).map { try tool.call("Shop/echo", .integer(Int64($0))) }
@@ -49,7 +49,7 @@ struct ReplacedModuleTests {
                 pids.insert(try app.pid(of: "Shop", tool))
                 #expect(pids.count == round + 2)
             }
-            // Only the last one is left.
+            // Only the last process is left.
             let last = try app.pid(of: "Shop", tool)
             try app.running.until { pids.allSatisfy { $0 == last || !UpProcess.lives($0) } }
             #expect(try tool.asked("Shop/facts")["setUps"] == 1)
@@ -103,7 +103,7 @@ struct ReplacedModuleTests {
             let error = try tool.refused("launcher/restart", ["module": "Shop"], with: "unavailable", ran: nil)
             #expect(error.message.contains("no disk, no fun"), "\(error.message)")
             #expect(try tool.asked("Shop/facts")["pid"] == .integer(Int64(old)))
-            // The old one is still vouched for: it may lose its connection and come back.
+            // The old process is still vouched for: it may lose its connection and come back.
             kill(try app.running.broker(), SIGKILL)
             try app.running.until { app.running.said("the broker is back after") }
             let again = try app.tool()
@@ -166,14 +166,14 @@ struct ReplacedModuleTests {
             try tool.asked("bus/reload")
             try tool.call("launcher/restart", ["module": "Shop"])
             try app.running.until { app.running.said("waits in setUp") }
-            // `run` ends the app, and looks for what is left.
+            // `run` ends the app, and checks what is left.
         }
     }
 
     @Test func whereItsRowGoesTheOldOneIsEndedToo() throws {
         try run(Self.row.replacing("10m", with: "200ms")) { app, tool in
             let old = try app.pid(of: "Shop", tool)
-            // So it ends by force alone.
+            // So it ends only by force.
             kill(old, SIGSTOP)
             try tool.asked("launcher/restart", ["module": "Shop"])
             let new = try app.pid(of: "Shop", tool)
@@ -200,8 +200,7 @@ struct ReplacedModuleTests {
     }
 }
 
-/// `strata restart` of a row with `replace: wait`: requests wait, and what was
-/// begun is finished.
+/// `strata restart` of a row with `replace: wait`: requests wait, and begun ones are finished.
 @Suite(.timeLimit(.hang))
 struct RestartedModuleTests {
     private func run(_ row: String, _ test: (FixtureApp, RawPeer) throws -> Void) throws {
@@ -221,7 +220,7 @@ struct RestartedModuleTests {
                 let ids = try (0..<40).map { try tool.call("Shop/nap", ["milliseconds": .integer(Int64($0 * 10))]) }
                 let restart = try tool.call("launcher/restart", ["module": "Shop"])
                 let later = try (0..<40).map { try tool.call("Shop/echo", .integer(Int64($0))) }
-                // Who was asked before answers still, and is the old process.
+                // The process that was asked earlier still answers, and is the old one.
                 for id in ids { try tool.expectReply(to: id, body: ["pid": .integer(Int64(old))]) }
                 for (index, id) in later.enumerated() { try tool.expectReply(to: id, body: .integer(Int64(index))) }
                 try tool.expectReply(to: restart)
@@ -234,7 +233,7 @@ struct RestartedModuleTests {
     @Test func aCallThatOutlastsStopDiesWithItsModule() throws {
         try run("Shop: {level: middle, run: [MODULE], provides: [Shop], stop: 400ms}") { app, tool in
             let hung = try tool.call("Shop/hang", nil, ["deadline": 600_000])
-            // One without a deadline holds nothing up.
+            // A request without a deadline delays nothing.
             let stream = try tool.call("Shop/hang", nil, ["deadline": 0, "credit": 1])
             try tool.settle()
             try tool.asked("launcher/restart", ["module": "Shop"])

@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `strata run`: a module's process by hand, in the place of the launched one.
+/// `strata run`: a module's process by hand, in place of the launched one.
 @Suite(.timeLimit(.hang))
 struct RunModuleTests {
     private func run(_ app: FixtureApp, _ words: String...) throws -> ChildProgram {
@@ -25,7 +25,7 @@ struct RunModuleTests {
         }
     }
 
-    /// When the process of Base was started, as the bus's timeline has it.
+    /// Returns when the process of Base was started, from the bus's timeline.
     private func spawnedAt(_ tool: RawPeer) throws -> Int64 {
         let modules = try tool.asked("bus/timeline")["modules"]?.array
         return try #require(modules?.first { $0["name"] == "Base" }?["spawned"]?.integer)
@@ -43,7 +43,7 @@ struct RunModuleTests {
         #expect(!UpProcess.lives(launched))
         #expect(try spawnedAt(tool) > begun)
         #expect(try tool.asked("Base/facts")["pid"] == .integer(Int64(program.pid)))
-        // With quotes where the path has a space.
+        // In quotes if the path has a space.
         #expect(program.firstLine().wholeMatch(of: /Base is run by hand: '?\/.*StrataFixture'?/) != nil)
         program.send(signal: SIGTERM)
         try program.wait()
@@ -72,7 +72,7 @@ struct RunModuleTests {
         try app.end()
     }
 
-    /// As the launched one has it; what the terminal says of its own counts before it.
+    /// Like the launched process. A variable of the terminal takes precedence.
     @Test func theProgramWritesSpansWhereTheAppDoes() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
@@ -101,7 +101,7 @@ struct RunModuleTests {
         let fifo = "\(app.running.folder)/go"
         mkfifo(fifo, 0o600)
         defer { unlink(fifo) }
-        // It is no module before somebody says so.
+        // It is no module until the test lets it start.
         let program = try run(app, "Top", "--", "/bin/sh", "-c", #"read go < "$1"; exec "$0""#, "{}", fifo)
         try app.running.until { app.running.said("run by hand, has its place") }
         let call = try tool.call("Top/facts")
@@ -134,7 +134,7 @@ struct RunModuleTests {
             program.kill()
             try app.running.until { app.line(of: name, "stopped: process \(program.pid)") != nil }
         }
-        // On demand it is started as before.
+        // It starts on demand as before.
         #expect(try tool.asked("Lazy/echo", 1) == 1)
         try app.end()
     }

@@ -3,7 +3,7 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// `strata up --build`, with a `swift` that only says how it was asked.
+/// `strata up --build`, with a `swift` that only prints how it was called.
 @Suite(.timeLimit(.hang))
 struct CommandBuildTests {
     private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
@@ -15,7 +15,7 @@ struct CommandBuildTests {
         try WrittenProgram.write(text, to: path, mode: mode)
     }
 
-    /// A manifest in a package's folder, and a `swift` that fails.
+    /// Makes a manifest in a package's folder, and a `swift` that fails.
     private func make(run: String = ".build/debug/A", manifest: String = "p/strata.yaml") throws {
         try write("p/Package.swift", "")
         try write(manifest, "app: built\nmodules:\n  A: {run: [\(run)]}\n")
@@ -24,8 +24,8 @@ struct CommandBuildTests {
             mode: 0o755)
     }
 
-    /// Runs `strata up`, which is to fail. An app that starts all the same is killed
-    /// when its time is over.
+    /// Runs `strata up`, which should fail. An app that starts anyway is killed when its time is
+    /// over.
     private func up(_ words: String..., path: String? = nil) throws -> (end: ChildProgram.End, said: String) {
         let program = try ChildProgram(
             try BuiltExecutable.path("strata"), ["up", "--socket", "\(folder.path)/bus.sock"] + words,

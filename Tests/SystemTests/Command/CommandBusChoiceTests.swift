@@ -2,13 +2,12 @@ import Foundation
 import Testing
 
 extension SharedFolderTests {
-    /// Which bus a command speaks with, and what it says where there is none.
+    /// Which bus a command speaks to, and what it says if there is none.
     @Suite(.timeLimit(.hang))
     struct CommandBusChoiceTests {
         static let user = geteuid()
 
-        /// Whether nothing of this user's runs on a socket in `/tmp`, which is
-        /// always searched.
+        /// Whether nothing of this user runs on a socket in `/tmp`, which is always searched.
         static var isAlone: Bool {
             let folders = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
             return folders.allSatisfy { folder in
@@ -18,8 +17,8 @@ extension SharedFolderTests {
             }
         }
 
-        /// A runtime folder of its own, so that the user's own buses don't matter;
-        /// `/tmp` stays in the search.
+        /// Makes a runtime folder, so that the user's own buses don't matter. `/tmp` is still
+        /// searched.
         private func runtimeFolder() throws -> (TemporaryFolder, [String: String]) {
             let folder = try TemporaryFolder()
             try FileManager.default.createDirectory(atPath: "\(folder.path)/strata", withIntermediateDirectories: false)
@@ -112,7 +111,7 @@ extension SharedFolderTests {
             let folder = try TemporaryFolder()
             let path = "\(folder.path)/x.sock"
             let listener = try #require(socketListening(at: path))
-            // A shutdown, since a close alone wakes nobody out of accept.
+            // A shutdown, because a close alone doesn't wake a thread from accept.
             defer {
                 shutdown(listener, Int32(SHUT_RDWR))
                 close(listener)
@@ -132,7 +131,8 @@ extension SharedFolderTests {
         }
 
         private func socketListening(at path: String) -> Int32? {
-            // One that another test's child inherits would be live for as long as that.
+            // If another test's child inherited the socket, it would stay live as long as the
+            // child.
             let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import Testing
 
-/// `strata call` against a bus that answers as it is told.
+/// `strata call` against a bus with scripted answers.
 @Suite(.timeLimit(.hang))
 struct CommandCallTests {
     static let interfaces = """
@@ -22,7 +22,7 @@ struct CommandCallTests {
         #expect(asked.first?.deadline == nil)
     }
 
-    /// A stream that is empty answers so.
+    /// An empty stream answers like this.
     @Test func noParamsAreNoBytesAndAnAnswerOfNoBytesPrintsNothing() async throws {
         let (run, asked) = try await strata("call", "Catalog/list") { _ in [.reply("")] }
         #expect(run.output == "" && run.error == "" && run.status == 0)
@@ -222,7 +222,7 @@ struct CommandCallTests {
         #expect(error.error == "strata: A.b: \\u001b[2Jx\n")
     }
 
-    /// JSON for a program that is shown on a terminal stays the same value.
+    /// JSON for a program keeps its value when a terminal shows it.
     @Test func jsonOnATerminalCanNotSteerIt() async throws {
         let reply = "{\"a\":\"\u{9B}2J\u{202E}é\"}"
         let (shown, _) = try await strata("call", "A/b", "--json", output: .terminal(columns: 80)) { _ in

@@ -28,7 +28,7 @@ struct CommandCheckTests {
         #expect(missing.status == 2)
     }
 
-    /// Storage requires through an adapter what Notes, of a later level, provides.
+    /// Through an adapter, Storage requires what Notes of a later level provides.
     static let rows = """
         app: moments
         calls: CALLS
@@ -74,7 +74,7 @@ struct CommandCheckTests {
         #expect(run.lines[3] == #"{"file":"\#(path)","app":"moments","modules":3,"errors":2,"advice":1}"#)
     }
 
-    /// Advice is shown, and is no failure.
+    /// Advice is shown, but is no failure.
     @Test func adviceDoesNotChangeTheExitCode() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("app.yaml", "app: moments\nmodules:\n  A: {observes: [x]}\n")

@@ -20,8 +20,8 @@ struct CommandCompletionTests {
         }
     }
 
-    /// What bash offers for the last word, with a bus that knows something for it: it has
-    /// half a second to say so, and on a busy machine it may need some tries.
+    /// Returns what bash offers for the last word, with a bus that knows some. The bus has half a
+    /// second to answer, so a busy machine may need some tries.
     private func offered(_ words: String..., socket: String) throws -> Set<String> {
         for _ in 0..<20 {
             let offered = try offeredAtOnce(words, socket: socket)
@@ -30,8 +30,8 @@ struct CommandCompletionTests {
         return []
     }
 
-    /// What bash offers for the last word. Words are as bash has them, which splits at
-    /// colons.
+    /// Returns what bash offers for the last word. The words are split at colons, as bash does
+    /// it.
     private func offeredAtOnce(_ words: [String], socket: String) throws -> Set<String> {
         let strata = try BuiltExecutable.path("strata")
         let bash = try ChildProgram(
@@ -88,7 +88,7 @@ struct CommandCompletionTests {
         }
     }
 
-    /// Bash expands what is offered to it: a name that means something to a shell isn't.
+    /// Bash expands what is offered. So a name with a special meaning to a shell isn't offered.
     @Test(arguments: [
         "$(touch${IFS}HERE)", "`touch${IFS}HERE`", "'", "\"", "a\ntouch HERE", "*", "~", "a;b", "{a,b}", "$HOME",
     ])
@@ -104,7 +104,7 @@ struct CommandCompletionTests {
         #expect(access(mark, F_OK) != 0, "the name was executed")
     }
 
-    /// As the scripts ask; zsh would take a bare colon for a name's end.
+    /// Asks as the scripts do. zsh would take a bare colon for the end of a name.
     @Test(arguments: [("zsh", #"shop\://notes/all"#), ("fish", "shop://notes/all")])
     func urlsAreWholeForEachShell(shell: String, url: String) throws {
         try onBus { socket throws in
@@ -122,7 +122,7 @@ struct CommandCompletionTests {
         }
     }
 
-    /// Where nobody types, fish knows no place of the cursor.
+    /// Without a person who types, fish knows no place of the cursor.
     @Test(
         .enabled(if: access("/usr/bin/fish", X_OK) == 0), arguments: ["strata restart ", "strata stop --timeout 1s N"])
     func fishOffersNamesToProgramsToo(line: String) throws {
@@ -158,7 +158,7 @@ struct CommandCompletionTests {
         let begun = ContinuousClock.now
         let offered = try offeredAtOnce(["strata", "call", ""], socket: bus.path)
         #expect(offered.filter { !$0.hasPrefix("-") }.isEmpty)
-        // Without a bound of its own it would be a request's, of 30 s and more.
+        // Without a limit of its own, it would have that of a request: 30 s and more.
         #expect(ContinuousClock.now - begun < .seconds(30))
     }
 

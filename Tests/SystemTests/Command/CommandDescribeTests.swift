@@ -3,10 +3,10 @@ import Glibc
 import StrataTesting
 import Testing
 
-/// `strata check` asks programs what they are.
+/// `strata check` asks programs to describe themselves.
 @Suite(.timeLimit(.hang))
 struct CommandDescribeTests {
-    /// A folder with a manifest of these rows, and programs that print a hello.
+    /// Checks a folder with a manifest of these rows, and programs that print a hello.
     private func check(
         _ rows: String, calls: String = "any", hellos: [String: String] = [:], scripts: [String: String] = [:],
         _ more: String...
@@ -24,12 +24,12 @@ struct CommandDescribeTests {
         return try await CommandRun.of(["check", path] + more, environment: ["PATH": "/usr/bin:/bin"])
     }
 
-    /// The errors, each without the file's name and its place in a list.
+    /// Returns the errors, each without the file's name and its place in a list.
     private func problems(_ run: CommandRun) -> [String] {
         run.error.split(separator: "\n").filter { !$0.contains(": advice: ") }.map(stripped)
     }
 
-    /// `modules.A.run: …` of `strata.yaml:4: modules.A.run[0]: …`
+    /// Returns `modules.A.run: …` for `strata.yaml:4: modules.A.run[0]: …`.
     private func stripped(_ line: Substring) -> String {
         String(line.drop { $0 != ":" }.drop { $0 != " " }.dropFirst()).replacing(/\[[0-9]+\]/, with: "")
     }
@@ -51,14 +51,14 @@ struct CommandDescribeTests {
         #expect(unasked.status == 0)
     }
 
-    /// Its process ids, as the programs wrote them down; gone ones are no process any more.
+    /// Returns the process ids that the programs wrote down and that still exist.
     private func left(_ file: String) throws -> [Int32] {
         let pids = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").compactMap { Int32($0) }
         #expect(!pids.isEmpty)
         return pids.filter { kill($0, 0) == 0 }
     }
 
-    /// Sessions of their own, one generation after another.
+    /// Returns a script that leaves two generations of processes, each in a session of its own.
     private func leaving(_ file: String, then: String) -> String {
         "setsid sh -c 'echo $$ >> \(file); setsid sleep 600 & echo $! >> \(file); exec sleep 600' > /dev/null 2>&1 &\n"
             + "while [ ! -s \(file) ] || [ $(wc -l < \(file)) -lt 2 ]; do :; done\n" + then
@@ -99,7 +99,7 @@ struct CommandDescribeTests {
         #expect(try left(file) == [] && left("\(file).own") == [])
     }
 
-    /// What was there before isn't the command's to kill.
+    /// Processes that existed before must not be killed by the command.
     @Test func childrenOfAnEarlierProgramStay() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("strata.yaml", "app: test\nmodules:\n  A: {run: [a]}\n")
@@ -159,7 +159,7 @@ struct CommandDescribeTests {
             ])
     }
 
-    /// None has to know `--describe`.
+    /// A program need not know `--describe`.
     @Test func programThatSaysNothingIsTakenAtItsRowsWord() async throws {
         let run = try await check(
             "  A: {run: [a], provides: [A]}\n  B: {run: [b], requires: [A]}\n  C: {start: manual}",
@@ -178,7 +178,7 @@ struct CommandDescribeTests {
         #expect(odd.error.contains("its description can't be understood: its interfaces are no object"))
     }
 
-    /// It would crash at its start too. What it wrote is bounded, and steers no terminal.
+    /// It would crash at its start, too. Its quoted output is bounded, and controls no terminal.
     @Test func programThatCrashesIsAnErrorThatQuotesIt() async throws {
         let run = try await check(
             "  A: {run: [a]}\n  B: {run: [b]}",

@@ -64,7 +64,7 @@ struct CommandGraphTests {
         }
     }
 
-    /// The programs are of shell: one describes itself, one doesn't.
+    /// The programs are shell scripts: one describes itself, and one doesn't.
     @Test func programsThatDescribeThemselvesAreDrawnAsIfItStoodInTheirRows() async throws {
         let folder = try TemporaryFolder()
         let hello = """
@@ -96,7 +96,7 @@ struct CommandGraphTests {
     private static let levels = #"{"levels":[{"modules":["Store"]},{"modules":[]},{"modules":["Notes"]}]}"#
     private static let interfaces = #"{"interfaces":[{"name":"Store","module":"Store"}]}"#
 
-    /// What a fake bus has passed.
+    /// The frames that a fake bus has seen.
     private static func say(_ asked: FakeBus.Asked) -> [FakeBus.Said] {
         switch asked.to {
         case "bus/levels": return [.reply(levels)]

@@ -1,10 +1,10 @@
 import StrataCore
 import Testing
 
-/// What each command says of itself, and of mistakes in what is typed.
+/// The help of each command, and messages about typing mistakes.
 @Suite(.timeLimit(.hang))
 struct CommandHelpTests {
-    /// What the argument parser says of all commands.
+    /// Returns the argument parser's description of all commands.
     private func commands() async throws -> [JSON] {
         let run = try await CommandRun.of(["--experimental-dump-help"])
         let help = try JSON(parsing: Array(run.output.utf8))

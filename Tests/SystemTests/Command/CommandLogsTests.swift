@@ -4,10 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `strata logs -f` where the bus goes away.
+/// `strata logs -f` when the bus goes away.
 @Suite(.timeLimit(.hang))
 struct CommandLogsTests {
-    /// A launcher's line number so many; from far after the command's start.
+    /// Returns a launcher's line with this number. By default its time is long after the
+    /// command's start.
     private static func line(
         _ number: Int, _ module: String, _ text: String, at: Int64 = 4_000_000_000_000_000, since: Int = 1
     ) -> FakeBus.Said {
@@ -18,7 +19,7 @@ struct CommandLogsTests {
             """)
     }
 
-    /// Numbers from 0 on.
+    /// Numbers from 0.
     private final class Turns: Sendable {
         private let number = Mutex(0)
 
@@ -30,7 +31,7 @@ struct CommandLogsTests {
         }
     }
 
-    /// Follows; what is answered is of one connection after another.
+    /// Follows logs. Each list of answers is for one connection.
     private func follow(
         _ more: String..., answers: [[FakeBus.Said]]
     ) async throws -> (run: CommandRun, asked: [FakeBus.Asked], texts: [String]) {
@@ -93,7 +94,7 @@ struct CommandLogsTests {
             ])
         #expect(run.status == 0 && texts == ["a"] && asked.count == 4)
         #expect(run.error.ranges(of: " is back").count == 1 && run.error.ranges(of: "waiting 30 s").count == 1)
-        // From the beginning it is no loss.
+        // At the beginning it is no loss.
         let none = try await follow(answers: [[away]]).run
         #expect(none.status == 1 && none.error.hasPrefix("strata: unavailable: "))
     }
@@ -128,7 +129,7 @@ struct CommandLogsTests {
         let logs = try ChildProgram(
             try BuiltExecutable.path("strata"), ["logs", "-f"], environment: ["STRATA_SOCKET": bus.path])
         #expect(logs.firstLine().hasSuffix("waiting 30 s at most for it to be back"))
-        // Its handler for the signal is there a moment later, and then most of the time.
+        // Its signal handler is installed a moment later, and then present most of the time.
         while logs.end == nil, (try? logs.wait(within: .milliseconds(50))) == nil { logs.send(signal: SIGINT) }
         #expect(logs.end == .exit(0))
         #expect(logs.outputText.split(separator: "\n").count == 1, "\(logs.outputText)")

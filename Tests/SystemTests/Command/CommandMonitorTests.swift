@@ -2,13 +2,13 @@ import StrataCore
 import Synchronization
 import Testing
 
-/// `strata monitor`: what it chooses, and how it looks.
+/// `strata monitor`: the frames that it chooses, and how they look.
 @Suite(.timeLimit(.hang))
 struct CommandMonitorTests {
     private static let modules =
         #"{"modules":[{"name":"Catalog"},{"name":"Notes"},{"name":"Storage"},{"name":"Session"}]}"#
 
-    /// A call with its answers, a notification, and what was refused.
+    /// A call with its answers, a notification, and refused frames.
     private static let frames = [
         #"{"at":1000000,"kind":"call","from":"Notes","to":"Storage/get","callee":"Storage","id":7,"bytes":12}"#,
         #"{"at":1000100,"kind":"call","from":"operator","to":"Cart#3/add","callee":"Catalog","id":8,"bytes":2}"#,
@@ -37,7 +37,7 @@ struct CommandMonitorTests {
         return (run, bus.asked)
     }
 
-    /// The times of the frames that were shown, in steps of 100 µs after the first second.
+    /// Returns the times of the shown frames, in steps of 100 µs after the first second.
     private func shown(_ words: String...) async throws -> [Int64] {
         let run = try await monitor(words).run
         #expect(run.status == 0 && run.error == "", "\(run)")
@@ -57,7 +57,7 @@ struct CommandMonitorTests {
         #expect(try await shown("--name", "*.left", "--name", "note.adde?") == [2, 3, 16])
     }
 
-    /// An answer is of an action whose call was seen, whoever gives it.
+    /// An answer belongs to the action of its call, whichever peer sends it.
     @Test func anActionsAnswersComeWithItsCalls() async throws {
         #expect(try await shown("--action", "Storage/get") == [0, 15])
         #expect(try await shown("--action", "Cart/add") == [1, 20_016])
@@ -111,7 +111,7 @@ struct CommandMonitorTests {
         let run = try await monitor([], columns: 160).run
         let arrows = Set(run.lines.map { $0.prefix { $0 != "→" }.count })
         #expect(run.lines.count == 8 && arrows == [37], "\(run.output)")
-        // The column of sizes ends where the last character of each line is, or of the time.
+        // The column of sizes ends where each line's last character is, or that of its time.
         let sizes = Set(
             run.lines.map { line in line.ranges(of: " B").last.map { $0.upperBound.utf16Offset(in: line) } })
         #expect(sizes.count == 1, "\(run.output)")
@@ -138,7 +138,8 @@ struct CommandMonitorTests {
         #expect(asked.isEmpty)
     }
 
-    /// Another broker counts its calls anew: none of its answers is of an earlier one's call.
+    /// Another broker numbers its calls from the start, so its answers belong to none of the
+    /// earlier calls.
     @Test func aBusThatIsBackIsMonitoredOn() async throws {
         let folder = try TemporaryFolder()
         let turn = Mutex(0)

@@ -3,7 +3,7 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// `strata new`, up to what it writes; scripts/new-package builds and runs it.
+/// `strata new`, up to the files that it writes. scripts/new-package builds and runs them.
 @Suite(.timeLimit(.hang))
 struct CommandNewTests {
     private let folder = try! StrataTesting.TemporaryFolder()  // because a test without one has failed anyway
@@ -104,7 +104,7 @@ struct CommandNewTests {
     }
 
     @Test func nothingHalfWrittenIsLeft() throws {
-        // Files end at 512 bytes: Package.swift doesn't fit.
+        // Files end at 512 bytes, so Package.swift doesn't fit.
         let shell = try ChildProgram(
             "/bin/sh",
             [

@@ -5,33 +5,32 @@ import StrataLoop
 import StrataTesting
 import TestSupport
 
-/// One run of the built `strata`: what it wrote, and how it ended.
+/// One run of the built `strata`: its output, and how it ended.
 struct CommandRun: Sendable {
     var output: String
     var error: String
     var status: Int32
-    /// Ended by a signal, whose number is in `status`.
+    /// Whether it was ended by a signal, whose number is in `status`.
     var isSignalled: Bool
 
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// Where stdout goes.
+    /// The destination of stdout.
     enum Output: Sendable {
         case pipe
-        /// A terminal of so many columns.
+        /// A terminal with this many columns.
         case terminal(columns: UInt16)
-        /// A pipe that nobody reads; writing to it ends the process, unless it
-        /// was started with SIGPIPE ignored.
+        /// A pipe without a reader. Writing to it ends the process, unless it was started with
+        /// SIGPIPE ignored.
         case closedPipe(ignoringSignal: Bool)
     }
 
-    /// The executable beside the test's own.
+    /// The executable beside the test program.
     static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("strata")
 
-    /// Runs it and waits for its end. The environment is empty but for what is
-    /// given.
-    /// - Parameter started: gets the process's id as soon as it runs.
+    /// Runs it and waits for its end. The environment has only what is given.
+    /// - Parameter started: gets the process id as soon as it runs.
     static func of(
         _ arguments: [String], environment: [String: String] = [:], input: String = "",
         output: Output = .pipe, started: @escaping @Sendable (Int32) -> Void = { _ in }
@@ -39,8 +38,7 @@ struct CommandRun: Sendable {
         try await withCheckedThrowingContinuation { continuation in
             // It blocks on pipes, which a task's thread should not.
             Thread.detachNewThread {
-                // A dispatch thread blocks all signals, and what it starts
-                // would inherit that.
+                // A dispatch thread blocks all signals, and its children would inherit that.
                 var none = sigset_t()
                 sigemptyset(&none)
                 pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -58,19 +56,19 @@ struct CommandRun: Sendable {
         if case .closedPipe(ignoringSignal: true) = output {
             words = ["/bin/sh", "-c", "trap '' PIPE; exec \"$0\" \"$@\""] + words
         }
-        // Foundation's pipes and its `Process` are inherited by what other tests
-        // start just now, and would last as long as that does.
+        // Other tests' children would inherit Foundation's pipes and those of `Process`, and keep
+        // them open as long as they run.
         let (stdin, stdout, stderr) = (try End.pipe(), try Outlet(output), try End.pipe())
-        // A pipe that the command doesn't read could end before it is written.
+        // A pipe that the command doesn't read could close before it is written.
         let pid = try spawn(
             words, environment,
             [input.isEmpty ? nil : stdin.reading.descriptor, stdout.writing.descriptor, stderr.writing.descriptor])
         started(pid)
-        // The child has its own; ours would keep the other end from ending.
+        // The child has its own copies. Ours would keep the other end from ending.
         for end in [stdin.reading, stdout.writing, stderr.writing] { end.close() }
         stdin.writing.write(input)
         stdin.writing.close()
-        // What it says to both is far less than a pipe holds.
+        // Both outputs are far smaller than what a pipe holds.
         let shown = stdout.readToEnd()
         let said = stderr.reading.readToEnd()
         var status: Int32 = 0
@@ -80,7 +78,7 @@ struct CommandRun: Sendable {
             output: shown, error: said, status: signal == 0 ? (status >> 8) & 0xFF : signal, isSignalled: signal != 0)
     }
 
-    /// - Parameter descriptors: what becomes its 0, 1 and 2; nil is /dev/null.
+    /// - Parameter descriptors: the descriptors that become its 0, 1 and 2; nil for /dev/null.
     private static func spawn(
         _ words: [String], _ environment: [String: String], _ descriptors: [Int32?]
     ) throws -> Int32 {
@@ -104,7 +102,7 @@ struct CommandRun: Sendable {
     }
 }
 
-/// A descriptor that no child inherits unasked; closed with its last reference.
+/// A descriptor that no child inherits by accident, closed with its last reference.
 private final class End {
     private(set) var descriptor: Int32
 
@@ -117,7 +115,7 @@ private final class End {
         return (End(pipe.reading), End(pipe.writing))
     }
 
-    /// Twice is once.
+    /// Closes the descriptor. Does nothing the second time.
     func close() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
@@ -144,7 +142,7 @@ private final class End {
     }
 }
 
-/// Both ends of what a command writes to.
+/// Both ends of a command's output.
 private final class Outlet {
     let writing: End
     private let reading: End?
@@ -172,7 +170,7 @@ private final class Outlet {
     func readToEnd() -> String { terminal?.readToEnd() ?? reading?.readToEnd() ?? "" }
 }
 
-/// A folder that is gone after the test.
+/// A folder that is removed after the test.
 final class TemporaryFolder: Sendable {
     let path: String
 

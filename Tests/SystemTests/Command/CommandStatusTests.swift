@@ -35,7 +35,7 @@ struct CommandStatusTests {
         #expect(!run.output.contains("\u{1B}"))
     }
 
-    /// Modules that failed at their starts take a line each, and two below at most.
+    /// Each module that failed at its start has a line in the table, and at most two lines below.
     @Test(arguments: [80, 100] as [UInt16]) func reasonsAreBelowTheTable(columns: UInt16) async throws {
         let words = String(repeating: "and it was long to tell why ", count: 30)
         let failed = (1...7).map {
@@ -58,7 +58,7 @@ struct CommandStatusTests {
 
     private static let short = #"{"name":"Short","state":"failed","reason":"exited with 1"}"#
 
-    /// Else what is said of restarts would push it out.
+    /// Otherwise the text about restarts would push it out.
     @Test func whatAModuleWroteHasALineOfItsOwn() async throws {
         let reason =
             "it ended with signal 4 (Illegal instruction) before it was ready; that was the 10th time in a row, so "
@@ -74,7 +74,7 @@ struct CommandStatusTests {
         #expect(said.count == 3 && said.allSatisfy { $0.count <= 80 })
     }
 
-    /// Columns that can be left out are; names are cut where that isn't enough.
+    /// Optional columns are left out. If that isn't enough, names are cut.
     @Test func modulesWithLongNamesHaveOneLineEach() async throws {
         let name = String(repeating: "LongName", count: 8)
         let modules = #"{"modules":[{"name":"\#(name)","level":"topout","state":"initializing","pending":["run"]}]}"#
@@ -85,7 +85,7 @@ struct CommandStatusTests {
         #expect(run.lines[0].hasPrefix("MODULE") && !run.lines[0].contains("LEVEL") && run.lines[1].contains("… "))
     }
 
-    /// A broker that was started again knows when the process was.
+    /// A broker that was started again knows when the process started.
     @Test func uptimeIsTheProcesss() async throws {
         let now = Int64(Loop.wallMicroseconds / 1_000)
         let times = #""since":\#(now),"startedAt":\#(now - 7_205_000)"#
@@ -140,7 +140,7 @@ struct CommandStatusTests {
         #expect(run.status == 0)
     }
 
-    /// It may still come, and is waited for.
+    /// The module may still come, and the monitor waits for it.
     @Test func monitorNamesTheNearestOfAModuleThatIsNotThere() async throws {
         let script: FakeBus.Script = { request in
             request.to == "bus/monitor" ? [.error("cancelled", "")] : [.reply(Self.modules)]

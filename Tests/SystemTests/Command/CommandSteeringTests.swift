@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The commands that make something happen, and what each of them prints of itself.
+/// The commands that make something happen, and their output.
 @Suite(.timeLimit(.hang))
 struct CommandSteeringTests {
     @Test(arguments: ["start", "stop", "restart"])

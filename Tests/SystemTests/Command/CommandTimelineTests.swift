@@ -5,7 +5,7 @@ import Testing
 /// `strata timeline`.
 @Suite(.timeLimit(.hang))
 struct CommandTimelineTests {
-    /// Storage, then Catalog; Gone never came. Microseconds.
+    /// Storage, then Catalog; Gone never connected. Times are in microseconds.
     static let answer = """
         {"app":{"name":"fake","begun":1000000,"ready":1090000,"microseconds":90000},"modules":[\
         {"name":"Storage","level":"basic","start":"eager","state":"ready","spawned":1001000,"connected":1021000,\
@@ -38,7 +38,7 @@ struct CommandTimelineTests {
         #expect(lines[1].hasPrefix("Storage   +1.0 ms  20.0 ms  30.0 ms   5.0 ms  74.0 ms  "))
         #expect(lines[3].hasPrefix("Gone     +52.0 ms        ✗        –        –   failed  "))
         for line in lines { #expect(line.count <= Int(columns)) }
-        // Connect, setUp, waiting, initialize, in the order in which they came.
+        // Connect, setUp, waiting and initialize, in the order in which they came.
         let bar = lines[1].filter { "░▒·█".contains($0) }
         let ends = "░▒·█".map { bar.lastIndex(of: $0) }
         #expect(!ends.contains(nil) && zip(ends, ends.dropFirst()).allSatisfy { $0! < $1! })

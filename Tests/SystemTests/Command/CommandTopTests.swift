@@ -13,7 +13,7 @@ struct CommandTopTests {
         """
     }
 
-    /// Two looks.
+    /// Runs it for two looks.
     private func top(columns: UInt16? = nil) async throws -> CommandRun {
         let output: CommandRun.Output = columns.map { .terminal(columns: $0) } ?? .pipe
         let looks = Counter()
@@ -31,7 +31,7 @@ struct CommandTopTests {
         try #require(looks.count == 2, "\(run)")
         #expect(looks[0]["callsPerSecond"] == 0 && looks[0]["calls"] == 1_000)
         #expect(looks[1]["calls"] == 2_000 && looks[1]["errorsPerSecond"] == 0)
-        // A thousand more in 99 ms or more: the loop's clock counts whole milliseconds.
+        // A thousand more in 99 ms or more, because the loop's clock counts whole milliseconds.
         let rate = try #require(looks[1]["callsPerSecond"]?.integer)
         #expect((1...10_102).contains(rate), "\(rate)")
         #expect(looks[1]["modules"] == 2 && looks[1]["ready"] == 1 && looks[1]["restarts"] == 2)
@@ -59,7 +59,7 @@ struct CommandTopTests {
     }
 }
 
-/// Counts from 1, from any thread.
+/// Counts from 1, on any thread.
 private final class Counter: Sendable {
     private let value = Mutex(0)
 

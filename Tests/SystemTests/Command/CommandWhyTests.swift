@@ -6,12 +6,13 @@ import Testing
 /// `strata why`, which needs no bus.
 @Suite(.timeLimit(.hang))
 struct CommandWhyTests {
-    /// The folder lasts as long as this.
+    /// An app whose folder lasts as long as this value.
     private struct App {
         let folder: TemporaryFolder
         let path: String
 
-        /// Storage's program describes itself; that of Notes must not be asked.
+        /// Makes an app. The program of Storage describes itself, and that of Notes must not be
+        /// asked.
         init(manifest: String = "strata.yaml") throws {
             folder = try TemporaryFolder()
             let hello = #"{"protocol":1,"interfaces":{"Storage":{"actions":{"load":{}}}}}"#

@@ -3,35 +3,35 @@ import StrataCore
 import StrataLoop
 import Synchronization
 
-/// A broker that knows no rules: a socket of its own on a thread of its own,
-/// which answers hello, and everything else as a test's script says.
+/// A broker without rules, on a socket and a thread of its own. It answers hello, and everything
+/// else as a test's script says.
 final class FakeBus: Sendable {
-    /// A request as it came.
+    /// A request as it arrived.
     struct Asked: Sendable {
         var kind: Header.Kind
         var to: String
         var name: String
         var level: String
         var url: String
-        /// Nil where it was not given.
+        /// Nil if it was not given.
         var deadline: Int64?
         var credit: UInt64?
         var meta: String
-        /// As JSON; empty where it was not given.
+        /// The trace as JSON; empty if it was not given.
         var trace: String
         var body: String
     }
 
-    /// What is sent for a request, one after another.
+    /// A part of the answer to a request.
     enum Said: Sendable {
         case reply(String)
         case partial(String)
         case error(String, String, body: String = "")
-        /// An error without id.
+        /// An error without an id.
         case farewell(String, String)
         /// The connection ends.
         case close
-        /// The socket ends too.
+        /// The socket ends, too.
         case end
     }
 
@@ -42,7 +42,7 @@ final class FakeBus: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let log = Mutex<[Asked]>([])
 
-    /// What was asked so far, hello left out.
+    /// The requests so far, without hello.
     var asked: [Asked] { log.withLock { $0 } }
 
     init(at path: String, schemes: [String] = ["app"], script: @escaping Script) {
@@ -79,7 +79,7 @@ final class FakeBus: Sendable {
     }
 }
 
-/// What lives on the fake bus's loop.
+/// The part that lives on the fake bus's loop.
 private final class FakeService {
     private let loop: Loop
     private let schemes: [String]

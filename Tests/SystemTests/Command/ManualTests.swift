@@ -3,7 +3,7 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// The manual page is what the commands say of themselves.
+/// The manual page is made from the commands' own help.
 @Suite(.timeLimit(.hang))
 struct ManualTests {
     @Test func thePageOfTheProjectIsUpToDate() async throws {
@@ -17,7 +17,7 @@ struct ManualTests {
         for command in ["up", "new", "run", "call", "completions"] {
             #expect(page.contains("\n.SS strata \(command)\n"))
         }
-        // A hyphen would be shown as another character, and not be found by who searches.
+        // A plain hyphen would be shown as another character, and a search wouldn't find it.
         let bare = page.split(separator: "\n").filter { line in
             !line.hasPrefix(".") && line.firstMatch(of: /(^|[^\\])-/) != nil
         }

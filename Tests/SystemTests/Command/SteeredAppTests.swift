@@ -18,7 +18,7 @@ struct SteeredAppTests {
         let tool = try app.tool()
         #expect(try strata(app, "start", "Hand") == (.exit(0), "{}\n"))
         let first = try app.pid(of: "Hand", tool)
-        // Once more is nothing.
+        // A second start does nothing.
         #expect(try strata(app, "start", "Hand") == (.exit(0), "{}\n"))
         #expect(try app.pid(of: "Hand", tool) == first)
         #expect(try strata(app, "restart", "Hand") == (.exit(0), "{}\n"))
@@ -36,7 +36,7 @@ struct SteeredAppTests {
         try app.end()
     }
 
-    /// A process that the module's own has started, in a session of its own, is connected.
+    /// The module's process has started another one, in a session of its own, which is connected.
     @Test func whatAStoppedModuleHasStartedLosesTheBus() throws {
         let app = try FixtureApp(
             "  Left: {start: manual, run: [/bin/sh, -c, 'setsid \"MODULE\" & exec cat <&3'], provides: [Left]}")
@@ -54,7 +54,7 @@ struct SteeredAppTests {
         try app.end()
     }
 
-    /// Each stop is answered, and no request is lost by it.
+    /// Each stop is answered, and no request is lost.
     @Test func stopsOfAModuleThatIsWantedAllTheTimeAreAnswered() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }

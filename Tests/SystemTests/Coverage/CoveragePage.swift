@@ -1,16 +1,16 @@
 import TestSupport
 
-/// docs/coverage.md as its rows, or another page with tests in its tables' last cells.
+/// The rows of docs/coverage.md, or of another page with tests in the last cells of its tables.
 struct CoveragePage {
     struct Row {
         let line: Int
-        /// The heading that it stands under.
+        /// The heading above the row.
         let section: String
-        /// What its first cell has in backticks: codes, limits.
+        /// The words in backticks in its first cell: codes and limits.
         let subjects: [String]
-        /// `SuiteTests/testName` of its last cell.
+        /// The words of the form `SuiteTests/testName` in its last cell.
         let tests: [String]
-        /// Whatever else stands in its last cell.
+        /// Everything else in its last cell.
         let strangers: [String]
     }
 

@@ -2,8 +2,8 @@ import StrataCore
 import TestSupport
 import Testing
 
-/// docs/coverage.md names a test for each promise: that those tests are there,
-/// and that no error code and no limit is left out.
+/// docs/coverage.md names a test for each promise. The named tests exist, and no error code and
+/// no limit is missing.
 @Suite(.timeLimit(.hang))
 struct CoverageTests {
     @Test func eachTestThatThePageNamesIsThere() throws {

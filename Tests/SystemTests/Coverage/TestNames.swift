@@ -1,6 +1,6 @@
 import TestSupport
 
-/// The tests that the sources have, as `Suite/name`.
+/// The tests in the sources, as `Suite/name`.
 enum TestNames {
     static func all() throws -> Set<String> {
         let examples = try Repository.entries("Examples").map { "Examples/\($0)/Tests" }
@@ -12,8 +12,8 @@ enum TestNames {
 }
 
 extension Set<String> {
-    /// Takes in the tests of one file: functions with `@Test` in a type at the
-    /// beginning of a line, or in one behind a line with `@Suite`.
+    /// Adds the tests of one file. They are functions with `@Test` in a type that begins a line,
+    /// or in a type after a line with `@Suite`.
     fileprivate mutating func formUnion(in lines: [String]) {
         var suite: Substring?
         var isMarked = false
@@ -34,7 +34,7 @@ extension Set<String> {
 
     private static let types: Set<Substring> = ["struct", "class", "enum", "extension"]
 
-    /// The name behind the first of these words in a line.
+    /// Returns the name after the first of these words in a line.
     private func name(in line: String, behind keywords: Set<Substring>) -> Substring? {
         guard keywords.contains(where: line.contains) else { return nil }
         let words = line.split(separator: " ")

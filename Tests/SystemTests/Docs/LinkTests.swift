@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the pages point at is there.
+/// The targets of the pages' links exist.
 @Suite(.timeLimit(.hang))
 struct LinkTests {
     static let pages: [String] = {
@@ -34,8 +34,7 @@ struct LinkTests {
         #expect(Set(Self.pages).isSuperset(of: ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]))
     }
 
-    /// The manual page has the version that `strata --version` says: a test of its own
-    /// sees to that.
+    /// The manual page has the version of `strata --version`, which a separate test checks.
     @Test func theChangelogBeginsWithThisVersion() throws {
         let manual = try Repository.text("docs/man/strata.1")
         let version = try #require(manual.firstMatch(of: /"strata ([0-9.]+)"/)).1
@@ -50,19 +49,19 @@ struct LinkTests {
             .map { String($0.0) }
         #expect(named.count > 25)
         for name in named where !files.contains(where: { $0 == name || $0.hasSuffix("/" + name) }) {
-            // What stands for several, `Broker+….swift`, is no name.
+            // A name for several files, such as `Broker+….swift`, is not checked.
             if !name.hasPrefix(".") { Issue.record("docs/architecture.md: there is no \(name)") }
         }
     }
 
-    /// The path without `..` and empty parts.
+    /// Returns the path without `..` and empty parts.
     private static func normal(_ path: String) -> String {
         path.split(separator: "/").reduce(into: [Substring]()) { parts, part in
             if part == ".." { parts.removeLast() } else { parts.append(part) }
         }.joined(separator: "/")
     }
 
-    /// The names that a page's headings have in links.
+    /// Returns the anchors of a page's headings.
     private static func anchors(_ page: String) throws -> Set<String> {
         var isCode = false
         var anchors: Set<String> = []

@@ -2,8 +2,8 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// The manifests that pages show are checked, each with the lines that it needs and the
-/// page leaves out.
+/// The manifests that pages show are checked, each with the lines that it needs and that the page
+/// leaves out.
 @Suite(.timeLimit(.hang))
 struct ManifestSampleTests {
     static let pages = (PageTests.pages + ["clients/python/README.md"]).filter { !samples($0).isEmpty }

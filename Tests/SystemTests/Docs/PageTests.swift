@@ -2,18 +2,18 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// What the pages show is compiled, and run.
+/// The code that pages show is compiled and run.
 @Suite(.timeLimit(.hang))
 struct PageTests {
-    /// Each page, but two whose Swift `GuideTests` compares with tests that run.
+    /// All pages but two, whose Swift code `GuideTests` compares with tests that run.
     static let pages: [String] = {
         let names = (try? Repository.entries("docs")) ?? []
         return ["README.md"]
             + names.filter { $0.hasSuffix(".md") && !["testing.md", "simulation.md"].contains($0) }.map { "docs/\($0)" }
     }()
 
-    /// Those with sessions of a terminal, but docs/first-ten-minutes.md: its app is
-    /// the example, whose tests play it.
+    /// The pages with terminal sessions, except docs/first-ten-minutes.md: its app is the
+    /// example, whose own tests replay it.
     static let sessions = pages.filter { path in
         path != "docs/first-ten-minutes.md"
             && ((try? Page(Repository.path(path)))?.samples.contains { $0.language == "console" && !$0.isOnlyShown }
@@ -30,7 +30,7 @@ struct PageTests {
         #expect(try folder.replay() > 0)
     }
 
-    /// One that is only indented would be shown, and not run.
+    /// A session that is only indented would be shown, but not run.
     @Test(arguments: LinkTests.pages) func sessionsAreBlocks(_ path: String) throws {
         for (index, line) in try Repository.lines(path).enumerated() where line.hasPrefix("    $ ") {
             Issue.record("\(path):\(index + 1): a session is a block that begins with ```console")

@@ -2,15 +2,15 @@ import Foundation
 import StrataTesting
 import TestSupport
 
-/// A folder with what a page's samples are in it: the files that it shows, its
-/// programs, and the modules that they import.
+/// A folder with the content of a page's samples: the files that it shows, its programs, and the
+/// modules that they import.
 final class SampleFolder {
     private let temporary: TemporaryFolder
     private let page: Page
     private let samples: SwiftSamples
     private let compiler: SwiftCompiler
 
-    /// Where a reader of the page would be; a space is in its path.
+    /// The folder where a reader of the page would be. Its path has a space.
     var path: String { temporary.path + "/a folder" }
 
     init(_ page: Page) throws {
@@ -24,8 +24,8 @@ final class SampleFolder {
         }
     }
 
-    /// Checks the Swift in it; what the compiler said of each target, where it
-    /// said anything.
+    /// Checks the Swift code in it.
+    /// - Returns: the compiler's output for each target that has any.
     func check() throws -> [String] {
         var findings: [String] = []
         for target in samples.targets {
@@ -46,8 +46,9 @@ final class SampleFolder {
         return findings.filter { !$0.isEmpty }
     }
 
-    /// Writes the files that the page shows, and makes its programs in
-    /// `.build/debug`, as `swift build` would; what the compiler said.
+    /// Writes the files that the page shows, and builds its programs in `.build/debug`, as `swift
+    /// build` would.
+    /// - Returns: the compiler's output.
     func build() throws -> [String] {
         for sample in page.samples {
             guard let name = sample.marked("file") else { continue }
@@ -70,7 +71,8 @@ final class SampleFolder {
         return findings.filter { !$0.isEmpty }
     }
 
-    /// Types the page's sessions, with the built `strata`; how many commands.
+    /// Types the page's sessions, with the built `strata`.
+    /// - Returns: the number of commands.
     func replay() throws -> Int {
         let folder = CommandRun.executable.deletingLastPathComponent().path
         let runtime = temporary.path + "/run"
@@ -80,7 +82,7 @@ final class SampleFolder {
             page, in: path,
             environment: [
                 "PATH": "\(folder):/usr/bin:/bin", "XDG_RUNTIME_DIR": runtime,
-                // Other tests have buses in the folders that are looked into.
+                // Other tests have buses in the folders that are searched.
                 "STRATA_SOCKET": "\(runtime)/strata/\(app).sock", "MEMORY_PRESSURE_WATCH": "/dev/null",
                 // Modules that a page doesn't show are in Python, which needs no compiler.
                 "PYTHONPATH": Repository.path("clients/python"), "PYTHONDONTWRITEBYTECODE": "1",

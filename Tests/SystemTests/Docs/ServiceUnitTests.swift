@@ -4,18 +4,17 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// The units of docs/systemd, as far as can be seen where no systemd runs.
+/// The units of docs/systemd, as far as they can be checked without a running systemd.
 @Suite(.timeLimit(.hang))
 struct ServiceUnitTests {
     private static let units = ["strata@.service", "strata@.socket"]
-    /// systemd's own tools need no running one for what is asked of them here.
+    /// systemd's own tools need no running systemd for these checks.
     private static let hasTools = ["systemd-analyze", "systemctl"].allSatisfy { access("/usr/bin/\($0)", X_OK) == 0 }
 
-    /// A folder with a root's units in it: those of the page, whose program is the built
-    /// one.
+    /// Returns a folder as the root for units. It has the page's units, with the built program.
     private func root(_ folder: TemporaryFolder) throws -> String {
         let units = folder.path + "/etc/systemd/system"
-        // A unit's command ends with a space, and a clone's path may have one.
+        // A unit's command ends at a space, and a clone's path may have one.
         let program = folder.path + "/strata"
         try FileManager.default.createSymbolicLink(atPath: program, withDestinationPath: CommandRun.executable.path)
         try FileManager.default.createDirectory(atPath: units, withIntermediateDirectories: true)
@@ -38,7 +37,7 @@ struct ServiceUnitTests {
         }
         let verify = try ChildProgram("/usr/bin/systemd-analyze", ["verify", "--man=no"] + files)
         let end = try verify.wait()
-        // Of the machine's other units it may have something to say too.
+        // It may report findings about the machine's other units, too.
         let findings = verify.outputText.split(separator: "\n").filter { $0.contains("strata@") }
         #expect(end == .exit(0) && findings.isEmpty, "\(verify.outputText)")
     }
@@ -56,7 +55,7 @@ struct ServiceUnitTests {
         }
     }
 
-    /// What the page lets a reader type is what the units say.
+    /// The commands on the page agree with the units.
     @Test func thePageNamesTheUnitsFolderAndSocket() throws {
         let page = try Repository.text("docs/systemd.md")
         func value(_ key: String, _ unit: String) throws -> String {

@@ -3,19 +3,20 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// Swift's compiler, with the modules that this package was built to.
+/// Swift's compiler, with the modules that this package was built into.
 struct SwiftCompiler {
-    /// Where SwiftPM puts executables, with what belongs to them.
+    /// The folder where SwiftPM puts executables and their objects.
     private static let build = CommandRun.executable.deletingLastPathComponent().path
-    /// What a module's program links, beside its own objects.
+    /// The libraries that a module's program links, beside its own objects.
     private static let linked = [
         "Strata", "StrataCore", "StrataLoop", "StrataJSON", "Logging", "CoreMetrics", "Instrumentation", "Tracing",
     ]
 
-    /// Where modules of samples are written, and found by later ones.
+    /// The folder into which modules of samples are written, and where later samples find them.
     let folder: String
 
-    /// Compiles nothing to files; what isn't right is the answer.
+    /// Type-checks files without writing any.
+    /// - Returns: the findings.
     func check(_ files: [String], module: String = "Sample", isStrict: Bool) throws -> String {
         try compile(["-typecheck", "-module-name", module] + (isStrict ? ["-warnings-as-errors"] : []) + files)
     }
@@ -38,7 +39,7 @@ struct SwiftCompiler {
             ] + files)
     }
 
-    /// Makes a module's program, with the libraries of samples that it imports.
+    /// Builds a module's program, with the libraries of samples that it imports.
     func makeProgram(_ path: String, module: String, _ files: [String], libraries: [String]) throws -> String {
         let objects = try Self.linked.flatMap { try Self.objects(of: $0) }
         return try compile(
@@ -57,7 +58,7 @@ struct SwiftCompiler {
         return paths.first(where: FileManager.default.isExecutableFile).map { URL(fileURLWithPath: $0) }
     }()
 
-    /// Runs the compiler with what all modules of this package need.
+    /// Runs the compiler with the options that all modules of this package need.
     private func compile(_ arguments: [String]) throws -> String {
         let map = Repository.path("Sources/CUV/module.modulemap")
         return try run(
@@ -66,7 +67,8 @@ struct SwiftCompiler {
             ] + arguments)
     }
 
-    /// What the compiler wrote; empty where all is well.
+    /// Runs the compiler.
+    /// - Returns: its output; empty if it succeeded.
     private func run(_ arguments: [String]) throws -> String {
         let compiler = try #require(Self.location, "there is no swiftc in PATH")
         let program = try ChildProgram(compiler.path, ["-swift-version", "6"] + arguments, label: "swiftc")

@@ -1,15 +1,15 @@
 import StrataTesting
 
-/// The Swift samples of a page, put together to what a compiler takes.
+/// The Swift samples of a page, put together into files that a compiler accepts.
 ///
-/// A sample without a marking is a whole file, and so is one that is marked
-/// `file PATH`, where those of one folder are one target: `Sources/NAME/…` is
-/// module `NAME`, which later samples of the page may import. `module NAME` is a
-/// library of one file. The others are parts of a file:
+/// A sample without a marking is a whole file. So is a sample that is marked `file PATH`; the
+/// files of one folder are one target. `Sources/NAME/…` is module `NAME`, which later samples of
+/// the page may import. `module NAME` is a library of one file. All other markings stand for
+/// parts of a file:
 ///
 /// - `declarations`: types, which all parts of the page see;
-/// - `members`: of a class that has a `bus`;
-/// - `statements`: of an async method of such a class, with `exports`;
+/// - `members`: members of a class that has a `bus`;
+/// - `statements`: statements of an async method of such a class, with `exports`;
 /// - `package`: arguments of a manifest's `Package`.
 struct SwiftSamples {
     /// Files that are compiled together.
@@ -19,7 +19,7 @@ struct SwiftSamples {
         let name: String
         let kind: Kind
         private(set) var texts: [String] = []
-        /// It is a program.
+        /// Whether it is a program.
         private(set) var hasMain = false
 
         mutating func take(_ sample: PageSample) {
@@ -29,7 +29,7 @@ struct SwiftSamples {
     }
 
     private(set) var targets: [Target] = []
-    /// The parts, as one file; empty where there are none.
+    /// The parts as one file; empty if there are none.
     private(set) var parts = ""
 
     init(_ page: Page) throws {
@@ -91,7 +91,7 @@ struct SwiftSamples {
         for index in targets.indices where targets[index].name == name { targets[index].take(sample) }
     }
 
-    /// With its place in the page, for what the compiler says.
+    /// Adds the sample's place in the page, for the compiler's messages.
     static func located(_ sample: PageSample) -> String {
         "\n#sourceLocation(file: \"\(sample.page)\", line: \(sample.line))\n\(sample.text)#sourceLocation()\n"
     }

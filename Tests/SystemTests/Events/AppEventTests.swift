@@ -28,7 +28,7 @@ struct AppEventTests {
     }
 
     @Test func secondSignalEndsAtOnceWhileTheModulesAreTold() throws {
-        // The last one keeps the app from its end where this second signal comes late.
+        // Last keeps the app from ending if this second signal comes late.
         let app = try FixtureApp(
             """
               Slow: {run: [MODULE], env: {FIXTURE: hangs in events}}
@@ -49,7 +49,7 @@ struct AppEventTests {
         defer { app.cleanUp() }
         try app.start()
         let tool = try app.tool()
-        // Nobody suspended it.
+        // The app was not suspended before.
         app.running.signal(SIGCONT)
         app.running.signal(SIGTSTP)
         try app.running.until { app.heard("app.suspend") == 3 }
@@ -77,7 +77,7 @@ struct AppEventTests {
         try app.running.until { app.heard("app.resume") == 3 }
         #expect(app.heard("app.suspend") == 3)
         #expect(app.running.state != "T")
-        // The terminal's end is the app's.
+        // The end of the terminal ends the app.
         terminal.close()
         #expect(try app.running.ended() == .code(0))
         #expect(app.running.said("SIGHUP: the app ends"))
@@ -121,7 +121,8 @@ struct AppEventTests {
     @Test func theKernelsFileIsWatchedAndTold() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
-        // The processor's stands in for the memory's: it is easily pressed.
+        // The processor's pressure file stands in for the memory's, because it is easy to
+        // trigger.
         let trigger = "c29tZSA1MDAwMCAyMDAwMDAw"
         try app.start(
             environment: ["MEMORY_PRESSURE_WATCH=/proc/pressure/cpu", "MEMORY_PRESSURE_WRITE=\(trigger)"])

@@ -1,7 +1,7 @@
 import StrataCore
 import Testing
 
-/// `strata metrics` against a bus that answers as it is told.
+/// `strata metrics` against a bus with scripted answers.
 @Suite(.timeLimit(.hang))
 struct CommandMetricsTests {
     static let modules = """
@@ -37,7 +37,7 @@ struct CommandMetricsTests {
         #expect(text.value("strata_module_open_requests", ["module": "Storage"]) == 3)
         #expect(text.value("strata_module_waiting_requests", ["module": "Storage"]) == 4)
         #expect(text.value("strata_module_queued_bytes", ["module": "Storage"]) == 5)
-        // Process 1 is on each machine.
+        // Process 1 exists on each machine.
         #expect(try #require(text.value("strata_module_memory_bytes", ["module": "Storage"])) > 0)
         #expect(try #require(text.value("strata_broker_memory_bytes")) > 0)
         #expect(text.value("strata_bus_calls_total") == 8 && text.value("strata_bus_replaced_notices_total") == 10)
@@ -49,7 +49,7 @@ struct CommandMetricsTests {
         #expect(run.output.contains("# UNIT strata_broker_memory_bytes bytes\n"))
     }
 
-    /// OpenMetrics lets a label have it raw; a terminal isn't given it.
+    /// OpenMetrics allows it raw in a label, but a terminal doesn't get it.
     @Test func aLabelCanNotSteerTheTerminal() async throws {
         let script: FakeBus.Script = {
             [.reply($0.to == "bus/modules" ? #"{"modules":[{"name":"a\u001b[2Jb","state":"ready"}]}"# : Self.stats())]

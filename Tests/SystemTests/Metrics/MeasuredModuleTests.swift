@@ -2,10 +2,10 @@ import StrataCore
 import StrataTesting
 import Testing
 
-/// What modules measure, in `strata metrics`.
+/// The modules' own metrics in `strata metrics`.
 @Suite(.timeLimit(.hang))
 struct MeasuredModuleTests {
-    /// A bus with these modules, of which each says this to `bus/metrics`.
+    /// Returns a bus with these modules, each with its answer to `bus/metrics`.
     private func script(_ answers: [String: FakeBus.Said]) -> FakeBus.Script {
         { asked in
             switch asked.to {
@@ -64,7 +64,7 @@ struct MeasuredModuleTests {
         for none in ["Python", "Gone"] { #expect(text.value("strata_module_metrics_up", ["module": none]) == nil) }
     }
 
-    /// Both, the command and the server: at once, and not one after another.
+    /// Both the command and the server ask all modules at once, not one after another.
     @Test func allAreAskedWithAnEnd() async throws {
         let (_, all) = try await strata("metrics", script: script(["A": said(""), "B": said("")]))
         let asked = all.filter { $0.to == "bus/metrics" }

@@ -5,7 +5,7 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// `strata metrics --listen`, as a process, and requests to it.
+/// `strata metrics --listen` as a process, and requests to it.
 final class MetricsProcess {
     let folder: TemporaryFolder
     private let loop: Loop
@@ -16,7 +16,7 @@ final class MetricsProcess {
 
     var socket: String { folder.path + "/metrics.sock" }
     var bus: String { folder.path + "/bus.sock" }
-    /// What it printed: how to reach it.
+    /// The address that it printed.
     private(set) var place = ""
 
     /// - Parameter place: nil for a socket in its folder.
@@ -62,8 +62,8 @@ final class MetricsProcess {
         loop.runOnce()
     }
 
-    /// Runs a block while it stands still: what is sent in it is there at once when it
-    /// goes on.
+    /// Runs a block while the process is stopped. Whatever is sent in the block is there at once
+    /// when it continues.
     func whileHalted(_ block: () throws -> Void) throws {
         child?.kill(SIGSTOP)
         defer { child?.kill(SIGCONT) }
@@ -71,7 +71,7 @@ final class MetricsProcess {
         try block()
     }
 
-    /// A connection to its socket, or to its port.
+    /// Connects to its socket or its port.
     func connect() throws -> Int32 {
         let descriptor: Int32
         let status: Int32
@@ -100,7 +100,7 @@ final class MetricsProcess {
             descriptor, address.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t(address.count))
     }
 
-    /// Sends bytes, and reads all that is answered.
+    /// Sends bytes, and reads the whole answer.
     func ask(_ text: String, endsWriting: Bool = false) throws -> String {
         let descriptor = try connect()
         defer { close(descriptor) }
@@ -114,7 +114,8 @@ final class MetricsProcess {
         _ = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
     }
 
-    /// Reads an answer, which ends in order: a reset might have taken it back.
+    /// Reads an answer, which must end in order, because a reset might have discarded a part of
+    /// it.
     static func readToEnd(_ descriptor: Int32, _ location: SourceLocation = #_sourceLocation) -> String {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 4_096)
@@ -128,8 +129,8 @@ final class MetricsProcess {
         }
     }
 
-    /// Whether the server has closed altogether: what is sent is refused then.
-    /// - Parameter seconds: how long that is waited for.
+    /// Whether the server has closed completely, so that further bytes are refused.
+    /// - Parameter seconds: how long to wait for that.
     static func isClosedByServer(_ descriptor: Int32, by seconds: Int64 = TestBus.patience.components.seconds) -> Bool {
         var closed = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&closed, 1, Int32(seconds) * 1_000) == 1 && closed.revents & Int16(POLLHUP) != 0
@@ -137,7 +138,7 @@ final class MetricsProcess {
 
     static let get = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    /// What a good request is answered with.
+    /// Returns the answer to a good request.
     func metrics() throws -> OpenMetricsText {
         let answer = try ask(Self.get)
         #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"), "\(answer)")

@@ -2,7 +2,7 @@ import Glibc
 import StrataCore
 import Testing
 
-/// `strata metrics --listen`, over real sockets.
+/// `strata metrics --listen` over real sockets.
 @Suite(.timeLimit(.hang))
 struct MetricsServerTests {
     @Test func aBusMayGoAndComeBack() throws {
@@ -18,14 +18,14 @@ struct MetricsServerTests {
             let without = try server.metrics()
             #expect(without.value("strata_up") == 0 && without.families.count == 1)
         }
-        // One that refuses, and one that ends in between.
+        // A bus that refuses, and a bus that ends in between.
         let refusing = FakeBus(at: server.bus) { _ in [.error("forbidden", "no")] }
         #expect(try server.metrics().value("strata_up") == 0)
         refusing.close()
         let leaving = FakeBus(at: server.bus) { $0.to == "bus/modules" ? [.close] : [] }
         #expect(try server.metrics().value("strata_up") == 0)
         leaving.close()
-        // One that says nothing more has two seconds.
+        // A silent bus has two seconds.
         let silent = FakeBus(at: server.bus) { _ in [] }
         #expect(try server.metrics().value("strata_up") == 0)
         silent.close()
@@ -79,12 +79,12 @@ struct MetricsServerTests {
         #expect(try server.ask(long).hasPrefix("HTTP/1.1 431 "))
         let fits = "GET /metrics HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 8_100))\r\n\r\n"
         #expect(try server.ask(fits).hasPrefix("HTTP/1.1 200 "))
-        // Waits five seconds for what doesn't come.
+        // It waits five seconds for the rest of the request.
         #expect(try server.ask("GET /metrics HTTP/1.1\r\n").hasPrefix("HTTP/1.1 408 "))
     }
 
-    /// Connections that wait for a bus that says nothing, as many as may be, and others
-    /// that come while they do. They are there all at once, since they don't wait long.
+    /// Opens as many connections as may be, which wait for a silent bus, and then others. They
+    /// all arrive together, because they don't wait long.
     private func crowd(
         _ server: MetricsProcess, _ count: Int = 1, saying text: String = ""
     ) throws -> (waiting: [Int32], others: [Int32]) {
@@ -103,7 +103,8 @@ struct MetricsServerTests {
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus, script: CommandMetricsTests.script)
         defer { bus.close() }
-        // Silent ones, ones with half a head, and ones that have an answer and don't close.
+        // Silent connections, some with half a head, and connections that have an answer and
+        // don't close.
         let silent = try (0..<16).map { _ in try server.connect() }
         for descriptor in silent.prefix(8) { MetricsProcess.send("GET /metrics HT", to: descriptor) }
         let answered = try (0..<20).map { _ in
@@ -113,12 +114,12 @@ struct MetricsServerTests {
         }
         defer { for descriptor in silent + answered { close(descriptor) } }
         for _ in 0..<30 { #expect(try server.metrics().value("strata_up") == 1) }
-        // The oldest went first.
+        // The oldest one was closed first.
         var byte: UInt8 = 0
         #expect(recv(silent[0], &byte, 1, 0) == 0)
     }
 
-    /// A page of the web that lets its own name lead here (DNS rebinding).
+    /// A web page that lets its own name lead here (DNS rebinding).
     @Test func aPortAnswersToItsOwnNamesOnly() throws {
         let server = try MetricsProcess(listening: "127.0.0.2:0")
         defer { server.cleanUp() }
@@ -155,11 +156,11 @@ struct MetricsServerTests {
         let (waiting, others) = try crowd(server)
         defer { for descriptor in waiting + others { close(descriptor) } }
         #expect(MetricsProcess.readToEnd(others[0]).hasPrefix("HTTP/1.1 503 "))
-        // Those that wait are still served.
+        // The waiting connections are still served.
         for descriptor in waiting { #expect(MetricsProcess.readToEnd(descriptor).hasPrefix("HTTP/1.1 200 ")) }
     }
 
-    /// Whoever closes with unread bytes resets the connection.
+    /// A process that closes with unread bytes resets the connection.
     @Test(arguments: [nil, "0"]) func aRefusedRequestIsReadSoThatItsAnswerArrives(place: String?) throws {
         let server = try MetricsProcess(listening: place)
         defer { server.cleanUp() }
@@ -190,9 +191,9 @@ struct MetricsServerTests {
             sent += count
         }
         let isOpen = !MetricsProcess.isClosedByServer(refused[2], by: 0)
-        // Where all this took as long as they have, they are closed for that.
+        // If all this took as long as they have, they are closed for that reason.
         if ContinuousClock.now - begin < .seconds(5) {
-            // What its socket holds was not taken.
+            // What its socket holds was not read.
             #expect(isOpen && (size...2 * size).contains(sent), "\(sent)")
         }
         #expect(MetricsProcess.isClosedByServer(refused[2]))

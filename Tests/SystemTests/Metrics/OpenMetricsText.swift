@@ -1,7 +1,7 @@
 import Testing
 
-/// OpenMetrics 1.0 read strictly, as its grammar and its rules for each type
-/// have it; what isn't used here is refused.
+/// A strict reader of OpenMetrics 1.0, with its grammar and its rules for each type. It refuses
+/// what isn't used here.
 struct OpenMetricsText {
     struct Sample {
         let name: String
@@ -40,7 +40,7 @@ struct OpenMetricsText {
         }
     }
 
-    /// The only sample with these labels.
+    /// Returns the only sample with these labels.
     func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         let all = families.values.flatMap(\.samples).filter { $0.name == name && $0.labels == labels }
         return all.count == 1 ? all[0].value : nil
@@ -133,7 +133,7 @@ struct OpenMetricsText {
         return result
     }
 
-    /// What each type demands of its samples.
+    /// Checks the rules of each type for its samples.
     private static func judge(_ name: String, _ family: Family) throws(Wrong) {
         guard !family.samples.isEmpty else { throw Wrong("no samples") }
         guard family.help?.isEmpty == false else { throw Wrong("no help") }

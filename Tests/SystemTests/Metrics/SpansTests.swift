@@ -8,7 +8,7 @@ import Testing
 struct SpansTests {
     private static let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
 
-    /// Name, parent and number of each span of the trace.
+    /// Returns name, parent and number of each span of the trace.
     private func spans(_ path: String) throws -> [(name: String, id: String, parent: String, service: String)] {
         var all: [(String, String, String, String)] = []
         let file = try #require(fopen(path, "r"))
@@ -42,7 +42,7 @@ struct SpansTests {
         try tool.expectReply(to: id)
         tool.close()
         try app.end()
-        // Several processes write, so that the order is theirs.
+        // Several processes write, in any order.
         var left = try spans(path)
         var chain: [String] = []
         var parent = "00f067aa0ba902b7"

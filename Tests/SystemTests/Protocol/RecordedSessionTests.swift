@@ -4,8 +4,8 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// The session in docs/protocol.md, section 15, played to a broker again: what
-/// the page says comes, to the byte, and nothing else.
+/// The session in docs/protocol.md, section 15, is replayed to a broker. Its answers are those of
+/// the page, to the byte, and nothing else.
 @Suite(.timeLimit(.hang))
 struct RecordedSessionTests {
     @Test func theBrokerSaysWhatThePageSays() throws {
@@ -57,13 +57,13 @@ struct RecordedSessionTests {
         try #require(page.firstIndex { $0.hasPrefix("## 15.") })
     }
 
-    /// The lines of the first fenced block of a language.
+    /// Returns the lines of the first fenced block of a language.
     private static func block(_ language: String, in lines: ArraySlice<String>) -> [String]? {
         guard let start = lines.firstIndex(of: "```\(language)") else { return nil }
         return Array(lines[(start + 1)...].prefix { $0 != "```" })
     }
 
-    /// `PEER > LENGTH LENGTH REST` as it stands on the wire.
+    /// Returns `PEER > LENGTH LENGTH REST` as bytes on the wire.
     private static func bytes(_ words: [String]) -> [UInt8] {
         let lengths = words[2...3].flatMap { word -> [UInt8] in
             let number = UInt32(word, radix: 16) ?? 0
@@ -73,7 +73,7 @@ struct RecordedSessionTests {
     }
 }
 
-/// A connection that reads and writes bytes, and knows nothing of frames.
+/// A connection that reads and writes bytes, and knows nothing about frames.
 private final class RecordedPeer {
     private var descriptor: Int32
 
@@ -96,7 +96,8 @@ private final class RecordedPeer {
         try #require(Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
     }
 
-    /// So many bytes; less where the connection ends, or nothing comes in `TestBus.patience`.
+    /// Returns this many bytes; fewer if the connection ends, or nothing comes within
+    /// `TestBus.patience`.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var have = 0
@@ -110,7 +111,7 @@ private final class RecordedPeer {
         return Array(bytes.prefix(have))
     }
 
-    /// Whether nothing is there to be read but, perhaps, the end.
+    /// Whether there is nothing to read except, perhaps, the end.
     var isQuiet: Bool {
         guard descriptor >= 0 else { return true }
         var byte: UInt8 = 0

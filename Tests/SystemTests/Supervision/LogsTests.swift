@@ -45,18 +45,18 @@ struct LogsTests {
                 ])
         }
         #expect(Set(entries.compactMap { $0["pid"]?.integer }).count == 10)
-        // By these a reader that asks again knows what it had.
+        // With these numbers, a reader that asks again knows what it already has.
         let numbers = entries.compactMap { $0["number"]?.integer }
         #expect(numbers.count == 30 && numbers == Set(numbers).sorted(), "\(numbers)")
         #expect(Set(entries.map { $0["since"]?.integer ?? 0 }).count == 1 && entries[0]["since"] != nil)
-        // Nothing steers the terminal of who reads it.
+        // Nothing can control the reader's terminal.
         let shown = try await CommandRun.of(
             ["logs", "--lines", "4", "Loop"], environment: ["STRATA_SOCKET": app.socket, "NO_COLOR": "1"],
             output: .terminal(columns: 100))
         #expect(shown.status == 0 && !shown.output.contains("\u{1B}"))
         #expect(shown.output.contains("Loop   | bad \u{FFFD} red    tab \\u001b[2J last"), "\(shown.output)")
         #expect(shown.output.contains("Loop   ! to err") && shown.output.contains(", start 10"))
-        // A line without an end is read when it is long, in pieces.
+        // A long line without an end is read in chunks.
         let long = try program(app, "Long")
         #expect(try long.wait() == .exit(0))
         #expect(try self.entries(long.outputText).map { $0["line"]?.string?.utf8.count } == [8_192])
@@ -80,7 +80,7 @@ struct LogsTests {
         try app.running.until { app.heard("app.reload") == 3 }
         try app.end()
         #expect(try logs.wait() == .exit(0))
-        // Its last words come too.
+        // Its last lines come, too.
         #expect(try lines().contains { $0.hasPrefix("event app.terminate") })
         let starts = try entries(logs.outputText).compactMap { $0["start"]?.integer }
         #expect(Set(starts) == [1, 2] && starts == starts.sorted())
@@ -92,7 +92,7 @@ struct LogsTests {
         defer { app.cleanUp() }
         try app.start()
         let logs = try program(app.running, "-f", "Base", "Top", "--lines", "1000")
-        /// What it has written up to now.
+        /// Returns how often its output has this text until now.
         func said(_ text: String) -> Int {
             _ = try? logs.wait(within: .milliseconds(5))
             return logs.outputText.ranges(of: text).count
@@ -101,7 +101,7 @@ struct LogsTests {
         let broker = try app.running.broker()
         kill(broker, SIGKILL)
         try app.running.until { said(" is back") == 1 }
-        // It is with the launcher again when the app's modules are with the broker.
+        // The modules are with the broker again, so the launcher is, too.
         #expect(try app.running.strata("reload").end == .exit(0))
         try app.running.until { said("event app.reload") == 2 }
         try app.end()

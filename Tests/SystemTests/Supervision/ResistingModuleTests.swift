@@ -5,12 +5,12 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// The end of an app whose modules would rather stay: nothing is left of it.
+/// The end of an app whose modules resist it: nothing is left of it.
 @Suite(.timeLimit(.hang))
 struct ResistingModuleTests {
-    /// Each writes the numbers of its processes into `NAME.pid`. `daemon.sh` forks
-    /// twice, out of its session; `ignores.sh` takes no SIGTERM; `floods.sh` fills
-    /// its output; `leaves.sh` works in another session; `all.sh` does all of it.
+    /// Each script writes the ids of its processes into `NAME.pid`. `daemon.sh` forks twice, out
+    /// of its session. `ignores.sh` ignores SIGTERM. `floods.sh` fills its output. `leaves.sh`
+    /// works in another session. `all.sh` does all of this.
     private static let scripts = [
         "daemon.sh": """
         (setsid sh -c '(echo $$ >>daemon.pid; exec sleep 1000) & wait' </dev/null >/dev/null 2>&1 &)
@@ -43,7 +43,7 @@ struct ResistingModuleTests {
             """, scripts: Self.scripts)
     }
 
-    /// The numbers that the modules wrote, once all are there.
+    /// Returns the process ids that the modules wrote, once all are there.
     private func pids(_ app: UpProcess, until: (() -> Bool) throws -> Void) throws -> [Int32] {
         let names = Set(Self.files)
         func known() -> [Int32] {
@@ -63,7 +63,7 @@ struct ResistingModuleTests {
         defer { for pid in pids where UpProcess.runs(pid) { kill(pid, SIGKILL) } }
         #expect(pids.allSatisfy(UpProcess.runs))
         app.signal(signal)
-        // What it has written until then is much to read.
+        // There is much output to read until then.
         try app.until { app.exit != nil }
         #expect(try app.ended() == .code(0))
         #expect(pids.filter(UpProcess.runs) == [])
@@ -72,7 +72,7 @@ struct ResistingModuleTests {
         #expect(!app.isThere(app.socket))
     }
 
-    /// Nobody reads what `strata` writes, and its modules flood it.
+    /// The output of `strata` isn't read, and its modules flood it.
     @Test func nothingIsLeftWhereNobodyReadsTheOutput() throws {
         let app = try app()
         defer { app.cleanUp() }
@@ -109,8 +109,8 @@ struct ResistingModuleTests {
         return poll(&ready, 1, 0) == 0
     }
 
-    /// tearDown, SIGTERM and SIGKILL each have their time, and come in this order;
-    /// later levels end before earlier ones.
+    /// tearDown, SIGTERM and SIGKILL each have their time, and come in this order. Later levels
+    /// end before earlier ones.
     @Test func endIsInReverseOrderAndEachStepHasItsTime() throws {
         let app = try FixtureApp(
             """

@@ -30,7 +30,7 @@ struct RestartTests {
             "FailureOne": "ready", "FailureSignal": "ready", "NeverZero": "absent", "NeverOne": "failed",
             "NeverSignal": "failed",
         ]
-        // Each has come to what it comes to, and said how it ended.
+        // Each has reached its final state, and has reported how it ended.
         try app.running.until {
             expected.allSatisfy { module, state in
                 let line = state == "ready" ? "ready after" : state == "absent" ? "stopped: " : "failed: "
@@ -49,7 +49,7 @@ struct RestartTests {
         try app.end()
     }
 
-    /// The exact delays are the machine's tests' affair: here a process costs time.
+    /// The machine's tests check the exact delays; here a process costs time.
     @Test func delaysGrowToTheirMost() throws {
         let app = try UpProcess(
             "{app: test, modules: {Quick: {run: [quick.sh], backoff: {first: 50ms, most: 400ms, reset: 60s}}}}",

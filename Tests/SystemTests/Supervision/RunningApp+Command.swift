@@ -4,7 +4,7 @@ import StrataTesting
 import Testing
 
 extension UpProcess {
-    /// `strata …` against this app, from another process.
+    /// Runs `strata …` against this app, from another process.
     func strata(_ words: String...) throws -> (end: ChildProgram.End, output: String) {
         let program = try ChildProgram(
             try BuiltExecutable.path("strata"), words, environment: ["STRATA_SOCKET": socket])
@@ -12,15 +12,15 @@ extension UpProcess {
         return (end, program.outputText)
     }
 
-    /// What `strata ps --why` says of a module, as JSON.
+    /// Returns the JSON of `strata ps --why` for a module.
     func why(_ module: String) throws -> JSON {
         let (end, output) = try strata("ps", "--why", module, "--json")
         try #require(end == .exit(0), "\(output)")
         return try JSON(parsing: output)
     }
 
-    /// The processes whose numbers modules wrote into files of this folder, once
-    /// there are so many.
+    /// Returns the process ids that modules wrote into files of this folder, once there is one
+    /// for each file.
     func pids(in files: [String]) throws -> [Int32] {
         func known() -> [Int32] {
             files.flatMap { file in
@@ -31,7 +31,6 @@ extension UpProcess {
         return known()
     }
 
-    /// Whether a process runs: neither gone nor a zombie that somebody else has
-    /// to wait for.
+    /// Whether a process runs. A zombie that another process must reap doesn't count.
     static func runs(_ pid: Int32) -> Bool { !["", "Z", "X"].contains(state(of: pid)) }
 }

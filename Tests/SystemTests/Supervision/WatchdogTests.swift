@@ -19,7 +19,7 @@ struct WatchdogTests {
         #expect(try app.pid(of: "Dog", tool) != pid)
         let why = try app.running.why("Dog")
         #expect(why["reason"] == "it did not answer a ping within 2000 ms" && why["signal"] == 9, "\(why)")
-        // The others answered theirs, or have none.
+        // The other modules answered theirs, or have none.
         #expect(try app.running.why("Base")["restarts"] == 0)
         try app.end()
     }

@@ -4,7 +4,7 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// `strata ps --why`: why modules are as they are, with real processes.
+/// `strata ps --why`: the reasons for modules' states, with real processes.
 @Suite(.timeLimit(.hang))
 struct WhyTests {
     @Test func crashLoopEndsAsFailedAndSaysWhy() async throws {
@@ -32,14 +32,14 @@ struct WhyTests {
         let lines = (why["lines"]?.array ?? []).compactMap(\.string)
         #expect(lines.count == 20 && lines.contains("line 39 red [2J") && lines.contains("last words"), "\(lines)")
         #expect(lines.contains(String(repeating: "x", count: 512)))
-        // Who looks at a terminal reads the same, and nothing steers it.
+        // On a terminal the text is the same, and nothing controls the terminal.
         let shown = try await CommandRun.of(
             ["ps", "--why"], environment: ["STRATA_SOCKET": app.socket, "NO_COLOR": "1"],
             output: .terminal(columns: 100))
         #expect(shown.output.contains("Loop    failed") && shown.output.contains("exit code 5, "), "\(shown.output)")
         #expect(shown.output.contains("Loop wrote last:") && shown.output.contains("    last words"))
         #expect(!shown.output.contains("\u{1B}"))
-        // One that hasn't said hello isn't ready, and shows what it wrote so far.
+        // A module that hasn't said hello isn't ready, and shows its output so far.
         #expect(shown.output.contains("Fine wrote last:") && shown.output.contains("it waits to say hello to the bus"))
         app.signal(SIGINT)
         #expect(try app.ended() == .code(0))
@@ -51,7 +51,7 @@ struct WhyTests {
         try app.start()
         let all = try app.running.strata("ps", "--why", "--json")
         #expect(all.end == .exit(0))
-        // The one that waits for its first request isn't ready.
+        // The module that waits for its first request isn't ready.
         #expect(try all.output.split(separator: "\n").map { try JSON(parsing: String($0))["name"] } == ["Lazy"])
         #expect(try app.running.why("Base")["lines"] == [])
         let tool = try app.tool()
@@ -130,7 +130,7 @@ struct WhyTests {
         #expect(why["lines"] == ["setUp Feed", "tearDown Feed", .string(failure)], "\(why)")
         let shown = try app.running.strata("ps", "--json").output
         #expect(shown.contains("the feed is away"), "\(shown)")
-        // Who calls it is told that it failed, and nothing that it wrote.
+        // A caller learns that it failed, but nothing of its output.
         let tool = try app.tool()
         let refused = try tool.refused("Feed/echo", with: "unavailable")
         #expect(refused.message.contains("it ended with exit code 1"), "\(refused.message)")
@@ -138,7 +138,7 @@ struct WhyTests {
         try app.end()
     }
 
-    /// Its backtrace is longer than what is kept; registers and images aren't in it.
+    /// Its backtrace is longer than what is kept. Registers and images aren't in it.
     @Test func aCrashInSwiftIsToldWithItsCause() async throws {
         let app = try FixtureApp("  Crashes: {run: [MODULE], env: {FIXTURE: crashes at once}, restart: never}")
         defer { app.cleanUp() }
@@ -155,8 +155,8 @@ struct WhyTests {
         try app.end()
     }
 
-    /// A frame that holds next to nothing: the lines give way, and the launcher
-    /// keeps its connection.
+    /// A frame that holds next to nothing: the lines are left out, and the launcher keeps its
+    /// connection.
     @Test func answerFitsIntoASmallFrame() throws {
         let script =
             "i=0; while [ $i -lt 40 ]; do echo line $i $(printf %0200d 0); i=$((i + 1)); done; exit 5"

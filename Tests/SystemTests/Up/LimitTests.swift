@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A row's limits, and starts that go wrong, with real processes.
+/// A row's limits, and starts that fail, with real processes.
 @Suite(.timeLimit(.hang))
 struct LimitTests {
     @Test func processOverItsMemoryIsKilledAndSaidSo() throws {
@@ -24,7 +24,7 @@ struct LimitTests {
         #expect(try app.ended() == .code(0))
     }
 
-    /// Both limits at once, from the first line that it runs.
+    /// Both limits hold at once, from its first line on.
     @Test func filesBeyondTheLimitCannotBeOpened() throws {
         let script = """
             until [ "$(ulimit -Hn)" = 20 ]; do :; done
@@ -56,8 +56,8 @@ struct LimitTests {
             defer { app.cleanUp() }
             try app.start()
             try app.running.until { modules.allSatisfy { app.line(of: $0, "failed: ") != nil } }
-            // The launcher hears it from the bus, and ends the module, or reads it in the
-            // module's last words: whichever is there first.
+            // The launcher either learns it from the bus and ends the module, or reads it in the
+            // module's last output. Either may come first.
             func told(_ module: String) -> String {
                 app.running.lines.filter { $0.hasPrefix("\(module) ") }.joined(separator: "\n")
             }
@@ -67,7 +67,7 @@ struct LimitTests {
             #expect(told("Later").contains(/answer (module\/)?initialize within [0-9]+ m?s/))
             #expect(app.line(of: "Again", "failed: ")?.contains("that was the 10th time in a row") == true)
             let refusal = try app.tool().refused("Hangs/echo", with: "unavailable")
-            // Or the launcher has said since how the process ended.
+            // Or the launcher has meanwhile reported how the process ended.
             #expect(refusal.message.contains(/setUp|before it was ready/), "\(refusal.message)")
             try app.end()
             return true

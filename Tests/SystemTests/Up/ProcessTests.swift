@@ -1,10 +1,10 @@
 import Glibc
 import Testing
 
-/// What a module's process is given by `strata up`, beside its environment.
+/// What `strata up` gives a module's process, besides its environment.
 @Suite(.timeLimit(.hang))
 struct ProcessTests {
-    /// So a terminal's ctrl-C isn't its own, and a setuid program gains it nothing.
+    /// So a terminal's ctrl-C doesn't reach it, and a setuid program gains it nothing.
     @Test func itLeadsASessionAndGainsNoPrivileges() throws {
         let script = """
             read _ _ _ _ _ session _ </proc/self/stat

@@ -5,18 +5,18 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// `strata up` and `strata broker` under a service manager, with a stand-in for
-/// systemd: what they tell it, and the socket that it passes.
+/// `strata up` and `strata broker` under a service manager, with a stand-in for systemd: their
+/// notifications, and the socket that it passes.
 @Suite(.timeLimit(.hang))
 struct ServiceManagerTests {
-    /// An app whose one module prints its environment when it is started.
+    /// Makes an app whose only module prints its environment when it starts.
     private func makeApp() throws -> UpProcess {
         try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], start: async, stop: 100ms}}}",
             scripts: ["a.sh": "echo \"env: $(env | tr '\\n' ' ')\"\nexec cat <&3"])
     }
 
-    /// The manager hears what is told; answers when a condition holds of all of it.
+    /// Collects the manager's notifications until a condition holds for them.
     private func hear(
         _ manager: DatagramServer, _ app: UpProcess, _ heard: inout [String], until condition: ([String]) -> Bool,
         _ location: SourceLocation = #_sourceLocation
@@ -53,15 +53,16 @@ struct ServiceManagerTests {
         try app.start(environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=40000"])
         var heard: [String] = []
         try hear(manager, app, &heard) { $0.filter { $0 == "WATCHDOG=1" }.count >= 3 }
-        // A broker that stands still answers no ping: nothing is told any more, until it
-        // goes on.
+        // A broker that is stopped answers no ping. There are no more notifications until it
+        // continues.
         let broker = try app.broker()
         kill(broker, SIGSTOP)
         try app.until { UpProcess.state(of: broker) == "T" }
         try hear(manager, app, &heard) { _ in true }
         let (before, start) = (heard.count, app.loop.now)
         try hear(manager, app, &heard) { _ in app.loop.now >= start + 300 }
-        // 15 would have been due; those few are of pings that were answered before.
+        // 15 notifications would have been due. A few may come from pings that were answered
+        // before.
         #expect(heard.count < before + 5, "\(heard)")
         kill(broker, SIGCONT)
         let halted = heard.count
@@ -82,7 +83,7 @@ struct ServiceManagerTests {
         try hear(manager, app, &heard) { $0.filter { $0 == "WATCHDOG=1" }.count >= 3 }
         broker.signal(SIGKILL)
         _ = try broker.ended()
-        // Whatever it had told before is there with this line.
+        // All earlier notifications are there with this line.
         try hear(manager, app, &heard) { _ in app.said("no connection to the broker") }
         let before = heard.count
         let start = app.loop.now
@@ -96,7 +97,7 @@ struct ServiceManagerTests {
         }
     }
 
-    /// What is meant for the launcher reaches no process that it starts.
+    /// Variables that are meant for the launcher reach no process that it starts.
     @Test func modulesHearNothingOfTheManager() throws {
         let app = try makeApp()
         defer { app.cleanUp() }
@@ -119,7 +120,7 @@ struct ServiceManagerTests {
         defer { app.cleanUp() }
         let listening = DatagramServer.listener(path: app.socket)
         defer { close(listening) }
-        // A client that is there before the app waits for it.
+        // A client that connects before the app starts waits for it.
         let early = try ChildProgram(
             try BuiltExecutable.path("strata"), ["ps", "--json"], environment: ["STRATA_SOCKET": app.socket])
         try app.start(passed: listening)
@@ -128,7 +129,7 @@ struct ServiceManagerTests {
         #expect(early.outputText.contains("\"A\""), "\(early.outputText)")
         let old = try app.broker()
         kill(old, SIGKILL)
-        // Nobody finds the path without a listener in between.
+        // The path always has a listener in between.
         #expect(try app.strata("levels", "--json").end == .exit(0))
         #expect(try app.broker() != old)
         let replacing = try app.strata("restart", "--broker")
@@ -145,8 +146,8 @@ struct ServiceManagerTests {
         let manager = try #require(DatagramServer(path: app.folder + "/notify"))
         let listening = DatagramServer.listener(path: app.socket)
         defer { close(listening) }
-        // A manager's socket holds ten datagrams, and what it can't take isn't told: so not
-        // so many come that nobody hears the last one.
+        // A manager's socket holds ten datagrams, and further ones are lost. So there are few
+        // enough that the last one arrives.
         try app.start(
             "broker", environment: ["NOTIFY_SOCKET=\(manager.path)", "WATCHDOG_USEC=400000"], passed: listening)
         var heard: [String] = []

@@ -5,8 +5,8 @@ import StrataTesting
 import TestSupport
 import Testing
 
-/// The built `strata` with a manifest and shell scripts in a folder of its own,
-/// as a process: what it wrote so far, and how it ended.
+/// The built `strata` as a process, with a manifest and shell scripts in a folder of its own: its
+/// output so far, and how it ended.
 final class UpProcess {
     let loop: Loop
     let folder: String
@@ -18,8 +18,8 @@ final class UpProcess {
     private var openOutputs = 0
     private var readers: [OutputReader] = []
 
-    /// Where clients look by themselves; set before `start`, the app has it
-    /// instead of one in `folder`.
+    /// The path where clients look by default. If set before `start`, the app's socket is there
+    /// instead of in `folder`.
     var standardSocket: String?
 
     var socket: String { standardSocket ?? folder + "/app.sock" }
@@ -43,10 +43,10 @@ final class UpProcess {
 
     /// Starts `strata COMMAND MANIFEST --socket SOCKET`.
     /// - Parameters:
-    ///   - environment: further variables, `NAME=value` each. Whether the machine
-    ///     lacks memory is no test's affair but where this says so.
-    ///   - passed: a service manager's socket: its descriptor 3.
-    ///   - terminal: what becomes its controlling terminal; else it has none.
+    ///   - environment: further variables, `NAME=value` each. Memory pressure on the machine
+    ///     doesn't affect the test unless they say so.
+    ///   - passed: a service manager's socket, which becomes its descriptor 3.
+    ///   - terminal: its controlling terminal; nil for none.
     func start(
         _ command: String = "up", _ more: [String] = [], socket: String? = nil, environment: [String] = [],
         passed: Int32? = nil, terminal: PseudoTerminal? = nil
@@ -58,9 +58,9 @@ final class UpProcess {
         let place =
             (standardSocket == nil && passed == nil) || socket != nil ? ["--socket", socket ?? self.socket] : []
         var words = [String(executable), command, manifest] + place + more
-        // Who leads a session and opens a terminal has it.
+        // A session leader that opens a terminal gets it as its controlling terminal.
         if let terminal { words = ["/bin/sh", "-c", "exec <>\(terminal.path); exec \"$0\" \"$@\""] + words }
-        // Whom a socket is meant for is said by the process's number.
+        // The process id says for which process a socket is meant.
         if passed != nil {
             words = ["/bin/sh", "-c", "LISTEN_FDS=${LISTEN_FDS-1} LISTEN_PID=$$ exec \"$0\" \"$@\""] + words
         }
@@ -94,19 +94,19 @@ final class UpProcess {
     func said(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
     func signal(_ number: Int32) { child?.kill(number) }
 
-    /// Runs the loop until something is so.
+    /// Runs the loop until a condition holds.
     func until(_ condition: () -> Bool, _ location: SourceLocation = #_sourceLocation) throws {
         let hasCome = loop.run(until: condition)
         try #require(hasCome, "it did not come about; lines: \(lines)", sourceLocation: location)
     }
 
-    /// Waits for its end, and for the last of its output.
+    /// Waits for its end, and for the rest of its output.
     func ended() throws -> ChildProcess.Exit {
         try until { exit != nil && openOutputs == 0 }
         return try #require(exit)
     }
 
-    /// What its process does, as the kernel says: `R`, `S`, `T` …
+    /// The state of its process, as the kernel shows it: `R`, `S`, `T` …
     var state: String { Self.state(of: pid) }
 
     static func state(of pid: Int32) -> String {
@@ -114,12 +114,12 @@ final class UpProcess {
         return words?.first.map(String.init) ?? ""
     }
 
-    /// The processes whose parent is `strata`.
+    /// Returns the processes whose parent is `strata`.
     func children() -> [Int32] {
         Self.text(of: "/proc/\(pid)/task/\(pid)/children").split(separator: " ").compactMap { Int32($0) }
     }
 
-    /// The broker's process.
+    /// Returns the broker's process.
     func broker() throws -> Int32 {
         try #require(
             children().first { pid in
@@ -127,7 +127,7 @@ final class UpProcess {
             })
     }
 
-    /// A small file's text; empty where it can't be read.
+    /// Returns the text of a small file; empty if it can't be read.
     static func text(of path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
@@ -141,8 +141,8 @@ final class UpProcess {
 
     static func lives(_ pid: Int32) -> Bool { kill(pid, 0) == 0 }
 
-    /// Nothing of it is left; call it last. Where a test failed midway, the
-    /// app still runs: without its launcher it ends by itself.
+    /// Removes everything; call it last. If a test failed midway, the app still runs, and without
+    /// its launcher it ends by itself.
     func cleanUp() {
         if exit == nil, let child {
             let family = children()

@@ -2,10 +2,10 @@ import Glibc
 import StrataCore
 import Testing
 
-/// `strata up` with the real broker and processes that are killed.
+/// `strata up` with the real broker, and processes that are killed.
 @Suite(.timeLimit(.hang))
 struct UpTests {
-    /// Stays until the launcher is gone or it is ended.
+    /// Stays until the launcher has ended, or until it is ended itself.
     private static let stays = "echo here; exec cat <&3"
 
     @Test func ctrlCEndsEveryProcessAndRemovesTheSocket() throws {
@@ -75,7 +75,7 @@ struct UpTests {
         let children = app.children()
         app.signal(SIGKILL)
         #expect(try app.ended() == .signal(SIGKILL))
-        // They are another's children now, and known by their absence.
+        // They have another parent now, so the test sees their end by their absence.
         try app.until { !children.contains(where: Self.runs) && !app.isThere(app.socket) }
     }
 
@@ -110,7 +110,7 @@ struct UpTests {
         #expect(try app.ended() == .code(0))
     }
 
-    /// A journal or a file is nobody who could type it. What is wrong is said there too.
+    /// A journal or a file is no person who could type it. Errors are written there, too.
     @Test func whatToTryIsNotSaidWhereNobodyCanTypeIt() throws {
         let app = try FixtureApp("  Guard: {run: [MODULE], provides: [Guard], env: {FIXTURE: is guarded}}")
         defer { app.cleanUp() }
@@ -190,7 +190,7 @@ struct UpTests {
         #expect(try app.ended() == .code(0))
     }
 
-    /// Neither gone nor a zombie that somebody else has to wait for.
+    /// Whether a process runs. A zombie that another process must reap doesn't count.
     private static func runs(_ pid: Int32) -> Bool {
         !["", "Z", "X"].contains(UpProcess.state(of: pid))
     }

@@ -5,10 +5,10 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// An app with a group, its modules and tools those of several users of this
-/// system, and its socket at the default path. Needs root.
+/// An app with a group and its socket at the default path. Its modules and tools belong to
+/// several users of this system. It needs root.
 final class UserApp {
-    /// An entry of `/etc/passwd`, one of those that every Debian has.
+    /// An entry of `/etc/passwd` that every Debian has.
     struct User: Sendable {
         var name: String
         var uid: UInt32
@@ -23,11 +23,11 @@ final class UserApp {
     /// The socket's group, which is the listed operator's own.
     static let group = "games"
     static let listed = User("games")
-    /// Whom a module runs as.
+    /// The user as whom a module runs.
     static let module = User("nobody")
     static let stranger = User("daemon")
 
-    /// Why these tests can't run here; nil where they can.
+    /// The reason why these tests can't run here; nil if they can.
     static let obstacle: String? = {
         if geteuid() != 0 { return "only root can run processes as other users" }
         if listed == nil || module == nil || stranger == nil || getgrnam(group) == nil {
@@ -43,7 +43,7 @@ final class UserApp {
     private let name: String
 
     /// - Parameters:
-    ///   - rows: the manifest's, indented by two; FIXTURE is the module's program.
+    ///   - rows: the manifest's rows, indented by two spaces. FIXTURE is the module's program.
     ///   - scripts: executable for everyone, beside the manifest.
     init(_ name: String, _ rows: String, scripts: [String: String] = [:]) throws {
         self.name = "\(name)-\(getpid())"
@@ -56,14 +56,14 @@ final class UserApp {
             \(rows.replacing("FIXTURE", with: "bin/StrataFixture"))
             """, scripts: scripts)
         running.standardSocket = SocketPath.standard(app: self.name, hasGroup: true)
-        // Where the package is built may be closed to others.
+        // The build folder may be closed to other users.
         let programs = running.folder + "/bin"
         chmod(running.folder, 0o755)
         mkdir(programs, 0o755)
         chmod(programs, 0o755)
         for program in ["StrataFixture", "StrataConnector", "strata", "strata-broker"] {
-            // By a process of its own: what a test starts meanwhile would inherit
-            // the file while it is written, and nobody can run it then.
+            // A separate process copies it. Otherwise another test's child could inherit the open
+            // file while it is written, and then it couldn't be executed.
             let copy = try ChildProgram(
                 "/usr/bin/install", ["-m", "755", try BuiltExecutable.path(program), programs])
             try #require(try copy.wait() == .exit(0), "\(copy.outputText)")
@@ -81,7 +81,7 @@ final class UserApp {
         return (end, program.outputText)
     }
 
-    /// The same, and it goes on.
+    /// Starts such a program, without waiting for its end.
     func begin(as user: User?, inGroup: Bool = true, _ words: [String], environment: [String: String] = [:]) throws
         -> ChildProgram
     {
@@ -92,14 +92,14 @@ final class UserApp {
             environment: environment.merging(["STRATA_SOCKET": running.socket]) { given, _ in given })
     }
 
-    /// `strata …` as a user.
+    /// Runs `strata …` as a user.
     func strata(as user: User?, inGroup: Bool = true, _ words: String...) throws
         -> (end: ChildProgram.End, output: String)
     {
         try run(as: user, inGroup: inGroup, ["\(programs)/strata"] + words)
     }
 
-    /// Waits until a module of the runtime is ready.
+    /// Waits until modules are ready.
     func awaitReady(_ modules: String...) throws {
         try running.until {
             modules.allSatisfy { module in
@@ -113,8 +113,8 @@ final class UserApp {
         running.cleanUp()
     }
 
-    /// Whether other users can run the programs: their libraries may be closed
-    /// to them.
+    /// Cancels the test if other users can't run the programs: their libraries may be closed to
+    /// them.
     func requireReachable() throws {
         let (end, output) = try run(as: Self.stranger, inGroup: false, ["\(programs)/strata", "--version"])
         if end != .exit(0) { try Test.cancel("other users can't run what is built here: \(output)") }

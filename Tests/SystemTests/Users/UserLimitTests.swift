@@ -4,8 +4,8 @@ import StrataTesting
 import Testing
 
 extension SharedFolderTests {
-    /// Limits of processes of another user than the launcher's, and of a launcher
-    /// that isn't root.
+    /// Limits of processes of another user than the launcher's, and of a launcher that isn't
+    /// root.
     @Suite(.timeLimit(.hang), .enabled(if: UserApp.obstacle == nil, "\(UserApp.obstacle ?? "")"))
     struct UserLimitTests {
         @Test func limitsHoldForAnotherUsersProcessAndItGainsNothing() throws {
@@ -46,7 +46,7 @@ extension SharedFolderTests {
             #expect(try running.ended() == .code(0))
         }
 
-        /// The kernel holds everyone but root to it: so the launcher is another's.
+        /// The kernel exempts only root from it, so the launcher runs as another user.
         @Test(.enabled(if: UserApp.User("uucp") != nil, "there is no user uucp"))
         func limitOnProcessesHoldsTheLaunchersOwnUser() throws {
             let user = try #require(UserApp.User("uucp"))

@@ -75,7 +75,7 @@ extension SharedFolderTests {
                 #expect(ps.end == .exit(0) && ps.output.contains(#""name":"A""#))
                 let restarted = try app.strata(as: UserApp.listed, "restart", "A")
                 #expect(restarted.end == .exit(0))
-                // In the group, and not listed.
+                // In the group, but not listed.
                 let stranger = try app.strata(as: UserApp.stranger, "ps")
                 #expect(stranger.end == .exit(1))
                 #expect(stranger.output.contains("forbidden") && stranger.output.contains("is no operator"))
@@ -109,7 +109,7 @@ extension SharedFolderTests {
             }
         }
 
-        /// What the bus says of the only module.
+        /// Returns what the bus reports about the only module.
         private func sand(_ tool: RawPeer) throws -> (pid: Int32, state: String) {
             let row = try tool.asked("bus/modules")["modules"]?.array?.first
             return (Int32(row?["pid"]?.integer ?? 0), row?["state"]?.string ?? "")
@@ -143,7 +143,8 @@ extension SharedFolderTests {
                 try app.awaitReady("A")
                 let tried = try app.strata(as: UserApp.listed, "run", "A")
                 #expect(tried.end == .exit(1) && tried.output.contains("forbidden"), "\(tried.output)")
-                // Nor a process of root's that it descends from: whoever has the token would be the module.
+                // Nor for a process of root's from which it descends. Otherwise the holder of the
+                // token would be the module.
                 let asked = try app.strata(
                     as: UserApp.listed, "call", "launcher/lend", #"{"module": "A", "pid": 1}"#)
                 #expect(asked.end == .exit(1))
@@ -158,7 +159,7 @@ extension SharedFolderTests {
                   Listed: {user: games, run: [tool.sh]}
                   Orphan: {user: games, run: [orphan.sh]}
                 """
-            // The second one's parent is gone: the launcher is its parent now.
+            // The parent of the second one has ended, so the launcher is its parent now.
             let scripts = [
                 "tool.sh": "bin/strata ps; echo exit $?; exec cat <&3",
                 "orphan.sh": "(setsid ./later.sh $PPID &)\nexec cat <&3",
@@ -193,7 +194,7 @@ extension SharedFolderTests {
             }
         }
 
-        /// What a module of a user of its own can't do to the others.
+        /// A module with a user of its own can't harm the other modules.
         @Test func hostileModuleReachesNobodyElse() throws {
             let rows = """
                   Victim: {run: [FIXTURE], provides: [Victim]}
@@ -229,7 +230,7 @@ extension SharedFolderTests {
             }
         }
 
-        /// A module of one row can't be another row's, even of its own user.
+        /// A module of one row can't be another row's, even as the same user.
         @Test func processOfOneRowIsRefusedAsAnother() throws {
             let rows = """
                   Real: {user: nobody, run: [FIXTURE], provides: [Real]}
@@ -271,7 +272,7 @@ extension SharedFolderTests {
             #expect(app.running.lines.last?.contains("has mode 0755, wider than 0710") == true)
         }
 
-        /// The kernel counts processes per user: this one has none but the app's.
+        /// The kernel counts processes per user, and this user has only the app's.
         @Test(.enabled(if: UserApp.User("news") != nil, "there is no user news"))
         func limitOnProcessesHoldsAModuleOfItsOwnUser() throws {
             let script = """
