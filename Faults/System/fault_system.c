@@ -20,6 +20,7 @@ pid_t fault_launch(const char *const *words, const char *const *environment, int
     pid_t parent = getpid(), child = fork();
     if (child != 0) return child < 0 ? -errno : child;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // The parent may have ended before prctl took effect.
     if (getppid() != parent) _exit(127);
     setsid();
     int null = open("/dev/null", O_RDONLY);

@@ -2,9 +2,11 @@ import Glibc
 import StrataCore
 import StrataLoop
 
-/// Stands for `strata-broker` of another build. It rewrites each state that it is given as that
-/// build would have written it, and runs the real broker in its own folder on it. Each part then
-/// has unknown fields, and lacks some fields that come and go.
+/// Stands for `strata-broker` of another build.
+///
+/// It rewrites each given state as that build would have written it. Then it runs the real broker,
+/// in its own folder, on the result. Each part has unknown fields, and lacks some fields that come
+/// and go.
 @main
 enum OtherBuild {
     /// The fields that may start afresh, by their places in the state: statistics, durations, the

@@ -11,6 +11,7 @@ final class BrokerProgram {
         let descriptor = open(file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw TestFailure.system("make \(file)", errno) }
         defer { close(descriptor) }
+        // The broker gets the table as a descriptor, so the file needs no name.
         unlink(file)
         var rest = table.json().bytes[...]
         while !rest.isEmpty {

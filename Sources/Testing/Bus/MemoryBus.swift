@@ -95,6 +95,7 @@ package class MemoryBus {
     /// A deadline as nanoseconds of the bus's own clock.
     final func time(of deadline: Deadline) -> UInt64 {
         let (seconds, attoseconds) = (deadline.end - start).components
+        // Rounded up, so that the deadline has passed at that time.
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds + 999_999_999) / 1_000_000_000
     }
 }

@@ -61,7 +61,7 @@ enum RealTimeWatch {
 
         /// The executor that sleeps if no preferred executor can: Swift's own.
         private var scheduler: any SchedulingExecutor {
-            Task<Never, Never>.defaultExecutor as! any SchedulingExecutor  // because Swift's own is one
+            Task<Never, Never>.defaultExecutor as! any SchedulingExecutor  // because Swift's own executor conforms
         }
     }
 #endif

@@ -76,5 +76,5 @@ struct WaitOption: ParsableArguments {
         help: ArgumentHelp(
             "How long it waits for a bus that is gone: an integer with ms, s, m or h; 0 is not at all.",
             valueName: "time"))
-    var wait = Milliseconds(argument: "30s")!  // because 30s is one
+    var wait = Milliseconds(argument: "30s")!  // because 30s is a valid time
 }

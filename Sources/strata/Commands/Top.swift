@@ -17,7 +17,7 @@ struct Top: ParsableCommand {
             """)
 
     @Option(help: ArgumentHelp("How long from one look to the next: 100ms to 1h.", valueName: "time"))
-    var interval = Milliseconds(argument: "1s")!  // because 1s is one
+    var interval = Milliseconds(argument: "1s")!  // because 1s is a valid time
 
     @Option(help: "Ends after so many looks.")
     var count: Int?

@@ -88,10 +88,10 @@ final class RuntimeApp {
 
     /// Returns the runtime of a module.
     func runtime<M: Module>(of type: M.Type) -> ModuleRuntime {
-        runtimes.first { $0.module is M }!  // because it is run
+        runtimes.first { $0.module is M }!  // because the app runs this module
     }
 
     func bus<M: Module>(of type: M.Type) -> Bus { Bus(runtime(of: type)) }
 
-    func module<M: Module>(_ type: M.Type) -> M { runtime(of: type).module as! M }  // because it is run as this
+    func module<M: Module>(_ type: M.Type) -> M { runtime(of: type).module as! M }  // because the runtime made it of this type
 }

@@ -62,7 +62,7 @@ struct DepartureTests {
         }
     }
 
-    /// More peers than may be ending in batches at a time.
+    /// More peers than the broker ends in batches at the same time.
     @Test func noRequestOfManyGonePeersIsForgotten() throws {
         try TestBus.run(Self.table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Work")
