@@ -93,5 +93,5 @@ final class RuntimeApp {
 
     func bus<M: Module>(of type: M.Type) -> Bus { Bus(runtime(of: type)) }
 
-    func module<M: Module>(_ type: M.Type) -> M { runtime(of: type).module as! M }  // because the runtime made it of this type
+    func module<M: Module>(_ type: M.Type) -> M { runtime(of: type).module as! M }  // because it was made as this
 }
