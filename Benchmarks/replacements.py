@@ -12,8 +12,6 @@ Prints a line for each of
 - 10 deaths of the broker of an app of 20 modules at rest: how long until all are ready.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -27,15 +25,15 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Iterator, List, Sequence
+from collections.abc import Iterator, Sequence
 
 sys.dont_write_bytecode = True
-import strata as client  # noqa: E402
+import strata_bus  # noqa: E402
 
 ECHO = """#!/usr/bin/env python3
-import strata
+import strata_bus
 
-module = strata.Module("Echo")
+module = strata_bus.Module("Echo")
 module.action("Echo/now")(lambda call: call.params)
 module.action("Echo/large")(lambda call: "x" * ((1 << 20) - 2))
 module.main()
@@ -119,7 +117,7 @@ async def under_load(tool: str) -> None:
         made = failed = 0
         is_done = False
 
-        async with client.Operator(running.socket) as bus:
+        async with strata_bus.Operator(running.socket) as bus:
 
             async def call() -> None:
                 nonlocal made, failed
@@ -127,7 +125,7 @@ async def under_load(tool: str) -> None:
                     try:
                         if await bus.call("Echo/now", {"n": 1}) != {"n": 1}:
                             failed += 1
-                    except client.BusError as error:
+                    except strata_bus.BusError as error:
                         failed += 1
                         print(error, file=sys.stderr)
                     made += 1
@@ -178,7 +176,7 @@ class Bystander:
         self.peer.close()
 
 
-def fill(running: App, mebibytes: int) -> List[socket.socket]:
+def fill(running: App, mebibytes: int) -> list[socket.socket]:
     """Connections that don't read: 7 answers of 1 MiB wait for each."""
     peers = []
     for _ in range(mebibytes // 7):

@@ -6,8 +6,6 @@ processor that the module takes for each, one JSON value a line.
     python3 clients/python/bench.py .build/release/strata [SECONDS]
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import pathlib
@@ -15,20 +13,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Dict
 
-import strata
+import strata_bus
 
 MANIFEST = "app: bench\nmodules:\n  Echo: {start: manual}\n"
 
 
 def serve(socket: str) -> None:
     """The module: `now` answers at once, `later` as a task."""
-    module = strata.Module("Echo")
+    module = strata_bus.Module("Echo")
     module.action("Echo/now")(lambda call: call.params)
 
     @module.action("Echo/later")
-    async def later(call: strata.Call) -> object:
+    async def later(call: strata_bus.Call) -> object:
         return call.params
 
     asyncio.run(module.run(socket))
@@ -41,9 +38,9 @@ def spent(process: int) -> float:
     return time.clock_gettime(~process << 3 | 2)
 
 
-async def measure(socket: str, action: str, at_once: int, seconds: float, module: int) -> Dict[str, float]:
+async def measure(socket: str, action: str, at_once: int, seconds: float, module: int) -> dict[str, float]:
     """What it is with so many calls open."""
-    async with strata.Operator(socket) as tool:
+    async with strata_bus.Operator(socket) as tool:
         end = time.perf_counter() + seconds
         params = {"text": "x" * 52}  # 64 bytes
 
@@ -64,7 +61,7 @@ async def measure(socket: str, action: str, at_once: int, seconds: float, module
 
 async def ready(socket: str, module: str) -> None:
     """Waits until the module is ready."""
-    async with strata.Operator(socket) as tool:
+    async with strata_bus.Operator(socket) as tool:
         async for state in tool.watch():
             if state["module"] == module and state["state"] == "ready":
                 return

@@ -3,8 +3,6 @@
 `STRATA` names the built `strata`; else it is looked for in the repository's `.build`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pathlib
@@ -12,12 +10,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from typing import Any, Awaitable, Dict, List, Optional, Set, TypeVar
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 CLIENT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CLIENT))
 
-import strata as strata  # noqa: E402
+import strata_bus as strata_bus  # noqa: E402
 
 # Ends a test that would hang; how fast a machine is, it doesn't judge.
 PATIENCE = 120.0
@@ -54,17 +53,17 @@ async def within(work: Awaitable[_T]) -> _T:
     return await asyncio.wait_for(work, PATIENCE)
 
 
-async def background_ended(module: strata.Module) -> None:
+async def background_ended(module: strata_bus.Module) -> None:
     """Waits until nothing runs in the module's background, what began meanwhile included."""
-    while module._background:
-        await within(asyncio.gather(*module._background, return_exceptions=True))
+    while module._background.tasks:
+        await within(asyncio.gather(*module._background.tasks, return_exceptions=True))
 
 
 class Seen:
     """Values that handlers have seen, to be waited for."""
 
     def __init__(self) -> None:
-        self._queue: "asyncio.Queue[Any]" = asyncio.Queue()
+        self._queue: asyncio.Queue[Any] = asyncio.Queue()
 
     def __call__(self, value: Any) -> None:
         self._queue.put_nowait(value)
@@ -72,11 +71,11 @@ class Seen:
     async def next(self) -> Any:
         return await within(self._queue.get())
 
-    def rest(self) -> List[Any]:
+    def rest(self) -> list[Any]:
         return [self._queue.get_nowait() for _ in range(self._queue.qsize())]
 
 
-def environment(**more: str) -> Dict[str, str]:
+def environment(**more: str) -> dict[str, str]:
     """The test's environment without anything of a bus."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("STRATA", "PYTHON"))}
     return {**kept, "PYTHONPATH": str(CLIENT), **more}
@@ -93,9 +92,9 @@ class BusCase(unittest.IsolatedAsyncioTestCase):
         self.folder = pathlib.Path(self._folder.name)
         self.socket = str(self.folder / "bus.sock")
         (self.folder / "strata.yaml").write_text(self.manifest)
-        self._connected: List[Any] = []
-        self._processes: List["subprocess.Popen[str]"] = []
-        self.broker: Optional["subprocess.Popen[bytes]"] = None
+        self._connected: list[Any] = []
+        self._processes: list[subprocess.Popen[str]] = []
+        self.broker: subprocess.Popen[bytes] | None = None
         await self.start_broker()
 
     async def asyncTearDown(self) -> None:
@@ -120,12 +119,12 @@ class BusCase(unittest.IsolatedAsyncioTestCase):
             env=environment(), stdin=subprocess.DEVNULL)
         limit = asyncio.get_running_loop().time() + PATIENCE
         while True:
-            tool = strata.Operator(self.socket)
+            tool = strata_bus.Operator(self.socket)
             try:
                 await within(tool.connect())
                 await within(tool.close())
                 return
-            except strata.BusError:
+            except strata_bus.BusError:
                 self.assertIsNone(self.broker.poll(), "the broker has ended")
                 self.assertLess(asyncio.get_running_loop().time(), limit, "the broker doesn't listen")
                 await asyncio.sleep(0.005)
@@ -142,23 +141,23 @@ class BusCase(unittest.IsolatedAsyncioTestCase):
         self.broker.terminate()
         await asyncio.to_thread(self.broker.wait, PATIENCE)
 
-    async def start(self, module: strata.Module) -> strata.Module:
+    async def start(self, module: strata_bus.Module) -> strata_bus.Module:
         """Connects a module, and waits until it is ready."""
         self._connected.append(module)
         await within(module.connect(self.socket))
         await self.until(module.name, "ready")
         return module
 
-    async def tool(self) -> strata.Operator:
+    async def tool(self) -> strata_bus.Operator:
         """An operator's connection."""
-        tool = strata.Operator(self.socket)
+        tool = strata_bus.Operator(self.socket)
         await within(tool.connect())
         self._connected.append(tool)
         return tool
 
     async def until(self, module: str, state: str) -> None:
         """Waits until the broker says so."""
-        async with strata.Operator(self.socket) as tool:
+        async with strata_bus.Operator(self.socket) as tool:
             async def look() -> None:
                 async with tool.watch() as states:
                     async for seen in states:
@@ -167,7 +166,7 @@ class BusCase(unittest.IsolatedAsyncioTestCase):
 
             await within(look())
 
-    def process(self, script: str, *arguments: str, **env: str) -> "subprocess.Popen[str]":
+    def process(self, script: str, *arguments: str, **env: str) -> subprocess.Popen[str]:
         """Starts a module's program."""
         path = self.folder / "module.py"
         path.write_text(script)
@@ -177,14 +176,14 @@ class BusCase(unittest.IsolatedAsyncioTestCase):
         self._processes.append(process)
         return process
 
-    async def assertRefused(self, work: Awaitable[Any], code: str, ran: Optional[str]) -> strata.BusError:
+    async def assertRefused(self, work: Awaitable[Any], code: str, ran: str | None) -> strata_bus.BusError:
         """It fails with that code."""
-        with self.assertRaises(strata.BusError) as raised:
+        with self.assertRaises(strata_bus.BusError) as raised:
             await within(work)
         self.assertEqual((raised.exception.code, raised.exception.ran), (code, ran), str(raised.exception))
         return raised.exception
 
 
-def _others() -> Set["asyncio.Task[Any]"]:
+def _others() -> set[asyncio.Task[Any]]:
     """Tasks beside the test's own."""
     return {task for task in asyncio.all_tasks() if task is not asyncio.current_task() and "unittest" not in repr(task)}

@@ -3,27 +3,28 @@
 import asyncio
 import math
 import os
-from typing import Any, List
+from typing import Any
 from unittest import mock
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
+from strata_bus import limits
 
 
 class CallTests(BusCase):
     async def test_values_go_both_ways(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
 
         @low.action("Low/echo")
-        async def echo(call: strata.Call) -> Any:
+        async def echo(call: strata_bus.Call) -> Any:
             return call.params
 
         @high.action("HighRouter/size")
-        def size(call: strata.Call) -> int:
+        def size(call: strata_bus.Call) -> int:
             return len(call.params)
 
         await self.start(low)
         await self.start(high)
-        values: List[Any] = [None, True, 0, -1.5, "caf\u00e9 \u9673\U0001f600", [], {"a": [1, {"b": None}]}, "x" * 300_000]
+        values: list[Any] = [None, True, 0, -1.5, "caf\u00e9 \u9673\U0001f600", [], {"a": [1, {"b": None}]}, "x" * 300_000]
         for value in values:
             self.assertEqual(await high.call("Low/echo", value), value)
         self.assertEqual(await low.call("High/size", [1, 2, 3]), 3)
@@ -31,7 +32,7 @@ class CallTests(BusCase):
         self.assertEqual(await low.call("Low/echo", "own"), "own")
 
     async def test_a_call_tells_what_it_is(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen = Seen()
         low.any_action("Proxy")(seen)
         await self.start(low)
@@ -46,10 +47,10 @@ class CallTests(BusCase):
         self.assertEqual((await seen.next()).deadline, math.inf)
 
     async def test_bodies_nested_too_deep_end_no_connection(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
 
         @low.action("Low/echo")
-        async def echo(call: strata.Call) -> Any:
+        async def echo(call: strata_bus.Call) -> Any:
             return call.params
 
         await self.start(low)
@@ -57,19 +58,22 @@ class CallTests(BusCase):
         connection = high._connection
         for deep in (b"[" * 100_000, b" " + b"[" * 100_000, b'\n{"a":' + b'{"a":' * 100_000):
             # The call's body, and the one of the error that answers it.
-            with mock.patch.object(strata, "_encode", return_value=deep):
+            with (
+                mock.patch("strata_bus.checks.encode", return_value=deep),
+                mock.patch("strata_bus.connection.encode", return_value=deep),
+            ):
                 error = await self.assertRefused(high.call("Low/echo"), "bad-params", "yes")
             self.assertIn("nested too deep", error.message)
         self.assertEqual(await high.call("Low/echo", 1), 1)
         self.assertIs(high._connection, connection)
 
     async def test_64_calls_are_open_at_once(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
-        arrived: "asyncio.Queue[int]" = asyncio.Queue()
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
+        arrived: asyncio.Queue[int] = asyncio.Queue()
         go = asyncio.Event()
 
         @low.action("Low/wait")
-        async def wait(call: strata.Call) -> Any:
+        async def wait(call: strata_bus.Call) -> Any:
             arrived.put_nowait(call.params)
             await go.wait()
             return call.params
@@ -82,30 +86,30 @@ class CallTests(BusCase):
         self.assertEqual(await within(asyncio.gather(*calls)), list(range(64)))
 
     async def test_errors_keep_code_message_ran_and_body(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
 
         @low.action("Low/fail")
-        async def fail(call: strata.Call) -> None:
-            raise strata.BusError(call.params, "say another", ran="no", body={"tries": 2})
+        async def fail(call: strata_bus.Call) -> None:
+            raise strata_bus.BusError(call.params, "say another", ran="no", body={"tries": 2})
 
         @low.action("Low/break")
-        def crash(call: strata.Call) -> None:
+        def crash(call: strata_bus.Call) -> None:
             raise RuntimeError("no ink")
 
         @low.action("Low/picky")
-        async def picky(call: strata.Call) -> None:
-            raise strata.BusError("bad-params", "no")
+        async def picky(call: strata_bus.Call) -> None:
+            raise strata_bus.BusError("bad-params", "no")
 
         @low.action("Low/own")
-        async def own(call: strata.Call) -> None:
-            raise strata.BusError("Low.own", "no", ran="no")
+        async def own(call: strata_bus.Call) -> None:
+            raise strata_bus.BusError("Low.own", "no", ran="no")
 
         @low.action("Low/odd")
-        async def odd(call: strata.Call) -> Any:
+        async def odd(call: strata_bus.Call) -> Any:
             return object()
 
         @low.action("Low/pass")
-        async def forward(call: strata.Call) -> Any:
+        async def forward(call: strata_bus.Call) -> Any:
             return await low.call(call.params)
 
         await self.start(low)
@@ -134,14 +138,14 @@ class CallTests(BusCase):
         self.assertRegex(error.message, "^Low/pass failed in a request of its own: unknown-interface: ")
 
     async def test_observers_and_steps_are_named_when_they_fail(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
 
         @low.observe("news")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             raise KeyError("who")
 
         @low.event("lid.closed")
-        def closed(call: strata.Call) -> None:
+        def closed(call: strata_bus.Call) -> None:
             raise KeyError("lid")
 
         await self.start(low)
@@ -154,18 +158,18 @@ class CallTests(BusCase):
             "the observer of news failed", "the handler of the event lid.closed failed"])  # fmt: skip
 
     async def test_parameters_that_are_no_json_are_refused_before_the_handler(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen = Seen()
         low.action("Low/see")(seen)
         await self.start(low)
         await self.start(high)
         for body in (b"{", b"NaN", b"\xff", b"[" * 100_000):
-            with mock.patch.object(strata, "_params", lambda _: body):
+            with mock.patch("strata_bus.bus.encode_params", lambda _: body):
                 await self.assertRefused(high.call("Low/see", body), "bad-params", "yes")
         self.assertEqual(seen.rest(), [])
 
     async def test_what_can_not_be_sent_is_refused_here(self) -> None:
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         for value in (float("nan"), object(), "\ud800", {("a",): 1}):
             await self.assertRefused(high.call("Low/echo", value), "bad-params", "no")
         await self.assertRefused(high.call("Low/echo", "x" * (16 << 20)), "too-large", "no")
@@ -184,7 +188,7 @@ class CallTests(BusCase):
         self.assertEqual(await high.call("bus/ping"), {})
 
     async def test_an_answer_that_is_too_large_fails(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         low.action("Low/much")(lambda call: "x" * (16 << 20))
         await self.start(low)
         await self.start(high)
@@ -193,11 +197,11 @@ class CallTests(BusCase):
         self.assertIn("too-large", error.message)
 
     async def test_the_deadline_ends_the_call_and_its_handler(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         began, ended = Seen(), Seen()
 
         @low.action("Low/hang")
-        async def hang(call: strata.Call) -> None:
+        async def hang(call: strata_bus.Call) -> None:
             began(True)
             try:
                 await asyncio.get_running_loop().create_future()
@@ -209,7 +213,7 @@ class CallTests(BusCase):
         await self.start(high)
         # On a busy machine a deadline may pass before the handler begins.
         for deadline in (0.2, 2, 20):
-            with self.assertRaises(strata.BusError) as raised:
+            with self.assertRaises(strata_bus.BusError) as raised:
                 await within(high.call("Low/hang", deadline=deadline))
             self.assertEqual(raised.exception.code, "deadline-exceeded")
             if began.rest():
@@ -218,11 +222,11 @@ class CallTests(BusCase):
         self.assertEqual(await ended.next(), "cancelled")
 
     async def test_cancelling_the_task_cancels_the_call_and_its_handler(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen = Seen()
 
         @low.action("Low/hang")
-        async def hang(call: strata.Call) -> None:
+        async def hang(call: strata_bus.Call) -> None:
             seen("began")
             try:
                 await asyncio.get_running_loop().create_future()
@@ -243,26 +247,26 @@ class CallTests(BusCase):
         self.assertEqual(high._connection.open, {})
 
     async def test_a_call_that_is_taken_back_at_once_leaves_nothing(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         seen = Seen()
 
         @low.action("Low/see")
-        async def see(call: strata.Call) -> None:
+        async def see(call: strata_bus.Call) -> None:
             seen("ran")
 
         await self.start(low)
         connection = low._connection
         assert connection is not None
-        call = strata.encode_frame(b'{"kind":"call","id":999,"to":"Low/see"}')
-        connection.received(call + strata.encode_frame(b'{"kind":"cancel","id":999}'))
+        call = strata_bus.encode_frame(b'{"kind":"call","id":999,"to":"Low/see"}')
+        connection.received(call + strata_bus.encode_frame(b'{"kind":"cancel","id":999}'))
         await low.call("bus/ping")
         self.assertEqual((connection.served, seen.rest()), ({}, []))
 
     async def test_a_handler_that_is_cancelled_by_itself_says_so(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
 
         @low.action("Low/give-up")
-        async def give_up(call: strata.Call) -> None:
+        async def give_up(call: strata_bus.Call) -> None:
             raise asyncio.CancelledError
 
         await self.start(low)
@@ -270,11 +274,11 @@ class CallTests(BusCase):
         await self.assertRefused(high.call("Low/give-up"), "cancelled", "yes")
 
     async def test_a_handlers_requests_end_with_it_and_carry_its_trace(self) -> None:
-        low, middle, high = strata.Module("Low"), strata.Module("Middle"), strata.Module("High")
+        low, middle, high = strata_bus.Module("Low"), strata_bus.Module("Middle"), strata_bus.Module("High")
         seen = Seen()
 
         @low.action("Low/hang")
-        async def hang(call: strata.Call) -> None:
+        async def hang(call: strata_bus.Call) -> None:
             seen((call.trace, call.deadline))
             try:
                 await asyncio.get_running_loop().create_future()
@@ -282,7 +286,7 @@ class CallTests(BusCase):
                 seen("ended")
 
         @middle.action("Middle/pass")
-        async def forward(call: strata.Call) -> Any:
+        async def forward(call: strata_bus.Call) -> Any:
             try:
                 return await asyncio.create_task(middle.call("Low/hang"))
             except asyncio.CancelledError:
@@ -300,7 +304,7 @@ class CallTests(BusCase):
         self.assertEqual({await seen.next(), await seen.next()}, {"ended", "cancelled"})
 
     async def test_work_that_outlives_its_handler_is_background_work(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         go = asyncio.Event()
         seen = Seen()
 
@@ -308,11 +312,11 @@ class CallTests(BusCase):
             await go.wait()
             try:
                 seen(await low.call("bus/ping"))
-            except strata.BusError as error:
+            except strata_bus.BusError as error:
                 seen((error.code, error.ran))
 
         @low.action("Low/begin")
-        async def begin(call: strata.Call) -> None:
+        async def begin(call: strata_bus.Call) -> None:
             if call.params == "task":
                 asyncio.create_task(ask())
             else:
@@ -328,11 +332,11 @@ class CallTests(BusCase):
             self.assertEqual(await seen.next(), result)
 
     async def test_a_blocking_handler_stops_nobody(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         reader, writer = os.pipe()
 
         @low.action("Low/read")
-        async def read(call: strata.Call) -> str:
+        async def read(call: strata_bus.Call) -> str:
             return (await asyncio.to_thread(os.read, reader, 10)).decode()
 
         low.action("Low/now")(lambda call: "now")
@@ -350,11 +354,11 @@ class CallBoundTests(BusCase):
     manifest = BusCase.manifest + "limits: {calls: 4}\n"
 
     async def test_open_requests_have_a_bound(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         go = asyncio.Event()
 
         @low.action("Low/wait")
-        async def wait(call: strata.Call) -> None:
+        async def wait(call: strata_bus.Call) -> None:
             await go.wait()
 
         await self.start(low)
@@ -370,16 +374,16 @@ class CallBoundTests(BusCase):
         await within(high.call("Low/wait"))
 
     async def test_handlers_have_a_bound(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         go = asyncio.Event()
 
         @low.action("Low/wait")
-        async def wait(call: strata.Call) -> None:
+        async def wait(call: strata_bus.Call) -> None:
             await go.wait()
 
         await self.start(low)
         tool = await self.tool()
-        with mock.patch.object(strata, "MOST_HANDLERS", 2):
+        with mock.patch("strata_bus.module.MOST_HANDLERS", 2):
             calls = [asyncio.create_task(tool.call("Low/wait")) for _ in range(2)]
             await asyncio.sleep(0)
             error = await self.assertRefused(tool.call("Low/wait"), "overloaded", "no")
@@ -389,10 +393,10 @@ class CallBoundTests(BusCase):
             await within(tool.call("Low/wait"))
 
     async def test_background_work_has_a_bound(self) -> None:
-        low = await self.start(strata.Module("Low"))
+        low = await self.start(strata_bus.Module("Low"))
         never = asyncio.Event()
-        for _ in range(strata.MOST_BACKGROUND):
+        for _ in range(limits.MOST_BACKGROUND):
             low.background(never.wait())
-        with self.assertRaises(strata.BusError) as raised:
+        with self.assertRaises(strata_bus.BusError) as raised:
             low.background(never.wait())
         self.assertEqual(raised.exception.code, "overloaded")

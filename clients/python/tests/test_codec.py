@@ -4,10 +4,11 @@ import json
 import random
 import struct
 import unittest
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import support
-from support import strata
+from support import strata_bus
+from strata_bus.codec import decode
 
 FRAMES = [
     ({"kind": "call", "id": 1, "to": "bus/hello"}, b'{"protocol":1}'),
@@ -17,33 +18,33 @@ FRAMES = [
 ]
 
 
-def frame(header: Dict[str, Any], body: bytes) -> bytes:
-    return strata.encode_frame(json.dumps(header, ensure_ascii=False).encode(), body)
+def frame(header: dict[str, Any], body: bytes) -> bytes:
+    return strata_bus.encode_frame(json.dumps(header, ensure_ascii=False).encode(), body)
 
 
 ALL = b"".join(frame(*one) for one in FRAMES)
 
 
 class CodecTests(unittest.TestCase):
-    def read(self, pieces: List[bytes], decoder: "strata.FrameDecoder") -> List[Tuple[Dict[str, Any], bytes]]:
+    def read(self, pieces: list[bytes], decoder: strata_bus.FrameDecoder) -> list[tuple[dict[str, Any], bytes]]:
         return [one for piece in pieces for one in decoder.feed(piece)]
 
-    def refusal(self, data: bytes, **limits: int) -> "strata.BusError":
-        with self.assertRaises(strata.BusError) as raised:
-            list(strata.FrameDecoder(**limits).feed(data))
+    def refusal(self, data: bytes, **limits: int) -> strata_bus.BusError:
+        with self.assertRaises(strata_bus.BusError) as raised:
+            list(strata_bus.FrameDecoder(**limits).feed(data))
         return raised.exception
 
     def test_a_frame_has_the_bytes_of_the_page(self) -> None:
         self.assertEqual(
-            strata.encode_frame(b'{"kind":"reply","id":29360128}', b'{"was":false}'),
+            strata_bus.encode_frame(b'{"kind":"reply","id":29360128}', b'{"was":false}'),
             bytes.fromhex("0000002f0000001e") + b'{"kind":"reply","id":29360128}{"was":false}')
 
     def test_frames_come_whole_and_several_at_once(self) -> None:
-        self.assertEqual(self.read([frame(*one) for one in FRAMES], strata.FrameDecoder()), FRAMES)
-        self.assertEqual(self.read([ALL], strata.FrameDecoder()), FRAMES)
+        self.assertEqual(self.read([frame(*one) for one in FRAMES], strata_bus.FrameDecoder()), FRAMES)
+        self.assertEqual(self.read([ALL], strata_bus.FrameDecoder()), FRAMES)
 
     def test_frames_come_byte_by_byte(self) -> None:
-        decoder = strata.FrameDecoder()
+        decoder = strata_bus.FrameDecoder()
         self.assertEqual(self.read([ALL[i : i + 1] for i in range(len(ALL))], decoder), FRAMES)
         self.assertEqual(decoder.kept, 0)
 
@@ -55,12 +56,12 @@ class CodecTests(unittest.TestCase):
                 size = source.choice([1, 3, 8, 100, 5_000])
                 pieces.append(ALL[position : position + size])
                 position += size
-            self.assertEqual(self.read(pieces, strata.FrameDecoder()), FRAMES)
+            self.assertEqual(self.read(pieces, strata_bus.FrameDecoder()), FRAMES)
 
     def test_a_truncated_frame_is_kept_and_gives_nothing(self) -> None:
         whole = frame(*FRAMES[0])
         for length in range(len(whole)):
-            decoder = strata.FrameDecoder()
+            decoder = strata_bus.FrameDecoder()
             self.assertEqual(list(decoder.feed(whole[:length])), [])
             self.assertEqual(decoder.kept, length)
             self.assertEqual(list(decoder.feed(whole[length:])), FRAMES[:1])
@@ -68,11 +69,11 @@ class CodecTests(unittest.TestCase):
     def test_limits_are_checked_on_the_lengths_alone(self) -> None:
         self.assertEqual(self.refusal(struct.pack(">I", 101), frame=100).code, "too-large")
         self.assertEqual(self.refusal(struct.pack(">II", 100, 51), frame=100, header=50).code, "too-large")
-        self.assertEqual(list(strata.FrameDecoder(frame=100, header=50).feed(struct.pack(">II", 100, 50))), [])
+        self.assertEqual(list(strata_bus.FrameDecoder(frame=100, header=50).feed(struct.pack(">II", 100, 50))), [])
 
     def test_the_excess_is_taken_before_hello_and_no_more(self) -> None:
         most = (16 << 20) + 1024
-        self.assertEqual(list(strata.FrameDecoder().feed(struct.pack(">II", most, (16 << 10) + 1024))), [])
+        self.assertEqual(list(strata_bus.FrameDecoder().feed(struct.pack(">II", most, (16 << 10) + 1024))), [])
         self.assertEqual(self.refusal(struct.pack(">I", most + 1)).code, "too-large")
         self.assertEqual(self.refusal(struct.pack(">II", most, (16 << 10) + 1025)).code, "too-large")
 
@@ -83,22 +84,22 @@ class CodecTests(unittest.TestCase):
     def test_a_name_that_is_there_twice_is_refused(self) -> None:
         for text in ('{"a":1,"b":2,"a":3}', '{"x":[{"y":{"a":1,"\\u0061":2}}]}', '{"":1,"":1}'):
             with self.assertRaisesRegex(ValueError, "is there twice"):
-                strata._decode(text.encode())
-        self.assertEqual(strata._decode(b'{"a":{"a":1},"b":{"a":1}}'), {"a": {"a": 1}, "b": {"a": 1}})
+                decode(text.encode())
+        self.assertEqual(decode(b'{"a":{"a":1},"b":{"a":1}}'), {"a": {"a": 1}, "b": {"a": 1}})
         # A large one is refused in one pass.
         members = ",".join(f'"k{number}":0' for number in range(100_000))
         with self.assertRaisesRegex(ValueError, "'k99999' is there twice"):
-            strata._decode(f'{{{members},"k99999":1}}'.encode())
+            decode(f'{{{members},"k99999":1}}'.encode())
 
     def test_headers_that_are_none(self) -> None:
         for header in (b"", b"[]", b"1", b"{", b'{"kind":1}', b"{}", b'\xff{"kind":"a"}', b'{"kind":NaN}',
                        b'{"kind":"a"}x', b"\xef\xbb\xbf" + b'{"kind":"a"}', b"[" * 12_000):  # fmt: skip
-            self.assertEqual(self.refusal(strata.encode_frame(header)).code, "bad-header", header[:20])
+            self.assertEqual(self.refusal(strata_bus.encode_frame(header)).code, "bad-header", header[:20])
 
     def test_frames_before_a_bad_one_are_given(self) -> None:
-        decoder = strata.FrameDecoder()
+        decoder = strata_bus.FrameDecoder()
         got = []
-        with self.assertRaises(strata.BusError):
+        with self.assertRaises(strata_bus.BusError):
             for one in decoder.feed(frame(*FRAMES[0]) + frame(*FRAMES[1]) + struct.pack(">I", 1)):
                 got.append(one)
         self.assertEqual(got, FRAMES[:2])
@@ -106,7 +107,7 @@ class CodecTests(unittest.TestCase):
     def test_a_large_frame_in_pieces_costs_one_pass(self) -> None:
         body = b"1" * (8 << 20)
         data = frame({"kind": "reply", "id": 1}, body)
-        decoder = strata.FrameDecoder()
+        decoder = strata_bus.FrameDecoder()
         pieces = [data[i : i + 65_536] for i in range(0, len(data), 65_536)]
         self.assertEqual(self.read(pieces, decoder), [({"kind": "reply", "id": 1}, body)])
         self.assertEqual(decoder.kept, 0)

@@ -4,18 +4,17 @@ import asyncio
 import os
 import tempfile
 import unittest
-from typing import List
 from unittest import mock
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
 
 HELLO = b'{"limits":{},"subscriptions":[]}'
 
 
 class ConnectionTests(BusCase):
     async def test_a_module_comes_back_when_the_broker_does(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
-        steps: List[str] = []
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
+        steps: list[str] = []
         resumed, news = Seen(), Seen()
         low.set_up(lambda context: steps.append("set up"))
         low.initialize(lambda: steps.append("initialize"))
@@ -37,9 +36,9 @@ class ConnectionTests(BusCase):
         await self.start(high)
         await within(asyncio.gather(started.wait(), both.wait()))
         again = Seen()
-        self.assertNotIn("resumed", strata.Module("Low")._hello())
+        self.assertNotIn("resumed", strata_bus.Module("Low")._hello())
         for module in (low, high):
-            module._set_up = again  # type: ignore[method-assign,assignment]
+            module._life._handlers["setUp"] = again
         for _ in range(3):
             self.kill_broker()
             await self.start_broker()
@@ -52,11 +51,11 @@ class ConnectionTests(BusCase):
         self.assertEqual(again.rest(), [], "the bus asked for the start again")
 
     async def test_open_requests_die_and_handlers_are_cancelled(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         began, ended = Seen(), Seen()
 
         @low.action("Low/hang")
-        async def hang(call: strata.Call) -> None:
+        async def hang(call: strata_bus.Call) -> None:
             began(True)
             try:
                 await asyncio.get_running_loop().create_future()
@@ -64,7 +63,7 @@ class ConnectionTests(BusCase):
                 ended(True)
 
         @low.action("Low/parts")
-        async def parts(call: strata.Call):  # type: ignore[no-untyped-def]
+        async def parts(call: strata_bus.Call):  # type: ignore[no-untyped-def]
             yield 1
             await asyncio.get_running_loop().create_future()
 
@@ -81,33 +80,33 @@ class ConnectionTests(BusCase):
         await self.start_broker()
 
     async def test_what_had_not_left_the_process_was_not_run(self) -> None:
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         # The first of a round is written at once, the second is gathered.
         calls = [asyncio.create_task(high.call("bus/ping")) for _ in range(2)]
         await asyncio.sleep(0)
         assert high._connection is not None
-        high._connection.fail(strata.BusError("closed", "a test"))
+        high._connection.fail(strata_bus.BusError("closed", "a test"))
         await self.assertRefused(calls[0], "died", "maybe")
         await self.assertRefused(calls[1], "died", "no")
 
     async def test_requests_wait_for_the_connection_within_their_deadline(self) -> None:
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         self.kill_broker()
         while high._connection is not None:
             await asyncio.sleep(0)
         waiting = asyncio.create_task(high.call("bus/ping"))
         await self.assertRefused(high.call("bus/ping", deadline=0.02), "deadline-exceeded", "no")
         await self.assertRefused(high.report("line", to="High"), "unavailable", "no")
-        with self.assertRaises(strata.BusError) as raised:
+        with self.assertRaises(strata_bus.BusError) as raised:
             high.broadcast("news")
         self.assertEqual(raised.exception.code, "unavailable")
-        with mock.patch.object(strata, "MOST_WAITING", 1):
+        with mock.patch("strata_bus.bus.MOST_WAITING", 1):
             await self.assertRefused(high.call("bus/ping"), "unavailable", "no")
         await self.start_broker()
         self.assertEqual(await within(waiting), {})
 
     async def test_instances_end_with_the_connection(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         resumed, released = Seen(), Seen()
         started = asyncio.Event()
         carts = low.instances("Cart", lambda call: [], released=released)
@@ -129,23 +128,23 @@ class ConnectionTests(BusCase):
         await cart.release()
 
     async def test_it_gives_up_when_the_bus_does_not_come_back(self) -> None:
-        high = strata.Module("High")
+        high = strata_bus.Module("High")
         seen = Seen()
         high.tear_down(lambda: seen("torn down"))
         await self.start(high)
         self._connected.remove(high)
-        with mock.patch.object(strata, "PATIENCE", 0.1):
+        with mock.patch("strata_bus.keeper.PATIENCE", 0.1):
             self.kill_broker()
-            assert high._keeper is not None
-            error = await self.assertRefused(high._keeper, "unavailable", "no")
+            assert high._keeper.task is not None
+            error = await self.assertRefused(high._keeper.task, "unavailable", "no")
         self.assertIn("wasn't back within", error.message)
         self.assertEqual(seen.rest(), ["torn down"])
         await self.assertRefused(high.call("bus/ping"), "unavailable", "no")
 
     async def test_the_pauses_grow(self) -> None:
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         self._connected.remove(high)
-        pauses: List[float] = []
+        pauses: list[float] = []
         clock = asyncio.get_running_loop().time
         real = asyncio.sleep
 
@@ -158,15 +157,15 @@ class ConnectionTests(BusCase):
             asyncio.get_running_loop(), "time", lambda: now + sum(pauses)
         ):
             self.kill_broker()
-            assert high._keeper is not None
-            await asyncio.wait({high._keeper})
-        self.assertIsNotNone(high._keeper.exception())
+            assert high._keeper.task is not None
+            await asyncio.wait({high._keeper.task})
+        self.assertIsNotNone(high._keeper.task.exception())
         self.assertEqual([round(pause * 1000) for pause in pauses[:9]], [10, 20, 40, 80, 160, 320, 640, 1000, 1000])
         self.assertTrue(29 < sum(pauses) <= 30)
 
     async def test_a_name_that_is_taken_is_waited_for(self) -> None:
-        first = await self.start(strata.Module("High"))
-        second = strata.Module("High")
+        first = await self.start(strata_bus.Module("High"))
+        second = strata_bus.Module("High")
         second.action("High/who")(lambda call: "the second")
         self._connected.append(second)
         connecting = asyncio.create_task(second.connect(self.socket))
@@ -178,21 +177,21 @@ class ConnectionTests(BusCase):
         self.assertEqual(await tool.call("High/who"), "the second")
 
     async def test_refusals_that_can_not_mend_are_raised(self) -> None:
-        await self.assertRefused(strata.Module("Low", level="topout").run(self.socket), "level-mismatch", "no")
-        module = strata.Module("High")
+        await self.assertRefused(strata_bus.Module("Low", level="topout").run(self.socket), "level-mismatch", "no")
+        module = strata_bus.Module("High")
         module.url("item", "/a", to="Other/b")
         await self.assertRefused(module.run(self.socket), "bad-params", "no")
-        await self.assertRefused(strata.Module("Low").run(str(self.folder / "none")), "unavailable", "no")
-        error = await self.assertRefused(strata.Module("Low").run("/" + "x" * 107), "unavailable", "no")
+        await self.assertRefused(strata_bus.Module("Low").run(str(self.folder / "none")), "unavailable", "no")
+        error = await self.assertRefused(strata_bus.Module("Low").run("/" + "x" * 107), "unavailable", "no")
         self.assertIn("107 at most", error.message)
         with mock.patch.dict(os.environ, clear=True):
-            await self.assertRefused(strata.Module("Low").run(), "unavailable", "no")
+            await self.assertRefused(strata_bus.Module("Low").run(), "unavailable", "no")
 
     async def test_the_limits_of_hello_count(self) -> None:
         (self.folder / "strata.yaml").write_text(self.manifest + "limits: {frame: 64KiB, header: 2KiB, calls: 7}\n")
         await self.end_broker()
         await self.start_broker()
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         connection = high._connection
         assert connection is not None
         self.assertEqual((connection._decoder.frame, connection._decoder.header), (66_560, 3_072))
@@ -202,7 +201,7 @@ class ConnectionTests(BusCase):
 
     async def test_a_frame_that_the_broker_made_larger_is_taken(self) -> None:
         # Names of 64 bytes, a URL: what the broker adds makes the header larger than its limit.
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         low.action("Low/len")(lambda call: len(call.body))
         await self.start(low)
         await self.start(high)
@@ -219,7 +218,7 @@ class FakeBusTests(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="strata python ")
         self.socket = self._folder.name + "/bus.sock"
-        self.answers: List[bytes] = []
+        self.answers: list[bytes] = []
         self.connections = 0
         self.reads = True
         self.closed = asyncio.Event()
@@ -238,27 +237,27 @@ class FakeBusTests(unittest.IsolatedAsyncioTestCase):
             await self.closed.wait()
         writer.close()
 
-    async def ends(self, *answers: bytes) -> strata.BusError:
+    async def ends(self, *answers: bytes) -> strata_bus.BusError:
         """With what a module ends."""
         self.answers = list(answers)
-        with self.assertRaises(strata.BusError) as raised:
-            await within(strata.Module("Low").run(self.socket))
+        with self.assertRaises(strata_bus.BusError) as raised:
+            await within(strata_bus.Module("Low").run(self.socket))
         return raised.exception
 
     @staticmethod
     def error(code: str, members: str = "") -> bytes:
         header = f'{{"kind":"error"{members},"code":"{code}","message":"so it is"}}'
-        return strata.encode_frame(header.encode())
+        return strata_bus.encode_frame(header.encode())
 
     async def test_what_can_not_be_read_ends_the_module(self) -> None:
-        hello = strata.encode_frame(b'{"kind":"reply","id":1}', HELLO)
+        hello = strata_bus.encode_frame(b'{"kind":"reply","id":1}', HELLO)
         self.assertEqual((await self.ends(b"\xff" * 8)).code, "too-large")
         self.assertEqual((await self.ends(b"\0\0\0\1")).code, "bad-frame")
         for header in (b"[]", b'{"kind":"call"}', b'{"kind":"call","id":1}', b'{"kind":"reply"}',
                        b'{"kind":"notice"}', b'{"kind":"call","id":1,"to":1}', b'{"kind":"cancel"}'):  # fmt: skip
-            error = await self.ends(hello + strata.encode_frame(header))
+            error = await self.ends(hello + strata_bus.encode_frame(header))
             self.assertEqual(error.code, "bad-header", header)
-        self.assertEqual((await self.ends(strata.encode_frame(b'{"kind":"reply","id":1}', b"[]"))).code, "bad-header")
+        self.assertEqual((await self.ends(strata_bus.encode_frame(b'{"kind":"reply","id":1}', b"[]"))).code, "bad-header")
         self.assertEqual(self.connections, 10)
 
     async def test_refusals_of_hello_have_an_id_or_none(self) -> None:
@@ -268,27 +267,27 @@ class FakeBusTests(unittest.IsolatedAsyncioTestCase):
 
     async def test_overload_is_waited_for_and_shutting_down_is_the_end(self) -> None:
         self.answers = [self.error("overloaded"), self.error("slow-consumer"), self.error("shutting-down", ',"id":1')]
-        await within(strata.Module("Low").run(self.socket))
+        await within(strata_bus.Module("Low").run(self.socket))
         self.assertEqual(self.connections, 3)
 
     async def test_closing_waits_for_a_bus_that_reads_nothing_only_so_long(self) -> None:
-        self.answers, self.reads = [strata.encode_frame(b'{"kind":"reply","id":1}', HELLO)], False
-        tool = strata.Operator(self.socket)
+        self.answers, self.reads = [strata_bus.encode_frame(b'{"kind":"reply","id":1}', HELLO)], False
+        tool = strata_bus.Operator(self.socket)
         await within(tool.connect())
         call = asyncio.create_task(tool.call("Low/much", "x" * (8 << 20)))
         await asyncio.sleep(0)
-        with mock.patch.object(strata, "LAST", 0.01):
+        with mock.patch("strata_bus.connection.LAST", 0.01):
             await within(tool.close())
-        with self.assertRaises(strata.BusError):
+        with self.assertRaises(strata_bus.BusError):
             await call
         self.closed.set()
 
     async def test_kinds_and_members_that_are_not_known_are_passed_over(self) -> None:
         self.answers = [
-            strata.encode_frame(b'{"kind":"reply","id":1,"later":{"a":[]}}', HELLO)
-            + strata.encode_frame(b'{"kind":"later"}') + strata.encode_frame(b'{"kind":"reply","id":77}')
-            + strata.encode_frame(b'{"kind":"credit","id":77,"credit":1}')
-            + strata.encode_frame(b'{"kind":"cancel","id":77}') + self.error("shutting-down"),
+            strata_bus.encode_frame(b'{"kind":"reply","id":1,"later":{"a":[]}}', HELLO)
+            + strata_bus.encode_frame(b'{"kind":"later"}') + strata_bus.encode_frame(b'{"kind":"reply","id":77}')
+            + strata_bus.encode_frame(b'{"kind":"credit","id":77,"credit":1}')
+            + strata_bus.encode_frame(b'{"kind":"cancel","id":77}') + self.error("shutting-down"),
         ]  # fmt: skip
-        await within(strata.Module("Low").run(self.socket))
+        await within(strata_bus.Module("Low").run(self.socket))
         self.assertEqual(self.connections, 1)

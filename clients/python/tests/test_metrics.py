@@ -7,20 +7,22 @@ import subprocess
 import sys
 import threading
 import unittest
-from typing import Any, AsyncIterator, Dict, List
+from collections.abc import AsyncIterator
+from typing import Any
 from unittest import mock
 
-from support import BusCase, PATIENCE, Seen, environment, strata, strata_program, within
+from support import BusCase, PATIENCE, Seen, environment, strata_bus, strata_program, within
+from strata_bus.codec import encode
 
 
 class Told:
     """An answer of `module/metrics`."""
 
-    def __init__(self, answer: Dict[str, Any]) -> None:
-        self.metrics: List[Dict[str, Any]] = answer["metrics"]
+    def __init__(self, answer: dict[str, Any]) -> None:
+        self.metrics: list[dict[str, Any]] = answer["metrics"]
         self.dropped: int = answer["dropped"]
 
-    def metric(self, name: str, /, **labels: str) -> Dict[str, Any]:
+    def metric(self, name: str, /, **labels: str) -> dict[str, Any]:
         """The only one of that name with these labels among its own."""
         found = [
             metric for metric in self.metrics
@@ -32,13 +34,13 @@ class Told:
     def value(self, name: str, /, **labels: str) -> Any:
         return self.metric(name, **labels)["value"]
 
-    def names(self, name: str, label: str) -> List[str]:
+    def names(self, name: str, label: str) -> list[str]:
         return [metric["labels"][label] for metric in self.metrics if metric["name"] == name]
 
 
 class OwnMetricTests(unittest.TestCase):
     def setUp(self) -> None:
-        self.metrics = strata.Metrics()
+        self.metrics = strata_bus.Metrics()
 
     def told(self) -> Told:
         return Told(self.metrics._answer())
@@ -73,11 +75,11 @@ class OwnMetricTests(unittest.TestCase):
     def test_percentiles_are_right_within_seven_percent(self) -> None:
         chance = random.Random(1)
         for magnitude in range(-8, 8):
-            timer = strata.Timer()
+            timer = strata_bus.Timer()
             times = sorted(chance.uniform(1, 10) * 10.0**magnitude for _ in range(500))
             for seconds in times:
                 timer.record(seconds)
-            told = timer._told()
+            told = timer._described()
             self.assertAlmostEqual(told["sum"], sum(times), delta=sum(times) * 1e-3)
             for share, value in told["quantiles"].items():
                 exact = times[math.ceil(float(share) * 500) - 1]
@@ -90,14 +92,14 @@ class OwnMetricTests(unittest.TestCase):
         told = self.told()
         self.assertIsNone(told.value("a"))
         self.assertEqual((told.value("b"), told.value("?")), (2.0**60, -1.5))
-        strata.encode_frame(b"", strata._encode(told.metrics))
+        strata_bus.encode_frame(b"", encode(told.metrics))
         with self.assertRaises(ValueError):
             self.metrics.counter("c").add(-1)
         with self.assertRaises(ValueError):
             self.metrics.counter("")
 
     def test_metrics_have_a_bound_and_the_first_beyond_is_named(self) -> None:
-        with mock.patch.object(strata, "MOST_METRICS", 2), self.assertLogs("strata", "WARNING") as logs:
+        with mock.patch("strata_bus.metrics.MOST_METRICS", 2), self.assertLogs("strata", "WARNING") as logs:
             for number in range(4):
                 self.metrics.counter("saved", number=number).add()
             self.metrics.counter("saved", number=1).add()
@@ -137,18 +139,18 @@ class OwnMetricTests(unittest.TestCase):
 class MeasuredTests(BusCase):
     async def asyncSetUp(self) -> None:
         await super().asyncSetUp()
-        self.low, self.high = strata.Module("Low"), strata.Module("High")
+        self.low, self.high = strata_bus.Module("Low"), strata_bus.Module("High")
         self.low.action("Low/now")(lambda call: call.params)
 
-    async def told(self, module: strata.Module) -> Told:
+    async def told(self, module: strata_bus.Module) -> Told:
         """Asked by the bus, once the module has done what came before."""
-        async with strata.Operator(self.socket) as tool:
+        async with strata_bus.Operator(self.socket) as tool:
             return Told(await within(tool.call("bus/metrics", {"module": module.name})))
 
     async def test_calls_count_at_both_ends(self) -> None:
         @self.low.action("Low/fail")
-        async def fail(call: strata.Call) -> None:
-            raise strata.BusError("Low.no", "no")
+        async def fail(call: strata_bus.Call) -> None:
+            raise strata_bus.BusError("Low.no", "no")
 
         await self.start(self.low)
         await self.start(self.high)
@@ -172,7 +174,7 @@ class MeasuredTests(BusCase):
         go, began = asyncio.Event(), Seen()
 
         @self.low.action("Low/wait")
-        async def wait(call: strata.Call) -> None:
+        async def wait(call: strata_bus.Call) -> None:
             began(1)
             await go.wait()
 
@@ -234,7 +236,7 @@ class MeasuredTests(BusCase):
 
     async def test_streams_and_opens_have_kinds_of_their_own(self) -> None:
         @self.low.action("Low/count")
-        async def count(call: strata.Call) -> AsyncIterator[int]:
+        async def count(call: strata_bus.Call) -> AsyncIterator[int]:
             for number in range(4):
                 yield number
 
@@ -261,8 +263,8 @@ class MeasuredTests(BusCase):
         self.high.observe("news")(seen)
 
         @self.low.observe("said")
-        async def said(notice: strata.Notice) -> None:
-            raise strata.BusError("Low.no", "no")
+        async def said(notice: strata_bus.Notice) -> None:
+            raise strata_bus.BusError("Low.no", "no")
 
         await self.start(self.low)
         await self.start(self.high)
@@ -284,13 +286,13 @@ class MeasuredTests(BusCase):
 
         @self.high.observe("state", keep="latest")
         @self.high.observe("news")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             began(notice.name)
             await go.wait()
 
         await self.start(self.low)
         await self.start(self.high)
-        with mock.patch.object(strata, "MOST_OBSERVERS", 2):
+        with mock.patch("strata_bus.observers.MOST_OBSERVERS", 2):
             for name in ["state"] * 5 + ["news"] * 3:
                 await within(self.low.broadcast_and_count(name))
             await within(self.high.call("bus/ping"))
@@ -318,7 +320,7 @@ class MeasuredTests(BusCase):
         self.high.resumed(lambda: resumed(True))
         await self.start(self.low)
         await self.start(self.high)
-        with mock.patch.object(strata, "MOST_OBSERVERS", 2):
+        with mock.patch("strata_bus.observers.MOST_OBSERVERS", 2):
             call = asyncio.create_task(self.high.call("High/wait"))
             for name in ("news", "state", "state", "news"):
                 await within(self.low.broadcast_and_count(name))
@@ -344,7 +346,8 @@ class MeasuredTests(BusCase):
         self.low.any_action("Any")(self._fails)
         await self.start(self.low)
         tool = await self.tool()
-        with mock.patch.object(strata, "MOST_SERIES", 5), mock.patch.object(strata, "MOST_CODES", 3):
+        measurements = "strata_bus.measurements"
+        with mock.patch(f"{measurements}.MOST_SERIES", 5), mock.patch(f"{measurements}.MOST_CODES", 3):
             for number in range(6):
                 code = f"Low.code{number}"
                 await self.assertRefused(tool.call("Any/same", code), code, "yes")
@@ -360,8 +363,8 @@ class MeasuredTests(BusCase):
         self.assertEqual(sorted(found), [*codes, "other"])
         self.assertEqual(told.value("strata_handled_requests_total", action="same", code="other"), 3)
 
-    async def _fails(self, call: strata.Call) -> None:
-        raise strata.BusError(call.params, "no")
+    async def _fails(self, call: strata_bus.Call) -> None:
+        raise strata_bus.BusError(call.params, "no")
 
     async def test_the_command_line_shows_them(self) -> None:
         self.low.metrics.counter("notes.saved", kind="short").add(3)

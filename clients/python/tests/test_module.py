@@ -1,19 +1,19 @@
 """What a module is beside calls: its life cycle, events, URLs, instances, hello."""
 
 import asyncio
-from typing import Any, List
+from typing import Any
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
 
 
 class ModuleTests(BusCase):
     async def test_the_life_cycle_has_its_order(self) -> None:
-        steps: List[Any] = []
+        steps: list[Any] = []
         started = asyncio.Event()
-        low = strata.Module("Low", level="basic")
+        low = strata_bus.Module("Low", level="basic")
 
         @low.set_up
-        async def set_up(context: strata.Context) -> None:
+        async def set_up(context: strata_bus.Context) -> None:
             await low.call("bus/ping")
             steps.append(("set up", context.app, context.env, context.settings, context.launch_options, context.rank))
 
@@ -34,8 +34,8 @@ class ModuleTests(BusCase):
         await self.start(low)
         await within(started.wait())
         await self.end_broker()
-        assert low._keeper is not None
-        await within(low._keeper)
+        assert low._keeper.task is not None
+        await within(low._keeper.task)
         self.assertEqual(steps, [
             ("set up", "python-tests", "release", {"greeting": "hello"}, {"option": "one"}, 0),
             "initialize", "did start", "tear down",
@@ -43,10 +43,10 @@ class ModuleTests(BusCase):
         await self.assertRefused(low.call("bus/ping"), "unavailable", "no")
 
     async def test_a_step_that_raises_is_a_failed_start(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
 
         @low.set_up
-        async def set_up(context: strata.Context) -> None:
+        async def set_up(context: strata_bus.Context) -> None:
             raise KeyError("disk")
 
         with self.assertLogs("strata", "ERROR"):
@@ -54,11 +54,11 @@ class ModuleTests(BusCase):
         self.assertEqual(error.message, "Low failed in module/setUp: KeyError: 'disk' (failed)")
 
     async def test_set_up_may_not_wait_for_who_is_not_ready(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen = Seen()
 
         @low.set_up
-        async def set_up(context: strata.Context) -> None:
+        async def set_up(context: strata_bus.Context) -> None:
             seen("in set up")
             await go.wait()
 
@@ -66,10 +66,10 @@ class ModuleTests(BusCase):
         low.action("Low/now")(lambda call: 1)
 
         @high.set_up
-        async def ask(context: strata.Context) -> None:
+        async def ask(context: strata_bus.Context) -> None:
             try:
                 await high.call("Low/now")
-            except strata.BusError as error:
+            except strata_bus.BusError as error:
                 seen((error.code, error.ran))
 
         self._connected.append(low)
@@ -80,19 +80,19 @@ class ModuleTests(BusCase):
         go.set()
 
     async def test_handlers_may_end_before_tear_down(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         go, began = asyncio.Event(), asyncio.Event()
-        order: List[str] = []
+        order: list[str] = []
 
         @low.action("Low/work")
-        async def work(call: strata.Call) -> str:
+        async def work(call: strata_bus.Call) -> str:
             began.set()
             await go.wait()
             order.append("worked")
             return "done"
 
         @low.action("Low/background")
-        async def begin(call: strata.Call) -> None:
+        async def begin(call: strata_bus.Call) -> None:
             async def wait() -> None:
                 try:
                     await asyncio.get_running_loop().create_future()
@@ -111,15 +111,15 @@ class ModuleTests(BusCase):
         assert self.broker is not None
         self.broker.terminate()
         self.assertEqual(await within(call), "done")
-        assert low._keeper is not None
-        await within(low._keeper)
+        assert low._keeper.task is not None
+        await within(low._keeper.task)
         self.assertEqual(order, ["background ended", "worked", "torn down"])
 
     async def test_tear_down_is_not_cut_off_by_the_bus(self) -> None:
         (self.folder / "strata.yaml").write_text(self.manifest.replace("Low: {", "Low: {stop: 10ms, "))
         await self.end_broker()
         await self.start_broker()
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         seen = Seen()
 
         @low.tear_down
@@ -131,16 +131,16 @@ class ModuleTests(BusCase):
 
         await self.start(low)
         await self.end_broker()
-        assert low._keeper is not None
-        await within(low._keeper)
+        assert low._keeper.task is not None
+        await within(low._keeper.task)
         self.assertEqual(seen.rest(), ["begins", "ends"])
 
     async def test_events_are_answered(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         low.event("lid.closed")(lambda call: call.params["answer"])
 
         @high.event("lid.closed")
-        async def closed(call: strata.Call) -> None:
+        async def closed(call: strata_bus.Call) -> None:
             self.assertEqual(call.name, "lid.closed")
 
         await self.start(low)
@@ -156,12 +156,12 @@ class ModuleTests(BusCase):
         await self.assertRefused(high.emit("lid.closed", policy="some"), "bad-params", "no")
 
     async def test_urls_are_opened(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         low.action("Item/show")(lambda call: [call.params, call.url, call.sender])
         low.url("item", "/show/:id", to="Item/show")
 
         @low.action("Item/pages")
-        async def pages(call: strata.Call) -> Any:
+        async def pages(call: strata_bus.Call) -> Any:
             yield call.params["from"]
 
         low.url("item", "/pages", to="Item/pages")
@@ -177,23 +177,23 @@ class ModuleTests(BusCase):
 
     async def test_each_user_has_instances_of_its_own(self) -> None:
         class Cart:
-            def __init__(self, call: strata.Call) -> None:
+            def __init__(self, call: strata_bus.Call) -> None:
                 self.user = call.sender
-                self.things: List[str] = []
+                self.things: list[str] = []
 
-        low, middle, high = strata.Module("Low"), strata.Module("Middle"), strata.Module("High")
+        low, middle, high = strata_bus.Module("Low"), strata_bus.Module("Middle"), strata_bus.Module("High")
         released = Seen()
         carts = low.instances("Cart", Cart, released=released, most=2)
 
         @carts.action("add")
-        async def add(cart: Cart, call: strata.Call) -> int:
+        async def add(cart: Cart, call: strata_bus.Call) -> int:
             cart.things.append(call.params)
             return len(cart.things)
 
         carts.action("owner")(lambda cart, call: cart.user)
 
         @carts.action("things")
-        async def things(cart: Cart, call: strata.Call) -> Any:
+        async def things(cart: Cart, call: strata_bus.Call) -> Any:
             for thing in cart.things:
                 yield thing
 
@@ -223,7 +223,7 @@ class ModuleTests(BusCase):
         self.assertEqual(await plain.call("plain"), "plain")
 
     async def test_hello_says_what_is_offered(self) -> None:
-        module = strata.Module("Shop", level="topout")
+        module = strata_bus.Module("Shop", level="topout")
         module.action("ShopRouter/buy", auth=True)(print)
         module.action("Shop/list")(print)
         module.any_action("Proxy")(print)
@@ -248,7 +248,7 @@ class ModuleTests(BusCase):
         })  # fmt: skip
 
     async def test_mistakes_of_the_programmer_are_raised_at_once(self) -> None:
-        module = strata.Module("Shop")
+        module = strata_bus.Module("Shop")
         module.action("Shop/buy")(print)
         module.event("e")(print)
         module.set_up(print)
@@ -265,10 +265,10 @@ class AuthTests(BusCase):
     manifest = BusCase.manifest.replace("Low: {", "Low: {trusted: true, provides: [Guard], ") + "authorizer: Guard\n"
 
     async def test_the_authorizer_is_asked(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
 
         @low.action("Guard/authorize")
-        def authorize(call: strata.Call) -> Any:
+        def authorize(call: strata_bus.Call) -> Any:
             assert call.meta is not None
             self.assertEqual((call.sender, call.meta["to"], call.meta["from"]), ("bus", "Shop/buy", "High"))
             return {"allow": call.params == "please", "reason": "say please"}

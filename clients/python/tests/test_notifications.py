@@ -1,14 +1,14 @@
 """Broadcasts and reports: the level rule, objects, what a slow observer gets."""
 
 import asyncio
-from typing import Any, List
+from typing import Any
 from unittest import mock
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
 
 HALTING = """
-import sys, strata
-module = strata.Module("High")
+import sys, strata_bus
+module = strata_bus.Module("High")
 @module.observe("state", keep="latest")
 def observe(notice):
     if notice.params[0] == 0:
@@ -21,9 +21,9 @@ module.main()
 class NotificationTests(BusCase):
     async def observer(self, name: str, *observations: str, **options: Any) -> Seen:
         """A module that observes: what it saw, as (name, params, missed)."""
-        module, seen = strata.Module(name), Seen()
+        module, seen = strata_bus.Module(name), Seen()
 
-        def see(notice: strata.Notice) -> None:
+        def see(notice: strata_bus.Notice) -> None:
             seen((notice.name, notice.params, notice.missed, notice.sender, notice.level, notice.via, notice.object))
 
         for observation in observations:
@@ -36,7 +36,7 @@ class NotificationTests(BusCase):
         low = await self.observer("Low", "news")
         middle = await self.observer("Middle", "news")
         high = await self.observer("High", "news")
-        sender: strata.Module = getattr(self, "Middle")
+        sender: strata_bus.Module = getattr(self, "Middle")
         self.assertEqual(await sender.broadcast_and_count("news", {"a": 1}), 1)
         sender.broadcast("news", 2, object="x")
         self.assertEqual(await high.next(), ("news", {"a": 1}, 0, "Middle", "middle", "broadcast", None))
@@ -45,7 +45,7 @@ class NotificationTests(BusCase):
         self.assertEqual((low.rest(), middle.rest()), ([], []))
 
     async def test_observations_begin_and_end_at_run_time(self) -> None:
-        low, high = await self.start(strata.Module("Low")), await self.start(strata.Module("High"))
+        low, high = await self.start(strata_bus.Module("Low")), await self.start(strata_bus.Module("High"))
         seen = Seen()
         self.assertEqual(await low.broadcast_and_count("item", 0, object="7"), 0)
         observing = asyncio.create_task(high.observe_now("item", lambda notice: seen(notice.params), object="7"))
@@ -58,7 +58,7 @@ class NotificationTests(BusCase):
         lost = high._connection
         assert lost is not None
         self.assertEqual(high.describe()["observes"], [{"name": "item", "object": "7"}])
-        lost.fail(strata.BusError("closed", "a test"))
+        lost.fail(strata_bus.BusError("closed", "a test"))
         while high._connection in (lost, None):
             await asyncio.sleep(0.001)
         self.assertEqual(await low.broadcast_and_count("item", 2, object="7"), 1)
@@ -75,18 +75,18 @@ class NotificationTests(BusCase):
             await high.observe_now("item", print, keep="some")
 
     async def test_one_that_ends_while_hello_is_on_its_way_has_ended(self) -> None:
-        low, high = await self.start(strata.Module("Low")), await self.start(strata.Module("High"))
+        low, high = await self.start(strata_bus.Module("Low")), await self.start(strata_bus.Module("High"))
         observation = await high.observe_now("item", print)
-        ending: List["asyncio.Task[None]"] = []
+        ending: list[asyncio.Task[None]] = []
 
-        def hello() -> Any:
+        def hello(token: str | None) -> Any:
             ending.append(asyncio.create_task(observation.end()))
-            return strata.Module._hello(high)
+            return high._hello(token)
 
         lost = high._connection
         assert lost is not None
-        with mock.patch.object(high, "_hello", hello):
-            lost.fail(strata.BusError("closed", "a test"))
+        with mock.patch.object(high._keeper, "_hello", hello):
+            lost.fail(strata_bus.BusError("closed", "a test"))
             while high._connection in (lost, None):
                 await asyncio.sleep(0.001)
         await within(ending[0])
@@ -94,7 +94,7 @@ class NotificationTests(BusCase):
         self.assertEqual(await low.broadcast_and_count("item"), 0)
 
     async def test_notices_right_behind_the_answer_of_observe_are_taken(self) -> None:
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         seen = Seen()
         connection = high._connection
         assert connection is not None
@@ -102,14 +102,14 @@ class NotificationTests(BusCase):
         while not connection.hooks:
             await asyncio.sleep(0)
         [number] = connection.hooks
-        reply = strata.encode_frame(b'{"kind":"reply","id":%d}' % number, b'{"subscription":99}')
-        notice = strata.encode_frame(b'{"kind":"notice","name":"item","via":"broadcast","subscription":99}', b"1")
+        reply = strata_bus.encode_frame(b'{"kind":"reply","id":%d}' % number, b'{"subscription":99}')
+        notice = strata_bus.encode_frame(b'{"kind":"notice","name":"item","via":"broadcast","subscription":99}', b"1")
         connection.received(reply + notice)
         await within(observing)
         self.assertEqual(await seen.next(), 1)
 
     async def test_one_that_gives_up_observing_gets_nothing(self) -> None:
-        low, high = await self.start(strata.Module("Low")), await self.start(strata.Module("High"))
+        low, high = await self.start(strata_bus.Module("Low")), await self.start(strata_bus.Module("High"))
         seen = Seen()
         connection = high._connection
         assert connection is not None
@@ -136,29 +136,29 @@ class NotificationTests(BusCase):
 
     async def test_objects_filter(self) -> None:
         seen = await self.observer("High", "item", object="7")
-        low = await self.start(strata.Module("Low"))
+        low = await self.start(strata_bus.Module("Low"))
         self.assertEqual(await low.broadcast_and_count("item", 1), 0)
         self.assertEqual(await low.broadcast_and_count("item", 2, object="8"), 0)
         self.assertEqual(await low.broadcast_and_count("item", 3, object="7"), 1)
         self.assertEqual((await seen.next())[1], 3)
 
     async def test_reports_go_up_the_table_and_wait_for_their_observers(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         go = asyncio.Event()
         seen = Seen()
 
         @low.observe("done")
-        async def first(notice: strata.Notice) -> None:
+        async def first(notice: strata_bus.Notice) -> None:
             seen((notice.params, notice.via, notice.sender))
             await go.wait()
 
         @low.observe("done")
-        def second(notice: strata.Notice) -> None:
+        def second(notice: strata_bus.Notice) -> None:
             pass
 
         @low.observe("bad")
-        async def third(notice: strata.Notice) -> None:
-            raise strata.BusError("Low.refused", "no")
+        async def third(notice: strata_bus.Notice) -> None:
+            raise strata_bus.BusError("Low.refused", "no")
 
         await self.start(low)
         await self.start(high)
@@ -174,11 +174,11 @@ class NotificationTests(BusCase):
         await self.assertRefused(low.report("done", to="Nobody"), "unknown-module", "no")
 
     async def test_what_an_observer_of_a_report_asks_for_ends_with_it(self) -> None:
-        low, middle, high = strata.Module("Low"), strata.Module("Middle"), strata.Module("High")
+        low, middle, high = strata_bus.Module("Low"), strata_bus.Module("Middle"), strata_bus.Module("High")
         seen = Seen()
 
         @middle.action("Middle/hang")
-        async def hang(call: strata.Call) -> None:
+        async def hang(call: strata_bus.Call) -> None:
             seen((call.trace, call.deadline))
             try:
                 await asyncio.get_running_loop().create_future()
@@ -186,7 +186,7 @@ class NotificationTests(BusCase):
                 seen("ended")
 
         @low.observe("done")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             await low.call("Middle/hang")
 
         for module in (low, middle, high):
@@ -199,11 +199,11 @@ class NotificationTests(BusCase):
         self.assertEqual(await seen.next(), "ended")
 
     async def test_one_that_keeps_the_latest_is_told_what_it_missed(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen, go = Seen(), asyncio.Semaphore(0)
 
         @high.observe("state", keep="latest")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             seen((notice.params, notice.missed))
             await go.acquire()
 
@@ -221,10 +221,10 @@ class NotificationTests(BusCase):
         go.release()
 
     async def test_what_waits_is_not_observed_after_the_end(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen, go = Seen(), asyncio.Event()
 
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             seen(notice.params)
             await go.wait()
 
@@ -242,7 +242,7 @@ class NotificationTests(BusCase):
         self.assertEqual(high.metrics.gauge("strata_open_handled_notices").value, 0)
 
     async def test_what_the_broker_replaced_is_told_too(self) -> None:
-        low = await self.start(strata.Module("Low"))
+        low = await self.start(strata_bus.Module("Low"))
         process = self.process(HALTING)
         assert process.stdin is not None and process.stdout is not None
         await self.until("High", "ready")
@@ -259,11 +259,11 @@ class NotificationTests(BusCase):
         self.assertEqual(counted, 200)
 
     async def test_observers_have_a_bound_and_the_rest_waits_in_order(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen, go, at_work = Seen(), asyncio.Event(), [0, 0]
 
         @high.observe("news")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             at_work[0] += 1
             at_work[1] = max(at_work)
             await go.wait()
@@ -272,7 +272,7 @@ class NotificationTests(BusCase):
 
         await self.start(low)
         await self.start(high)
-        with mock.patch.object(strata, "MOST_OBSERVERS", 3):
+        with mock.patch("strata_bus.observers.MOST_OBSERVERS", 3):
             for number in range(10):
                 low.broadcast("news", number)
             await low.call("bus/ping")
@@ -282,11 +282,11 @@ class NotificationTests(BusCase):
         self.assertEqual(at_work, [0, 3])
 
     async def test_an_observer_that_raises_stops_nothing(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         seen = Seen()
 
         @high.observe("news")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             seen(notice.params)
             raise RuntimeError("no")
 
@@ -299,14 +299,14 @@ class NotificationTests(BusCase):
             await high.call("bus/ping")
 
     async def test_a_broadcast_that_is_refused_is_a_remark(self) -> None:
-        low = await self.start(strata.Module("Low"))
-        with self.assertRaises(strata.BusError) as raised:
+        low = await self.start(strata_bus.Module("Low"))
+        with self.assertRaises(strata_bus.BusError) as raised:
             low.broadcast("x" * 257)
         self.assertEqual(raised.exception.code, "bad-params")
         connection = low._connection
         assert connection is not None
         with self.assertLogs("strata", "WARNING"):
-            connection.send(strata.encode_frame(b'{"kind":"nonsense"}'))
+            connection.send(strata_bus.encode_frame(b'{"kind":"nonsense"}'))
             await low.call("bus/ping")
         self.assertIs(low._connection, connection)
 
@@ -315,7 +315,7 @@ class SlowObserverTests(BusCase):
     manifest = BusCase.manifest + "limits: {queue: 64KiB}\n"
 
     async def test_one_that_the_bus_ended_as_slow_comes_back(self) -> None:
-        low = await self.start(strata.Module("Low"))
+        low = await self.start(strata_bus.Module("Low"))
         process = self.process(HALTING.replace(', keep="latest"', "").replace(
             "module.main()", 'module.resumed(lambda: print("resumed"))\nmodule.main()'))
         assert process.stdin is not None and process.stdout is not None
@@ -334,29 +334,29 @@ class SlowObserverTests(BusCase):
             self.assertTrue(line, "the module has ended")
 
     async def test_own_observers_that_fall_behind_cost_the_connection_and_it_comes_back(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         resumed, held = Seen(), asyncio.Event()
 
         @high.observe("news")
-        async def observe(notice: strata.Notice) -> None:
+        async def observe(notice: strata_bus.Notice) -> None:
             await held.wait()
 
         high.resumed(lambda: resumed(True))
         await self.start(low)
         await self.start(high)
-        with mock.patch.object(strata, "MOST_OBSERVERS", 1):
+        with mock.patch("strata_bus.observers.MOST_OBSERVERS", 1):
             for _ in range(10):
                 await low.broadcast_and_count("news", "x" * 10_000)
             self.assertTrue(await resumed.next())
         self.assertEqual(await high.call("bus/ping"), {})
 
     async def test_a_full_queue_refuses_broadcasts(self) -> None:
-        low = await self.start(strata.Module("Low"))
-        codes: List[str] = []
+        low = await self.start(strata_bus.Module("Low"))
+        codes: list[str] = []
         try:
             for _ in range(1_000):
                 low.broadcast("news", "x" * 60_000)
-        except strata.BusError as error:
+        except strata_bus.BusError as error:
             codes.append(error.code)
         self.assertEqual(codes, ["overloaded"])
         await within(low.call("bus/ping"))

@@ -2,12 +2,12 @@
 
 import asyncio
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
 
 
 class OperatorTests(BusCase):
     async def test_it_calls_opens_and_emits(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         low.action("Low/who")(lambda call: [call.sender, call.params])
         low.url("low", "/who/:x", to="Low/who")
         low.event("lid.closed")(lambda call: call.params)
@@ -22,7 +22,7 @@ class OperatorTests(BusCase):
         self.assertEqual(await tool.report("unheard", to="Low"), 0)
 
     async def test_it_notifies_as_from_a_level(self) -> None:
-        middle, high = strata.Module("Middle"), strata.Module("High")
+        middle, high = strata_bus.Module("Middle"), strata_bus.Module("High")
         seen = Seen()
         for module in (middle, high):
             module.observe("news")(lambda notice, name=module.name: seen((name, notice.sender, notice.level)))
@@ -45,7 +45,7 @@ class OperatorTests(BusCase):
                 state = await within(states.__anext__())
                 first[state["module"]] = state["state"]
             self.assertEqual(first, {"Low": "absent", "Middle": "absent", "High": "absent"})
-            low = await self.start(strata.Module("Low"))
+            low = await self.start(strata_bus.Module("Low"))
             seen = []
             while "ready" not in seen:
                 state = await within(states.__anext__())
@@ -57,7 +57,7 @@ class OperatorTests(BusCase):
                 state = await within(states.__anext__())
 
     async def test_it_monitors(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         low.action("Low/add")(lambda call: sum(call.params))
         await self.start(low)
         tool, other = await self.tool(), await self.tool()
@@ -74,11 +74,11 @@ class OperatorTests(BusCase):
         await self.assertRefused(low.stream("bus/monitor", {}).__anext__(), "forbidden", "no")
 
     async def test_its_requests_die_with_its_connection(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         seen = Seen()
 
         @low.action("Low/hang")
-        async def hang(call: strata.Call) -> None:
+        async def hang(call: strata_bus.Call) -> None:
             seen(True)
             await asyncio.get_running_loop().create_future()
 
@@ -89,4 +89,4 @@ class OperatorTests(BusCase):
         self.kill_broker()
         await self.assertRefused(call, "died", "maybe")
         await self.assertRefused(tool.call("bus/ping"), "unavailable", "no")
-        await self.assertRefused(strata.Operator(self.socket).connect(), "unavailable", "no")
+        await self.assertRefused(strata_bus.Operator(self.socket).connect(), "unavailable", "no")

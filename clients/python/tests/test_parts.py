@@ -2,9 +2,10 @@
 
 import json
 import unittest
-from typing import Any, Dict, List
+from typing import Any
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
+from strata_bus.hello import count_values, divided
 
 
 def long(number: int) -> str:
@@ -18,11 +19,11 @@ def path(number: int) -> str:
 class DivisionTests(unittest.TestCase):
     def test_what_fits_is_one_part(self) -> None:
         whole = {"protocol": 1, "module": "Low", "interfaces": {"Low": {"actions": {"now": {}}}}}
-        self.assertEqual(strata._divided(whole), [whole])
+        self.assertEqual(divided(whole), [whole])
 
     def test_each_part_keeps_the_buses_bounds_and_nothing_is_lost(self) -> None:
         actions = {f"a{number}": {} if number % 2 else {"auth": True} for number in range(9000)}
-        whole: Dict[str, Any] = {
+        whole: dict[str, Any] = {
             "protocol": 1, "module": "Low", "interfaces": {"One": {"instances": "single", "actions": actions},
             "Two": {"instances": "multiple"}},
             "urls": [{"host": "h", "path": "/" + path(number), "to": "One/a0"} for number in range(30)],
@@ -30,11 +31,11 @@ class DivisionTests(unittest.TestCase):
             "reports": {"M": [f"r{number}" for number in range(5000)], "N": ["n"]}, "events": ["e"],
             "token": "t", "resumed": True,
         }  # fmt: skip
-        parts = strata._divided(whole)
-        joined: Dict[str, Any] = {}
+        parts = divided(whole)
+        joined: dict[str, Any] = {}
         for part in parts:
             self.assertLessEqual(len(json.dumps(part, separators=(",", ":"))), 64 << 10)
-            self.assertLessEqual(strata._values(part), 4096)
+            self.assertLessEqual(count_values(part), 4096)
             for name, value in part.items():
                 if name == "interfaces":
                     for interface, row in value.items():
@@ -58,7 +59,7 @@ class DivisionTests(unittest.TestCase):
 
 class LargeOfferTests(BusCase):
     async def test_it_is_there_on_each_connection(self) -> None:
-        low = strata.Module("Low")
+        low = strata_bus.Module("Low")
         seen = Seen()
         for number in range(5000):
             low.action(f"Large/{long(number)}")(lambda call, number=number: number)
@@ -66,9 +67,9 @@ class LargeOfferTests(BusCase):
             low.url("large", "/" + path(number), to=f"Large/{long(number)}")
         for number in range(1000):
             low.observe(f"n{number}")(lambda notice: seen(notice.name))
-        self.assertGreater(len(strata._divided(low.describe())), 8)
+        self.assertGreater(len(divided(low.describe())), 8)
         await self.start(low)
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         for resumed in (False, True):
             self.assertEqual(await within(high.call(f"Large/{long(4999)}")), 4999)
             self.assertEqual(await within(high.open(f"tests://large/{path(99)}")), 99)
@@ -77,18 +78,18 @@ class LargeOfferTests(BusCase):
                 self.assertEqual(await seen.next(), name)
             if not resumed:
                 assert low._connection is not None
-                low._connection.fail(strata.BusError("closed", "lost", ran="maybe"))
+                low._connection.fail(strata_bus.BusError("closed", "lost", ran="maybe"))
                 await within(low.call("bus/ping"))
 
     async def test_what_is_registered_later_comes_and_goes_whole(self) -> None:
-        low, high = strata.Module("Low"), strata.Module("High")
+        low, high = strata_bus.Module("Low"), strata_bus.Module("High")
         high.action("High/own")(lambda call: None)
         high.url("taken", "/", to="High/own")
         await self.start(low)
         await self.start(high)
 
-        def large(*urls: List[str]) -> strata.Offer:
-            offer = strata.Offer()
+        def large(*urls: list[str]) -> strata_bus.Offer:
+            offer = strata_bus.Offer()
             for number in range(3000):
                 offer.action(f"Late/{long(number)}")(lambda call: 7)
             for host, place in urls:

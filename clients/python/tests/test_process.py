@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 
-from support import BusCase, PATIENCE, environment, strata, strata_program, within
+from support import BusCase, PATIENCE, environment, strata_bus, strata_program, within
 
 SCRIPT = """
-import strata
-module = strata.Module("Low")
+import strata_bus
+module = strata_bus.Module("Low")
 
 @module.action("Low/add")
 async def add(call):
@@ -21,7 +21,7 @@ async def add(call):
 @module.set_up
 def set_up(context):
     if context.arguments == ["fail"]:
-        raise strata.BusError("Low.no-disk", "there is no disk")
+        raise strata_bus.BusError("Low.no-disk", "there is no disk")
 
 @module.did_start
 def did_start():
@@ -36,8 +36,8 @@ module.main()
 
 
 STREAMING = """
-import asyncio, os, strata
-module = strata.Module("Low")
+import asyncio, os, strata_bus
+module = strata_bus.Module("Low")
 retired = asyncio.Event()
 
 @module.action("Low/ticks")
@@ -45,13 +45,13 @@ async def ticks(call):
     while not retired.is_set():
         yield os.getpid()
         await asyncio.sleep(0.001)
-    raise strata.BusError("replaced", "this process ends: ask again")
+    raise strata_bus.BusError("replaced", "this process ends: ask again")
 
 @module.action("Low/count")
 async def count(call):
     yield 0
     await retired.wait()
-    yield strata.Last("retired")
+    yield strata_bus.Last("retired")
 
 @module.retiring
 async def retiring():
@@ -62,7 +62,7 @@ module.main()
 
 
 class ProcessTests(BusCase):
-    async def line(self, process: "subprocess.Popen[str]") -> str:
+    async def line(self, process: subprocess.Popen[str]) -> str:
         assert process.stdout is not None
         return (await within(asyncio.to_thread(process.stdout.readline))).strip()
 
@@ -134,7 +134,7 @@ class LaunchedTests(BusCase):
         (self.folder / "strata.yaml").write_text(
             f"app: launched\nmodules:\n  Low: {{run: [my module.py, x], provides: [Low], {row}}}\n")
 
-    async def up(self) -> "subprocess.Popen[str]":
+    async def up(self) -> subprocess.Popen[str]:
         """Starts it, and waits for the module."""
         up = subprocess.Popen(
             [strata_program(), "up", str(self.folder / "strata.yaml"), "--socket", self.socket], env=environment(),
@@ -145,7 +145,7 @@ class LaunchedTests(BusCase):
             try:
                 await self.until("Low", "ready")
                 return up
-            except strata.BusError:
+            except strata_bus.BusError:
                 self.assertIsNone(up.poll())
                 await asyncio.sleep(0.005)
 
@@ -164,7 +164,7 @@ class LaunchedTests(BusCase):
             try:
                 self.assertEqual(await within(tool.call("Low/add", [2, 3])), 5)
                 break
-            except strata.BusError as error:
+            except strata_bus.BusError as error:
                 self.assertEqual(error.code, "died")
         await within(tool.close())
         up.send_signal(signal.SIGINT)
@@ -182,7 +182,7 @@ class LaunchedTests(BusCase):
             await within(count.__anext__())
             await within(tool.call("launcher/restart", {"module": "Low"}))
             # Neither waits for the end of `stop`.
-            with self.assertRaises(strata.BusError) as raised:
+            with self.assertRaises(strata_bus.BusError) as raised:
                 await within(self.rest(ticks))
             self.assertEqual((raised.exception.code, raised.exception.ran), ("replaced", "yes"))
             await within(self.rest(count))
@@ -194,6 +194,6 @@ class LaunchedTests(BusCase):
         output = up.communicate(timeout=PATIENCE)[0]
         self.assertEqual(up.returncode, 0, output)
 
-    async def rest(self, stream: strata.Stream) -> None:
+    async def rest(self, stream: strata_bus.Stream) -> None:
         async for _ in stream:
             pass

@@ -3,14 +3,13 @@
 import ast
 import re
 import unittest
-from typing import List
 
 from support import CLIENT, BusCase, within
 
 PAGE = (CLIENT / "README.md").read_text()
 
 
-def samples(language: str) -> List[str]:
+def samples(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -36,5 +35,3 @@ class SampleTests(unittest.TestCase):
         self.assertGreater(len(found), 8)
         for sample in found:
             compile(sample, "README.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-
-

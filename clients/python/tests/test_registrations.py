@@ -2,15 +2,16 @@
 
 import asyncio
 import json
-from typing import Any, Dict, List
+from typing import Any
 from unittest import mock
 
-from support import BusCase, Seen, background_ended, strata, within
+from support import BusCase, Seen, background_ended, strata_bus, within
+from strata_bus.connection import Connection
 
 
-def shuffling(answer: Any = "shuffled") -> strata.Offer:
+def shuffling(answer: Any = "shuffled") -> strata_bus.Offer:
     """An action and a URL."""
-    offer = strata.Offer()
+    offer = strata_bus.Offer()
     offer.action("Player/shuffle")(lambda call: answer)
     offer.url("player", "/shuffle/:how", to="Player/shuffle")
     return offer
@@ -19,13 +20,13 @@ def shuffling(answer: Any = "shuffled") -> strata.Offer:
 class RegistrationTests(BusCase):
     async def asyncSetUp(self) -> None:
         await super().asyncSetUp()
-        self.low = strata.Module("Low")
+        self.low = strata_bus.Module("Low")
         self.low.action("Low/now")(lambda call: "own")
         self.low.url("low", "/now/:which", to="Low/now")
 
-    async def provided(self) -> Dict[str, Any]:
+    async def provided(self) -> dict[str, Any]:
         """What the bus says that Low provides."""
-        async with strata.Operator(self.socket) as tool:
+        async with strata_bus.Operator(self.socket) as tool:
             rows = (await within(tool.call("bus/interfaces")))["interfaces"]
             return {row["name"]: row for row in rows if row["module"] == "Low"}
 
@@ -46,7 +47,7 @@ class RegistrationTests(BusCase):
     async def test_actions_join_and_replace_until_the_end(self) -> None:
         await self.start(self.low)
         tool = await self.tool()
-        offer = strata.Offer()
+        offer = strata_bus.Offer()
         offer.action("Low/now")(lambda call: call.params)
         offer.action("Low/later")(lambda call: "later")
         offer.url("low", "/now/:that", to="Low/later")
@@ -64,7 +65,7 @@ class RegistrationTests(BusCase):
         self.low.resumed(lambda: resumed(True))
         await self.start(self.low)
         kept = await within(self.low.register(shuffling()))
-        ended = strata.Offer()
+        ended = strata_bus.Offer()
         ended.action("Ended/now")(lambda call: 1)
         registration = await within(self.low.register(ended))
         self.kill_broker()
@@ -83,15 +84,15 @@ class RegistrationTests(BusCase):
     async def test_one_that_ends_while_hello_is_on_its_way_is_taken_back(self) -> None:
         await self.start(self.low)
         registration = await within(self.low.register(shuffling()))
-        ending: List["asyncio.Task[None]"] = []
-        made = strata._Connection.connection_made
+        ending: list[asyncio.Task[None]] = []
+        made = Connection.connection_made
 
-        def says_hello(connection: strata._Connection, transport: asyncio.BaseTransport) -> None:
+        def says_hello(connection: Connection, transport: asyncio.BaseTransport) -> None:
             made(connection, transport)
             if connection.bus is self.low:
                 ending.append(asyncio.create_task(registration.end()))
 
-        with mock.patch.object(strata._Connection, "connection_made", says_hello):
+        with mock.patch.object(Connection, "connection_made", says_hello):
             self.kill_broker()
             await self.start_broker()
             await self.until("Low", "ready")
@@ -101,21 +102,21 @@ class RegistrationTests(BusCase):
         self.assertEqual(list(await self.provided()), ["Low"])
 
     async def test_the_bus_takes_all_of_it_or_nothing(self) -> None:
-        middle = strata.Module("Middle")
+        middle = strata_bus.Module("Middle")
         middle.action("Taken/now")(lambda call: "Middle's")
         await self.start(middle)
         await self.start(self.low)
         offer = shuffling()
         offer.action("Taken/now")(lambda call: "Low's")
         await self.assertRefused(self.low.register(offer), "name-taken", "no")
-        self.assertEqual((list(await self.provided()), self.low._registered), (["Low"], []))
+        self.assertEqual((list(await self.provided()), self.low._registrations._registered), (["Low"], []))
         self.assertEqual(await within(self.low.call("Taken/now")), "Middle's")
         await within(self.low.register(shuffling()))
         self.assertEqual(list(await self.provided()), ["Low", "Player"])
 
     async def test_instances_and_any_action_do_not_join(self) -> None:
         await self.start(self.low)
-        each, every = strata.Offer(), strata.Offer()
+        each, every = strata_bus.Offer(), strata_bus.Offer()
         each.instances("Low", lambda call: [])
         every.any_action("Low")(lambda call: None)
         for offer in (each, every):
@@ -125,16 +126,16 @@ class RegistrationTests(BusCase):
     async def test_instances_end_with_it(self) -> None:
         gone = Seen()
         await self.start(self.low)
-        offer = strata.Offer()
+        offer = strata_bus.Offer()
         carts = offer.instances("Cart", lambda call: [], released=gone)
 
         @carts.action("add")
-        def add(cart: List[Any], call: strata.Call) -> int:
+        def add(cart: list[Any], call: strata_bus.Call) -> int:
             cart.append(call.params)
             return len(cart)
 
         registration = await within(self.low.register(offer))
-        high = await self.start(strata.Module("High"))
+        high = await self.start(strata_bus.Module("High"))
         cart = await within(high.create("Cart"))
         self.assertEqual(await within(cart.call("add", "hat")), 1)
         await within(registration.end())
@@ -143,7 +144,7 @@ class RegistrationTests(BusCase):
 
     async def test_a_url_keeps_what_it_leads_to(self) -> None:
         await self.start(self.low)
-        offer, url = strata.Offer(), strata.Offer()
+        offer, url = strata_bus.Offer(), strata_bus.Offer()
         offer.action("Player/play")(lambda call: "plays")
         url.url("player", "/play", to="Player/play")
         first = await within(self.low.register(offer))
@@ -157,17 +158,17 @@ class RegistrationTests(BusCase):
     async def test_one_whose_task_is_cancelled_is_taken_back(self) -> None:
         await self.start(self.low)
         task = asyncio.create_task(self.low.register(shuffling()))
-        while not self.low._registered:
+        while not self.low._registrations._registered:
             await asyncio.sleep(0)
         task.cancel()
         with self.assertRaises(asyncio.CancelledError):
             await within(task)
         await background_ended(self.low)
-        self.assertEqual((list(await self.provided()), self.low._registered), (["Low"], []))
+        self.assertEqual((list(await self.provided()), self.low._registrations._registered), (["Low"], []))
 
     async def test_registrations_have_a_bound(self) -> None:
         await self.start(self.low)
-        with mock.patch.object(strata, "MOST_REGISTRATIONS", 2):
+        with mock.patch("strata_bus.registrations.MOST_REGISTRATIONS", 2):
             first = await within(self.low.register(shuffling(1)))
             await within(self.low.register(shuffling(2)))
             await self.assertRefused(self.low.register(shuffling(3)), "overloaded", "no")

@@ -7,10 +7,12 @@ import pathlib
 import stat
 import time
 import unittest
-from typing import Any, Dict, List, Optional
+from typing import Any
 from unittest import mock
 
-from support import BusCase, PATIENCE, Seen, background_ended, strata, within
+from support import BusCase, PATIENCE, Seen, background_ended, strata_bus, within
+from strata_bus import limits
+from strata_bus.spans import Tracer, span_files
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = "00f067aa0ba902b7"
@@ -31,13 +33,13 @@ class Line:
         self.module: str = self.resource["service.name"]
 
     @staticmethod
-    def _read(attributes: List[Dict[str, Any]]) -> Dict[str, str]:
+    def _read(attributes: list[dict[str, Any]]) -> dict[str, str]:
         return {attribute["key"]: next(iter(attribute["value"].values())) for attribute in attributes}
 
 
-def lines(path: pathlib.Path) -> List[Line]:
+def lines(path: pathlib.Path) -> list[Line]:
     """What was written by now."""
-    file = strata._span_files.get(str(path))
+    file = span_files.get(str(path))
     if file is not None:
         file.flush(PATIENCE)
         assert not file._spans
@@ -51,14 +53,14 @@ class SpanTests(BusCase):
         patch = mock.patch.dict(os.environ, STRATA_SPANS=str(self.path))
         patch.start()
         self.addCleanup(patch.stop)
-        self.low, self.high = strata.Module("Low"), strata.Module("High")
+        self.low, self.high = strata_bus.Module("Low"), strata_bus.Module("High")
         self.traces = Seen()
 
     async def both(self) -> None:
         await self.start(self.low)
         await self.start(self.high)
 
-    def spans(self, name: str) -> List[Line]:
+    def spans(self, name: str) -> list[Line]:
         return [line for line in lines(self.path) if line.name == name]
 
     def span(self, name: str, kind: int) -> Line:
@@ -96,7 +98,7 @@ class SpanTests(BusCase):
         self.low.url("low", "/now/:which", to="Low/now")
 
         @self.high.action("High/ask")
-        async def ask(call: strata.Call) -> None:
+        async def ask(call: strata_bus.Call) -> None:
             await self.high.call("Low/now")
             await self.high.open("tests://low/now/x?secret=1#more")
             self.high.broadcast("news")
@@ -125,7 +127,7 @@ class SpanTests(BusCase):
         await within(self.high.report("said", to="Low"))
         await within(self.high.emit("lid.closed"))
 
-        def notified(name: str, operation: str, kind: str) -> Dict[str, str]:
+        def notified(name: str, operation: str, kind: str) -> dict[str, str]:
             return {"messaging.system": "strata", "messaging.destination.name": name,
                     "messaging.operation.type": operation, "messaging.operation.name": kind}  # fmt: skip
 
@@ -146,12 +148,12 @@ class SpanTests(BusCase):
 
     async def test_streams_and_what_fails_have_their_codes(self) -> None:
         @self.low.action("Low/count")
-        async def count(call: strata.Call) -> Any:
+        async def count(call: strata_bus.Call) -> Any:
             yield 1
-            raise strata.BusError("Low.no", "a secret")
+            raise strata_bus.BusError("Low.no", "a secret")
 
         await self.both()
-        with self.assertRaises(strata.BusError):
+        with self.assertRaises(strata_bus.BusError):
             async for _ in self.high.stream("Low/count"):
                 pass
         made, handled = self.span("Low/count", 3), self.span("Low/count", 2)
@@ -165,7 +167,7 @@ class SpanTests(BusCase):
         self.low.action("Low/now")(lambda call: self.traces(call.trace))
 
         @self.high.action("High/ask")
-        async def ask(call: strata.Call) -> None:
+        async def ask(call: strata_bus.Call) -> None:
             await self.high.call("Low/now")
 
         await self.both()
@@ -180,7 +182,7 @@ class SpanTests(BusCase):
     async def test_steps_have_spans_and_what_the_client_asks_for_itself_has_none(self) -> None:
         await self.both()
         async with await within(self.low.observe_now("news", lambda notice: None)):
-            async with strata.Operator(self.socket) as tool:
+            async with strata_bus.Operator(self.socket) as tool:
                 await within(tool.call("bus/metrics", {"module": "Low"}))
         names = {line.name for line in lines(self.path)}
         self.assertEqual(names, {"module/setUp", "module/initialize", "module/didStart"})
@@ -194,7 +196,7 @@ class SpanTests(BusCase):
 
     async def test_what_waits_at_the_end_of_the_process_is_written(self) -> None:
         process = self.process(
-            "import strata\nmodule = strata.Module('Low')\n"
+            "import strata_bus\nmodule = strata_bus.Module('Low')\n"
             "@module.tear_down\nasync def tear_down() -> None:\n"
             "    for _ in range(1_000):\n        module.broadcast('news')\nmodule.main()\n",
             STRATA_SPANS=str(self.path))
@@ -209,10 +211,10 @@ class SpanFileTests(unittest.TestCase):
         self.read, self.write = os.pipe()
         self.addCleanup(os.close, self.read)
         self.addCleanup(os.close, self.write)
-        self.tracer = strata._Tracer(f"/proc/self/fd/{self.write}", "Low")
-        self.addCleanup(strata._span_files.pop, f"/proc/self/fd/{self.write}")
+        self.tracer = Tracer(f"/proc/self/fd/{self.write}", "Low")
+        self.addCleanup(span_files.pop, f"/proc/self/fd/{self.write}")
 
-    def end(self, name: str = "Low/now", trace: Optional[str] = None) -> None:
+    def end(self, name: str = "Low/now", trace: str | None = None) -> None:
         span = self.tracer.requested({"kind": "call", "to": name}, trace)
         assert span is not None
         span.ended("ok")
@@ -223,7 +225,7 @@ class SpanFileTests(unittest.TestCase):
                 self.end()
             dropped = self.tracer.file.dropped
             self.assertGreater(dropped, 0)
-            self.assertLessEqual(self.tracer.file._bytes, strata.MOST_SPANS)
+            self.assertLessEqual(self.tracer.file._bytes, limits.MOST_SPANS)
             count = 0
             while count < 10_000 - dropped:
                 count += os.read(self.read, 1 << 16).count(b"\n")
@@ -236,8 +238,8 @@ class SpanFileTests(unittest.TestCase):
     def test_texts_are_cut_and_too_long_a_line_is_dropped(self) -> None:
         self.end("€" * 5_000)
         line = Line(os.read(self.read, 1 << 16).decode())
-        self.assertEqual(line.name, "€" * (strata.MOST_TEXT // 3))
-        with mock.patch.object(strata, "MOST_LINE", 100), self.assertLogs("strata", "WARNING") as logs:
+        self.assertEqual(line.name, "€" * (limits.MOST_TEXT // 3))
+        with mock.patch("strata_bus.spans.MOST_LINE", 100), self.assertLogs("strata", "WARNING") as logs:
             for _ in range(2):
                 self.end()
                 self.tracer.file.flush(PATIENCE)

@@ -2,33 +2,35 @@
 
 import asyncio
 import math
-from typing import Any, AsyncIterator, List
+from collections.abc import AsyncIterator
+from typing import Any
 
-from support import BusCase, Seen, strata, within
+from support import BusCase, Seen, strata_bus, within
+from strata_bus.streams import Parts
 
 
 class StreamTests(BusCase):
     async def asyncSetUp(self) -> None:
         await super().asyncSetUp()
-        self.low, self.high = strata.Module("Low"), strata.Module("High")
-        self.made: List[int] = []
+        self.low, self.high = strata_bus.Module("Low"), strata_bus.Module("High")
+        self.made: list[int] = []
         self.seen = Seen()
 
         @self.low.action("Low/count")
-        async def count(call: strata.Call) -> AsyncIterator[Any]:
+        async def count(call: strata_bus.Call) -> AsyncIterator[Any]:
             try:
                 for number in range(call.params):
                     self.made.append(number)
                     yield number
-                yield strata.Last({"counted": call.params})
+                yield strata_bus.Last({"counted": call.params})
             finally:
                 self.seen("closed")
 
         @self.low.action("Low/break")
-        async def crash(call: strata.Call) -> AsyncIterator[int]:
+        async def crash(call: strata_bus.Call) -> AsyncIterator[int]:
             yield 1
             yield 2
-            raise strata.BusError("Low.broken", "it broke")
+            raise strata_bus.BusError("Low.broken", "it broke")
 
         await self.start(self.low)
         await self.start(self.high)
@@ -56,7 +58,7 @@ class StreamTests(BusCase):
 
     async def test_no_part_is_sent_beyond_the_credit(self) -> None:
         # A client that gives none, beside the stream's own.
-        parts = strata._Parts(1)
+        parts = Parts(1)
         connection = self.high._connection
         assert connection is not None
         number, _ = connection.request({"kind": "call", "id": 0, "to": "Low/count", "credit": 3}, b"10", parts)
@@ -96,7 +98,7 @@ class StreamTests(BusCase):
 
     async def test_an_error_comes_behind_the_parts(self) -> None:
         got = []
-        with self.assertRaises(strata.BusError) as raised:
+        with self.assertRaises(strata_bus.BusError) as raised:
             async for part in self.high.stream("Low/break"):
                 got.append(part)
         self.assertEqual((got, raised.exception.code, raised.exception.ran), ([1, 2], "Low.broken", "yes"))
@@ -106,7 +108,7 @@ class StreamTests(BusCase):
 
     async def test_a_refused_stream_raises_at_its_first_step(self) -> None:
         stream = self.high.stream("Low/none")
-        with self.assertRaises(strata.BusError):
+        with self.assertRaises(strata_bus.BusError):
             await within(stream.__anext__())
         with self.assertRaises(ValueError):
             self.high.stream("Low/count", credit=0)
@@ -117,7 +119,7 @@ class StreamTests(BusCase):
         short = self.high.stream("Low/count", 100, deadline=1, credit=1)
         await within(short.__anext__())
         # The part that is ahead is there; then nobody takes one for too long.
-        with self.assertRaises(strata.BusError) as raised:
+        with self.assertRaises(strata_bus.BusError) as raised:
             while not short._parts.error:
                 await self.high.call("bus/ping")
             async for _ in short:
@@ -125,10 +127,10 @@ class StreamTests(BusCase):
         self.assertEqual(raised.exception.code, "deadline-exceeded")
 
     async def test_large_parts_wait_for_room(self) -> None:
-        middle = strata.Module("Middle")
+        middle = strata_bus.Module("Middle")
 
         @middle.action("Big/parts")
-        async def parts(call: strata.Call) -> AsyncIterator[str]:
+        async def parts(call: strata_bus.Call) -> AsyncIterator[str]:
             for _ in range(64):
                 yield "x" * 500_000
 

@@ -1,0 +1,328 @@
+"""`Bus`: the requests that modules and operators make."""
+
+import asyncio
+import collections
+import functools
+import math
+import socket
+import struct
+from typing import Any
+
+from .checks import checked_meta, checked_name, encode_params, milliseconds
+from .codec import decode_answer
+from .connection import Connection
+from .errors import BusError, outcome
+from .handlers import Context, serving
+from .limits import BACKLOG, CREDIT, DEADLINE, MOST_WAITING
+from .measurements import Measurement
+from .streams import Parts, Stream
+
+
+class Bus:
+    """What modules and operators have in common: requests.
+
+    A request that is made while a handler runs is part of that handler's work. It has at most
+    the time that is left to the handler's call, ends with it, and carries its trace. Nothing is
+    passed by hand; `contextvars` does it.
+
+    A bus belongs to the thread of its event loop. Code that blocks goes through
+    `await asyncio.to_thread(…)`.
+    """
+
+    def __init__(self) -> None:
+        self._connection: Connection | None = None
+        self._over: BusError | None = BusError("unavailable", "not connected: connect first", ran="no")
+        """Why no connection will come; None if one will."""
+        self._waiters: collections.deque[asyncio.Future[None]] = collections.deque()
+        self._waiting = 0
+        self.context = Context({}, [])
+
+    async def call(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        deadline: float | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Any:
+        """Calls `Interface/action`, and returns the final reply's value.
+
+        Partial replies are dropped; `stream` yields them.
+
+        Args:
+            deadline: seconds, 30 by default; `math.inf` for none.
+            meta: an object that is sent along, at most 4 KiB.
+            trace: a traceparent.
+            skip_auth: whether the authorizer isn't asked, for which the row must be trusted.
+        """
+        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to}
+        if skip_auth:
+            header["auth"] = "skip"
+        return await self._ask(header, params, deadline, meta, trace)
+
+    async def open(
+        self, url: str, *, deadline: float | None = None, meta: dict[str, Any] | None = None, trace: str | None = None
+    ) -> Any:
+        """Opens a URL, and returns the value that the action behind it answers."""
+        return await self._ask({"kind": "open", "id": 0, "url": url}, None, deadline, meta, trace)
+
+    async def can_open(self, url: str) -> bool:
+        """Returns whether a module that takes the URL runs or can be started."""
+        return bool((await self.call("bus/canOpen", {"url": url}))["open"])
+
+    def stream(
+        self,
+        to: str,
+        params: Any = None,
+        *,
+        deadline: float | None = None,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+        skip_auth: bool = False,
+    ) -> Stream:
+        """Calls an action that answers with a stream: `async for part in bus.stream(…)`.
+
+        Args:
+            deadline: seconds for each step.
+            credit: how many partial replies are read ahead.
+        """
+        header: dict[str, Any] = {"kind": "call", "id": 0, "to": to, "credit": credit}
+        if skip_auth:
+            header["auth"] = "skip"
+        return Stream(functools.partial(self._begin, header, params, deadline, meta, trace), credit)
+
+    def open_stream(
+        self,
+        url: str,
+        *,
+        deadline: float | None = None,
+        credit: int = CREDIT,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+    ) -> Stream:
+        """Opens a URL whose action answers with a stream."""
+        header: dict[str, Any] = {"kind": "open", "id": 0, "url": url, "credit": credit}
+        return Stream(functools.partial(self._begin, header, None, deadline, meta, trace), credit)
+
+    async def report(
+        self,
+        name: str,
+        params: Any = None,
+        *,
+        to: str,
+        object: str | None = None,
+        deadline: float | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+    ) -> int:
+        """Notifies one module of the same or an earlier level, and waits for its observers.
+
+        Returns the number of observers. Raises the error of the first one that failed.
+        """
+        header: dict[str, Any] = {"kind": "report", "id": 0, "to": to, "name": checked_name(name)}
+        if object is not None:
+            header["object"] = object
+        return int((await self._ask(header, params, deadline, meta, trace))["observers"])
+
+    async def emit(
+        self, event: str, params: Any = None, *, policy: str = "notify", deadline: float = 5.0, trace: str | None = None
+    ) -> dict[str, Any]:
+        """Asks all modules that take the event. Returns `{"answer": …, "answers": […]}`.
+
+        Args:
+            policy: `notify`, `all` or `any`.
+            deadline: seconds for each module.
+        """
+        header: dict[str, Any] = {"kind": "call", "id": 0, "to": "bus/emit", "name": checked_name(event)}
+        answer: dict[str, Any] = await self._ask(header, params, deadline, {"policy": policy}, trace)
+        return answer
+
+    # -- how requests are sent
+
+    async def _ask(
+        self,
+        header: dict[str, Any],
+        params: Any,
+        deadline: float | None,
+        meta: dict[str, Any] | None,
+        trace: str | None,
+    ) -> Any:
+        """Sends a request, and returns its answer's value."""
+        with self._measure(header, trace) as measurement:
+            connection, number, answer = await self._send(header, params, deadline, meta, measurement.trace, None)
+            assert isinstance(answer, asyncio.Future)
+            try:
+                body = await answer
+            except asyncio.CancelledError:
+                connection.cancel(number)
+                raise
+        return decode_answer(body)
+
+    async def _begin(
+        self,
+        header: dict[str, Any],
+        params: Any,
+        deadline: float | None,
+        meta: dict[str, Any] | None,
+        trace: str | None,
+        parts: Parts,
+    ) -> tuple[Connection, int]:
+        """Sends a stream's request. Returns its connection and number."""
+        measurement = self._measure(header, trace)
+        try:
+            connection, number, _ = await self._send(header, params, deadline, meta, measurement.trace, parts)
+        except BaseException as error:
+            measurement.ended(outcome(error))
+            raise
+        parts.measurement = measurement
+        return connection, number
+
+    def _measure(self, header: dict[str, Any], trace: str | None) -> Measurement:
+        """Begins a request. Operators' requests aren't measured."""
+        return Measurement(None, trace)
+
+    async def _send(
+        self,
+        header: dict[str, Any],
+        params: Any,
+        deadline: float | None,
+        meta: dict[str, Any] | None,
+        trace: str | None,
+        parts: Parts | None,
+    ) -> tuple[Connection, int, asyncio.Future[bytes] | Parts]:
+        """Sends a request, after waiting for a connection if need be."""
+        body = encode_params(params)
+        connection = self._connection
+        if connection is None or connection.paused:
+            if header["kind"] == "report":
+                self._present()
+            began = asyncio.get_running_loop().time()
+            deadline = DEADLINE if deadline is None else deadline
+            connection = await self._ready(deadline)
+            deadline = max(0.001, deadline - (asyncio.get_running_loop().time() - began))
+        if deadline is not None:
+            header["deadline"] = milliseconds(deadline)
+            if deadline == math.inf:
+                header.setdefault("credit", CREDIT)
+        self._add_scope(header, meta, trace, connection)
+        number, answer = connection.request(header, body, parts)
+        return connection, number, answer
+
+    def _add_scope(
+        self, header: dict[str, Any], meta: dict[str, Any] | None, trace: str | None, connection: Connection
+    ) -> None:
+        """Adds the running handler's call and trace, and the request's own `meta`."""
+        served = serving.get()
+        if served is not None:
+            if served.id is not None and served.connection.bus is self and header["kind"] != "broadcast":
+                if not served.open or served.connection is not connection:
+                    raise BusError(
+                        "cancelled",
+                        "the handler that this request is made for has ended: start work that outlives it with "
+                        "background()",
+                        ran="no",
+                    )
+                header["parent"] = served.id
+            trace = trace or served.trace
+        if trace is not None:
+            header["trace"] = trace
+        if meta is not None:
+            header["meta"] = checked_meta(meta)
+
+    # -- waiting for a connection
+
+    def _present(self) -> Connection:
+        """Returns the connection. Raises BusError `unavailable` if there is none."""
+        if self._connection is None:
+            raise BusError("unavailable", "there is no connection to the bus", ran="no")
+        return self._connection
+
+    async def _ready(self, limit: float) -> Connection:
+        """Waits for a connection with room to write, for this many seconds at most."""
+        if self._waiting >= MOST_WAITING:
+            code = "unavailable" if self._connection is None else "overloaded"
+            raise BusError(code, f"{self._waiting} requests wait for the bus, which is as many as may", ran="no")
+        self._waiting += 1
+        try:
+            return await asyncio.wait_for(self._connected(), None if limit == math.inf else limit)
+        except TimeoutError:
+            raise BusError(
+                "deadline-exceeded", f"no connection to the bus, or no room in it, within {limit:g} s", ran="no"
+            ) from None
+        finally:
+            self._waiting -= 1
+
+    async def _connected(self) -> Connection:
+        while True:
+            connection = self._connection
+            if connection is not None:
+                if not connection.paused:
+                    return connection
+                await connection.room()
+            elif self._over is not None:
+                raise BusError(self._over.code, self._over.message, ran="no")
+            else:
+                waiter = asyncio.get_running_loop().create_future()
+                self._waiters.append(waiter)
+                await waiter
+
+    def _end(self, reason: BusError) -> None:
+        """Refuses all requests from now on, those that wait included."""
+        self._over = reason
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiters:
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _dial(self, path: str, hello: dict[str, Any]) -> Connection:
+        """Connects and says hello. Raises OSError, or hello's refusal as BusError."""
+        loop = asyncio.get_running_loop()
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            # If the listener's backlog is full, a blocking connect waits for a place in it. A
+            # non-blocking one fails, and asyncio would take the socket for connected.
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", BACKLOG, 0))
+            client.connect(path)
+            client.setblocking(False)
+            _, connection = await loop.create_unix_connection(lambda: Connection(self, hello), sock=client)
+        except BaseException:
+            client.close()
+            raise
+        try:
+            await asyncio.shield(connection.welcome)
+        except asyncio.CancelledError:
+            connection.close()
+            raise
+        return connection
+
+    # -- called by the connection
+
+    def _opened(self, connection: Connection, hello: dict[str, Any]) -> None:
+        """Takes the connection: hello is answered."""
+        self._connection = connection
+        self.context = Context(hello, self.context.arguments)
+        self._over = None
+        self._wake()
+
+    def _numbered(self, connection: Connection) -> None:
+        """Takes the numbers that the bus has given to observations in hello."""
+
+    def _closed(self, connection: Connection) -> None:
+        """Gives up the connection, which has ended."""
+        if self._connection is connection:
+            self._connection = None
+
+    def _called(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
+        """Answers a received call."""
+        connection.refuse(header["id"], BusError("unknown-action", f"{header['to']}: there is none", ran="no"))
+
+    def _noticed(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
+        """Takes a received notice; a report without an observer is answered at once."""
+        if "id" in header:
+            connection.reply(header["id"], None)

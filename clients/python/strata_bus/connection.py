@@ -1,0 +1,362 @@
+"""The connection: one socket to the bus."""
+
+import asyncio
+import collections
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .codec import FrameDecoder, decode_answer, decode_error, encode, encode_frame, encoder
+from .errors import BusError
+from .hello import divided
+from .limits import EXCESS, GATHERED, HELLO, HIGH_WATER, LAST, LIMITS, READ
+from .log import logger
+from .streams import Parts
+
+if TYPE_CHECKING:
+    from .bus import Bus
+    from .handlers import Served
+    from .observers import Observer
+
+_ENDING = frozenset([
+    "bad-frame", "bad-header", "too-large", "not-registered", "bad-version", "slow-consumer", "shutting-down",
+    "failed", "overloaded",
+])  # fmt: skip
+"""The errors without a request's number that end the connection."""
+
+
+class Connection(asyncio.BufferedProtocol):
+    """One socket, from connecting to its end: frames in and out, and the open requests.
+
+    It says hello by itself, and passes received calls and notices to its bus.
+    """
+
+    def __init__(self, bus: "Bus", hello: dict[str, Any]) -> None:
+        self.bus = bus
+        self.loop = asyncio.get_running_loop()
+        self.limits = dict(LIMITS)
+        self.paused = False
+        """Whether too much is unsent."""
+        self.welcome: asyncio.Future[dict[str, Any]] = self.loop.create_future()
+        """The answer to hello."""
+        self.ended: asyncio.Future[BusError] = self.loop.create_future()
+        """The reason for the connection's end."""
+        self.open: dict[int, asyncio.Future[bytes] | Parts] = {}
+        """This end's open requests, by number."""
+        self.hooks: dict[int, Callable[[bytes], None]] = {}
+        """What runs with a request's answer, by number, before the next frame is read."""
+        self.served: dict[int, Served] = {}
+        """The received calls and reports whose handlers run, by number."""
+
+        # The module's observers keep here what ends with the connection.
+        self.observing: set[Served] = set()
+        self.held: collections.deque[tuple[Observer, dict[str, Any], bytes, Served]] = collections.deque()
+        self.held_bytes = 0
+        self.observations: dict[int, Observer] = {}
+        self.numbers: list[int] = []  # of the observations in hello, in their order
+
+        self._hello_parts = collections.deque(divided(hello))
+        self._decoder = FrameDecoder()
+        self._incoming = memoryview(bytearray(READ))  # one for all reads: the kernel would map a new one each time
+        self._reason: BusError | None = None
+        self._transport: asyncio.Transport | None = None
+        self._number = 1
+        self._corked = False
+        self._gathered: list[bytes] = []
+        self._gathered_bytes = 0
+        self._handed = 0  # all bytes that the transport was given
+        self._ends: dict[int, int] = {}  # where the frame of each gathered request ends, counted like `_handed`
+        self._room: collections.deque[asyncio.Future[None]] = collections.deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the connection is made and hasn't ended."""
+        return self._transport is not None and self._reason is None
+
+    @property
+    def unsent(self) -> int:
+        """The bytes that the kernel hasn't taken yet."""
+        return self._gathered_bytes + (self._transport.get_write_buffer_size() if self._transport else 0)
+
+    # -- called by asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Says hello."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=HIGH_WATER)
+        self._timer = self.loop.call_later(
+            HELLO, self.fail, BusError("closed", f"hello had no answer within {HELLO:.0f} s", ran="maybe")
+        )
+        self.send(encode_frame(b'{"kind":"call","id":1,"to":"bus/hello"}', encode(self._hello_parts.popleft())))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Returns where the next bytes are read to."""
+        return self._incoming
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Takes the bytes that were read."""
+        self.received(self._incoming[:nbytes])
+
+    def received(self, data: bytes | memoryview) -> None:
+        """Takes the frames that these bytes complete."""
+        try:
+            for header, body in self._decoder.feed(data):
+                if self._reason is not None:
+                    return
+                self._take(header, body)
+        except BusError as error:
+            self.fail(BusError(error.code, f"the bus sent what can't be read: {error.message}", ran="no"))
+        except Exception as error:
+            logger.debug("a frame can't be taken", exc_info=error)
+            what = f"{type(error).__name__}: {error}"
+            self.fail(BusError("bad-header", f"the bus sent a header that lacks or mistypes members: {what}", ran="no"))
+
+    def connection_lost(self, _: Exception | None) -> None:
+        """Ends all requests and handlers."""
+        if self._reason is None:
+            self._reason = BusError("closed", "the connection was closed", ran="maybe")
+        if self._timer is not None:
+            self._timer.cancel()
+        for number, request in list(self.open.items()):
+            ran = "no" if self._ends.get(number, 0) > self._handed else "maybe"
+            self._settle(request, BusError("died", f"the connection to the bus ended: {self._reason}", ran=ran))
+        self.open.clear()
+        for served in [*self.served.values(), *self.observing]:
+            served.cancel()
+        self.paused = False
+        self._wake_writers()
+        if not self.welcome.done():
+            self.welcome.set_exception(self._reason)
+            self.welcome.exception()  # asyncio would log an exception that nobody reads
+        self.bus._closed(self)
+        if not self.ended.done():
+            self.ended.set_result(self._reason)
+
+    def pause_writing(self) -> None:
+        """Makes writers wait: the transport holds as much as it may."""
+        self.paused = True
+
+    def resume_writing(self) -> None:
+        """Wakes the writers that wait."""
+        self.paused = False
+        self._wake_writers()
+
+    def _wake_writers(self) -> None:
+        while self._room:
+            waiter = self._room.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+
+    # -- sending
+
+    def send(self, frame: bytes) -> None:
+        """Writes the first frame of a round of the loop at once, and gathers the further ones."""
+        if not self.alive:
+            return
+        assert self._transport is not None
+        if self._corked:
+            self._gathered.append(frame)
+            self._gathered_bytes += len(frame)
+            if self._gathered_bytes >= GATHERED:
+                self._flush()
+        else:
+            self._corked = True
+            self._handed += len(frame)
+            self._transport.write(frame)
+            self.loop.call_soon(self._uncork)
+        if self.paused and self.unsent > 2 * self.limits["queue"] + self.limits["frame"]:
+            self.fail(BusError("closed", "the bus took nothing for too long: the queue to it is full", ran="maybe"))
+
+    def _uncork(self) -> None:
+        self._corked = False
+        if self._gathered:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._transport is None or self._reason is not None:
+            return  # the gathered frames stay, so that `died` can say that they weren't sent
+        self._handed += self._gathered_bytes
+        self._transport.write(b"".join(self._gathered))
+        self._gathered.clear()
+        self._gathered_bytes = 0
+        self._ends.clear()
+
+    async def room(self) -> None:
+        """Waits while too much is unsent. The caller limits how many wait."""
+        while self.paused:
+            waiter = self.loop.create_future()
+            self._room.append(waiter)
+            await waiter
+
+    def encoded(self, header: bytes | dict[str, Any], body: bytes) -> bytes:
+        """Returns a frame. Raises BusError `too-large` beyond the limits, with `ran` `no`."""
+        try:
+            head = header if isinstance(header, bytes) else encoder.encode(header).encode()
+        except (ValueError, TypeError) as error:
+            raise BusError("bad-params", f"the request can't be written: {error}", ran="no") from None
+        limits = self.limits
+        if len(head) > limits["header"]:
+            raise BusError("too-large", f"the header has {len(head)} bytes, the bus takes {limits['header']}", ran="no")
+        if 4 + len(head) + len(body) > limits["frame"]:
+            raise BusError(
+                "too-large",
+                f"the body has {len(body)} bytes, the bus takes {limits['frame']} with the header",
+                ran="no",
+            )
+        return encode_frame(head, body)
+
+    def request(
+        self, header: dict[str, Any], body: bytes, answer: asyncio.Future[bytes] | Parts | None = None
+    ) -> tuple[int, asyncio.Future[bytes] | Parts]:
+        """Sends a request. Returns its number, and where its answer will be."""
+        if len(self.open) >= self.limits["calls"]:
+            raise BusError("overloaded", f"{len(self.open)} requests are open, the bus takes no more", ran="no")
+        number = self._number + 1
+        header["id"] = number
+        frame = self.encoded(header, body)
+        self._number = number
+        if answer is None:
+            answer = self.loop.create_future()
+        self.open[number] = answer
+        self.send(frame)
+        if self._gathered:
+            self._ends[number] = self._handed + self._gathered_bytes
+        return number, answer
+
+    def cancel(self, number: int) -> None:
+        """Cancels a request if it is open."""
+        if number in self.open:
+            self.send(encode_frame(b'{"kind":"cancel","id":%d}' % number))
+
+    def add_credit(self, number: int, credit: int) -> None:
+        """Lets the callee send this many more partial replies."""
+        if number in self.open:
+            self.send(encode_frame(b'{"kind":"credit","id":%d,"credit":%d}' % (number, credit)))
+
+    def reply(self, number: int, value: Any, more: bool = False) -> None:
+        """Sends a partial or the final reply. Raises ValueError if the value can't be sent."""
+        head = b'{"kind":"reply","id":%d,"more":true}' if more else b'{"kind":"reply","id":%d}'
+        try:
+            frame = self.encoded(head % number, encode(value))
+        except (ValueError, BusError) as error:
+            raise ValueError(f"the answer can't be sent: {error}") from None
+        self.send(frame)
+
+    def refuse(self, number: int, error: BusError) -> None:
+        """Answers with an error."""
+        header: dict[str, Any] = {"kind": "error", "id": number, "code": error.code, "message": error.message[:2048]}
+        if error.ran is not None:
+            header["ran"] = error.ran
+        try:
+            frame = self.encoded(header, encode(error.body))
+        except (ValueError, BusError):
+            frame = encode_frame(
+                b'{"kind":"error","id":%d,"code":"failed","message":"the error can\'t be sent"}' % number
+            )
+        self.send(frame)
+
+    def fail(self, reason: BusError) -> None:
+        """Ends the connection at once."""
+        if self._reason is None:
+            self._reason = reason
+        if self._transport is not None:
+            self._transport.abort()
+
+    def close(self) -> None:
+        """Ends the connection once everything is sent, after 2 s at the latest."""
+        if self._transport is not None and self._reason is None:
+            self._flush()
+            self._reason = BusError("closed", "this end closed it", ran="maybe")
+            self._transport.close()
+            self._timer = self.loop.call_later(LAST, self._transport.abort)
+
+    # -- receiving
+
+    def _take(self, header: dict[str, Any], body: bytes) -> None:
+        kind = header["kind"]
+        if kind == "call":
+            self.bus._called(self, header, body)
+        elif kind == "reply":
+            self._take_reply(header, body)
+        elif kind == "notice":
+            self.bus._noticed(self, header, body)
+        elif kind == "error":
+            self._take_error(header.get("id"), decode_error(header, body))
+        elif kind == "cancel":
+            served = self.served.get(header["id"])
+            if served is not None:
+                served.cancel()
+        elif kind == "credit":
+            served = self.served.get(header["id"])
+            if served is not None:
+                served.add_credit(header["credit"])
+
+    def _take_reply(self, header: dict[str, Any], body: bytes) -> None:
+        number = header["id"]
+        request = self.open.get(number)
+        if request is None:
+            if number == 1 and not self.welcome.done():
+                self._take_welcome(body)
+        elif "more" in header and header["more"]:
+            if isinstance(request, Parts):
+                request.add(body)
+            else:  # a plain call only wants the final reply
+                self.add_credit(number, 1)
+        else:
+            del self.open[number]
+            if number in self.hooks:
+                self.hooks.pop(number)(body)
+            if isinstance(request, Parts):
+                request.end(body)
+            elif not request.done():
+                request.set_result(body)
+
+    def _take_welcome(self, body: bytes) -> None:
+        """Takes the answer to hello's first part."""
+        hello = decode_answer(body)
+        for name in self.limits:
+            self.limits[name] = int(hello["limits"].get(name, self.limits[name]))
+        self._decoder.frame = self.limits["frame"] + EXCESS
+        self._decoder.header = self.limits["header"] + EXCESS
+        assert self._timer is not None
+        self._timer.cancel()
+        self._say_rest(hello, hello)
+
+    def _say_rest(self, hello: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Takes the answer to a part of hello, and says the next part; after the last one, it is open."""
+        self.numbers += answer.get("subscriptions", [])
+        self.bus._numbered(self)
+        if not self._hello_parts:
+            self.bus._opened(self, hello)
+            self.welcome.set_result(hello)
+            return
+
+        def refused(answer: asyncio.Future[bytes]) -> None:
+            error = answer.exception()
+            if isinstance(error, BusError):
+                self.fail(error)
+
+        header: dict[str, Any] = {"kind": "call", "id": 0, "to": "bus/register"}
+        number, part = self.request(header, encode(self._hello_parts.popleft()))
+        assert isinstance(part, asyncio.Future)
+        part.add_done_callback(refused)
+        self.hooks[number] = lambda body: self._say_rest(hello, decode_answer(body))
+
+    def _take_error(self, number: int | None, error: BusError) -> None:
+        if not self.welcome.done() and number in (None, 1) or number is None and error.code in _ENDING:
+            self.fail(error)
+        elif number is None:
+            logger.warning("the bus remarks: %s", error)
+        else:
+            request = self.open.pop(number, None)
+            self.hooks.pop(number, None)
+            if request is not None:
+                self._settle(request, error)
+
+    @staticmethod
+    def _settle(request: asyncio.Future[bytes] | Parts, error: BusError) -> None:
+        if isinstance(request, Parts):
+            request.end(None, error)
+        elif not request.done():
+            request.set_exception(error)

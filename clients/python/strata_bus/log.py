@@ -1,0 +1,5 @@
+"""The client's log."""
+
+import logging
+
+logger = logging.getLogger("strata")

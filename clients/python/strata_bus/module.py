@@ -1,0 +1,309 @@
+"""`Module`: a module of the bus."""
+
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, NoReturn
+
+from .background import Background, Retry
+from .bus import Bus
+from .checks import checked_name, encode_params, socket_path
+from .connection import Connection
+from .declarations import Declarations
+from .errors import BusError
+from .handlers import Call, CallHandler, NoticeHandler, NoticeHandlerT
+from .hello import RUNTIME
+from .instances import Instance
+from .keeper import Keeper
+from .lifecycle import LifeCycle
+from .limits import MOST_HANDLERS
+from .measurements import Measurement
+from .metrics import Metrics
+from .observers import Observation, Observer, Observers, check_observation
+from .offers import Offer
+from .process import run_process
+from .registrations import Registration, Registrations
+from .runner import Runner
+from .telemetry import Telemetry
+
+
+class Module(Bus, Declarations):
+    """A module: what it offers, what it observes, and its connection.
+
+    A lost connection is made again. `main()` is all that a program needs.
+
+    Handlers are functions of a `Call` or a `Notice`. An `async def` one runs as a task, a plain
+    one at once; an async generator is a stream. What the module offers is said before `main`,
+    `run` or `connect`; more can be offered by `register`.
+    """
+
+    def __init__(self, name: str, *, level: str | None = None) -> None:
+        Bus.__init__(self)
+        Declarations.__init__(self)
+        self.name = name
+        self.level = level
+        """The level; the start is refused if the manifest has another one. None if it isn't said."""
+        self.metrics = Metrics()
+        """What `strata metrics` shows: the client's measurements, and the module's own."""
+        self._telemetry = Telemetry(self.metrics)
+        self._runner = Runner(self._telemetry.credit_waits)
+        self._background = Background(self._fail)
+        self._observers = Observers(self, self._background, self._runner, self._telemetry)
+        self._registrations = Registrations(self, self, self._background)
+        self._life = LifeCycle(self, self._steps, self._background)
+        self._keeper = Keeper(self, self._life, self._background, self._hello)
+        self._questions: dict[str, CallHandler] = {  # of the bus, besides the steps and events
+            "ping": lambda _: {},
+            "released": self._release_instance,
+            "metrics": lambda _: self.metrics._answer(),
+        }
+
+    # -- notifications
+
+    def observe(
+        self, name: str, *, object: str | None = None, keep: str = "all"
+    ) -> Callable[[NoticeHandlerT], NoticeHandlerT]:
+        """Decorates an observer of broadcasts and reports of that name.
+
+        With `keep="latest"` one handler runs at a time, and one notice waits: the newest. Its
+        `missed` is the number of notices that it replaced.
+        """
+        check_observation(name, keep)
+
+        def register(handler: NoticeHandlerT) -> NoticeHandlerT:
+            self._observers.add(Observer(name, object, keep, handler))
+            return handler
+
+        return register
+
+    async def observe_now(
+        self, name: str, handler: NoticeHandler, *, object: str | None = None, keep: str = "all"
+    ) -> Observation:
+        """Observes from now on, until `end`; also after a lost connection."""
+        return await self._observers.begin(Observer(name, object, keep, handler))
+
+    def broadcast(
+        self,
+        name: str,
+        params: Any = None,
+        *,
+        object: str | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+    ) -> None:
+        """Notifies all observers in later levels. It never waits.
+
+        Raises BusError `unavailable` without a connection, and `overloaded` if the queue is full.
+        """
+        header: dict[str, Any] = {"kind": "broadcast", "name": checked_name(name)}
+        if object is not None:
+            header["object"] = object
+        with self._measure(header, trace) as measurement:
+            connection = self._present()
+            self._add_scope(header, meta, measurement.trace, connection)
+            frame = connection.encoded(header, encode_params(params))
+            if connection.unsent and connection.unsent + len(frame) > connection.limits["queue"]:
+                raise BusError("overloaded", f"{connection.unsent} bytes wait to be sent already", ran="no")
+            connection.send(frame)
+
+    async def broadcast_and_count(
+        self,
+        name: str,
+        params: Any = None,
+        *,
+        object: str | None = None,
+        meta: dict[str, Any] | None = None,
+        trace: str | None = None,
+    ) -> int:
+        """Broadcasts, and returns the number of queued notices."""
+        header: dict[str, Any] = {"kind": "broadcast", "id": 0, "name": checked_name(name)}
+        if object is not None:
+            header["object"] = object
+        return int((await self._ask(header, params, None, meta, trace))["recipients"])
+
+    # -- offers, instances, background work
+
+    async def register(self, offer: Offer) -> Registration:
+        """Adds an offer, as it is now, until `Registration.end`; also after a lost connection.
+
+        The bus takes all of it or nothing.
+        """
+        return await self._registrations.add(offer, self.name)
+
+    async def create(self, interface: str) -> Instance:
+        """Creates an instance.
+
+        For an interface that is `single` it is the interface itself, so a provider can change
+        from one kind to the other.
+        """
+        answer = await self.call("bus/create", {"interface": interface})
+        return Instance(self, self._present(), answer["instance"])
+
+    def background(
+        self,
+        work: Coroutine[Any, Any, Any] | Callable[[], Coroutine[Any, Any, Any]],
+        name: str = "",
+        *,
+        on_failure: str | Retry = "end",
+    ) -> None:
+        """Starts work that outlives its handler.
+
+        It belongs to no call, and is cancelled before `tear_down`. Beyond 256 tasks it is
+        `overloaded`.
+
+        Args:
+            work: a coroutine, or the function that makes it.
+            name: the work's name in the log, and in the reason of the module's end. It is the
+                function's by default.
+            on_failure: what follows if the work raises. `end`: the module tears down and ends
+                with an error that names the work; the row's `restart` says what the launcher does
+                then. `log`: the module continues without the work. `Retry(after=…)`: the work
+                begins again, for which it must be the function.
+
+        A broadcast is `unavailable` while the bus is away. Work that broadcasts, and is to
+        outlive a broker's end, catches that or is retried.
+        """
+        self._background.start(work, name or getattr(work, "__name__", ""), on_failure)
+
+    # -- beginning and end
+
+    def describe(self) -> dict[str, Any]:
+        """Returns hello without the token, and without what was registered."""
+        return self._described_with(self)
+
+    def main(self, arguments: Sequence[str] | None = None) -> NoReturn:
+        """Runs the module as this process, to its end.
+
+        The exit code is 0 at the app's end, at SIGTERM and SIGINT, and when the launcher is gone.
+        It is 1, with one line on standard error, if the module can't continue. `--describe`
+        prints hello's JSON and exits.
+        """
+        run_process(self, arguments)
+
+    async def run(self, socket: str | None = None, token: str | None = None) -> None:
+        """Connects, and serves until the app's end or `close`.
+
+        Raises BusError if the module can't continue.
+        """
+        await self.connect(socket, token)
+        await self._keeper.wait()
+
+    async def connect(self, socket: str | None = None, token: str | None = None) -> None:
+        """Connects, and returns when hello is answered.
+
+        The module is served as long as the event loop runs, until `close`.
+        """
+        path = socket_path(socket)
+        if os.environ.get("STRATA_SPANS"):
+            self._telemetry.trace(os.environ["STRATA_SPANS"], self.name)
+        await self._keeper.connect(path, token)
+
+    async def close(self) -> None:
+        """Ends it in order: `tear_down`, then the connection."""
+        await self._keeper.close()
+
+    def _fail(self, failure: BusError) -> None:
+        self._keeper.fail(failure)
+
+    def _hello(self, token: str | None = None) -> dict[str, Any]:
+        """Returns the present hello."""
+        hello = self._described_with(self._registrations.for_hello())
+        self._observers.mark_in_hello()
+        if token:
+            hello["token"] = token
+        if self._life.has_started:
+            hello["resumed"] = True
+        if self._life.retires:
+            hello["retiring"] = True
+        return hello
+
+    def _described_with(self, offer: Offer) -> dict[str, Any]:
+        hello: dict[str, Any] = {"protocol": 1, "module": self.name, "runtime": RUNTIME}
+        if self.level is not None:
+            hello["level"] = self.level
+        said = {**offer._described(), "observes": self._observers.described(), **self._declared()}
+        hello.update({member: value for member, value in said.items() if value})
+        return hello
+
+    # -- called by the bus's requests and by the connection
+
+    def _measure(self, header: dict[str, Any], trace: str | None) -> Measurement:
+        return self._telemetry.requested(header, trace)
+
+    def _opened(self, connection: Connection, hello: dict[str, Any]) -> None:
+        self._telemetry.connections.add()
+        if self._telemetry.tracer is not None:
+            self._telemetry.tracer.set_app(str(hello.get("app", "")))
+        super()._opened(connection, hello)
+        self._observers.end_stale()
+        self._registrations.end_stale()
+        self._life.resume()
+
+    def _numbered(self, connection: Connection) -> None:
+        self._observers.number(connection)
+
+    def _closed(self, connection: Connection) -> None:
+        super()._closed(connection)
+        self._registrations.release_instances()
+        self._observers.close(connection)
+
+    def _noticed(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
+        observer = connection.observations.get(header["subscription"])
+        if observer is None or observer.ended:  # nobody here has asked for it: it may be the row's own
+            super()._noticed(connection, header, body)
+        else:
+            self._observers.take(observer, connection, header, body)
+
+    def _called(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
+        number: int = header["id"]
+        to: str = header["to"]
+        handler = self._registrations.offered._actions.get(to) or self._handler(to, header)
+        served = self._telemetry.called(connection, header, handler is not None)
+        try:
+            if handler is None:
+                raise BusError("unknown-action", f"{self.name} has no {to}", ran="no")
+            if len(connection.served) >= MOST_HANDLERS and (to == "module/event" or not to.startswith("module/")):
+                raise BusError("overloaded", f"{self.name} serves {MOST_HANDLERS} calls, as many as it may", ran="no")
+            try:
+                call = Call(header, body)
+            except ValueError as error:
+                raise BusError("bad-params", f"the parameters of {to} are no JSON: {error}") from None
+        except BusError as error:
+            connection.refuse(number, error)
+            served.ended(error.code)
+            return
+        self._runner.start(served, handler, call)
+
+    def _handler(self, to: str, header: dict[str, Any]) -> CallHandler | None:
+        """Returns the handler of a call that isn't to a named action; None if there is none."""
+        target, _, action = to.partition("/")
+        if target == "module":
+            if action == "event":
+                return self._events.get(header.get("name", "")) and self._handle_event
+            return self._life.handler(action) or self._questions.get(action)
+        interface = target.partition("#")[0]
+        offered = self._registrations.offered
+        instances = offered._instances.get(interface)
+        if instances is not None:
+            return instances._call if action in instances._actions else None
+        return offered._any.get(interface)
+
+    def _handle_event(self, call: Call) -> Any:
+        return _event_answer(self._events[call.name or ""](call))
+
+    def _release_instance(self, call: Call) -> None:
+        name = call.params["instance"]
+        instances = self._registrations.offered._instances.get(name.partition("#")[0])
+        if instances is not None:
+            instances._release(name)
+
+
+def _event_answer(result: Any) -> Any:
+    """Returns an event's answer: `None` counts as true."""
+    if inspect.isawaitable(result):
+        return _awaited_event_answer(result)
+    return True if result is None else result
+
+
+async def _awaited_event_answer(result: Awaitable[Any]) -> Any:
+    return _event_answer(await result)

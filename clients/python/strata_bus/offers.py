@@ -1,0 +1,143 @@
+"""`Offer`: interfaces with their actions, and URLs."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .checks import sent_interface_name, split_action
+from .errors import BusError
+from .handlers import CallHandler, CallHandlerT
+from .instances import Instances
+from .limits import MOST_INSTANCES
+
+
+class Offer:
+    """What a module can be asked: interfaces with their actions, and URLs.
+
+    A `Module` is one. Further ones are filled in the same way, and offered while the module runs:
+    `Module.register`.
+    """
+
+    def __init__(self) -> None:
+        self._interfaces: dict[str, dict[str, Any]] = {}
+        """The interfaces as hello has them, but for the actions of instances."""
+        self._actions: dict[str, CallHandler] = {}
+        """The handlers by `Interface/action`."""
+        self._any: dict[str, CallHandler] = {}
+        """The handlers of the interfaces that take any action."""
+        self._instances: dict[str, Instances] = {}
+        self._urls: list[dict[str, str]] = []
+
+    def action(self, to: str, *, auth: bool = False) -> Callable[[CallHandlerT], CallHandlerT]:
+        """Decorates the handler of `Interface/action`.
+
+        With `auth` the app's authorizer is asked before each call.
+        """
+        interface, action = split_action(to)
+
+        def register(handler: CallHandlerT) -> CallHandlerT:
+            row = self._interfaces.setdefault(interface, {"instances": "single", "actions": {}})
+            if interface in self._any or interface in self._instances or f"{interface}/{action}" in self._actions:
+                raise ValueError(f"{to} is offered already")
+            row["actions"][action] = {"auth": True} if auth else {}
+            self._actions[f"{interface}/{action}"] = handler
+            return handler
+
+        return register
+
+    def any_action(self, interface: str) -> Callable[[CallHandlerT], CallHandlerT]:
+        """Decorates the handler of an interface that takes any action, as a proxy does."""
+        name, _ = split_action(f"{interface}/any")
+
+        def register(handler: CallHandlerT) -> CallHandlerT:
+            if name in self._interfaces:
+                raise ValueError(f"{interface} is offered already")
+            self._interfaces[name] = {"instances": "single"}
+            self._any[name] = handler
+            return handler
+
+        return register
+
+    def instances(
+        self,
+        interface: str,
+        make: CallHandler,
+        *,
+        released: Callable[[Any], Any] | None = None,
+        most: int = MOST_INSTANCES,
+    ) -> Instances:
+        """Offers an interface of which each user has instances.
+
+        Args:
+            make: makes an instance's object from its first call. It can't await.
+            released: gets an object that nobody needs any more. It can't await.
+            most: how many objects there may be; a further one is `overloaded`.
+        """
+        name, _ = split_action(f"{interface}/any")
+        if name in self._interfaces:
+            raise ValueError(f"{interface} is offered already")
+        self._interfaces[name] = {"instances": "multiple"}
+        self._instances[name] = Instances(make, released, most)
+        return self._instances[name]
+
+    def url(self, host: str, path: str, *, to: str) -> None:
+        """Maps a URL to an action of this module: `url("item", "/show/:id", to="Item/show")`."""
+        self._urls.append({"host": host, "path": path, "to": to})
+
+    def _described(self) -> dict[str, Any]:
+        """Returns the offer as hello and `bus/register` have it."""
+        return self._described_part(self._interfaces, self._urls)
+
+    def _described_part(self, interfaces: Iterable[str], urls: list[dict[str, str]]) -> dict[str, Any]:
+        """Returns some interfaces and URLs of the offer as hello has them."""
+        described = {}
+        for name in interfaces:
+            row = dict(self._interfaces[name])
+            if name in self._instances:
+                row["actions"] = self._instances[name]._described()
+            described[sent_interface_name(name)] = row
+        return {"interfaces": described, "urls": urls}
+
+    def _joined(self, later: Iterable["Offer"]) -> "Offer":
+        """Returns this offer together with later ones.
+
+        Actions join those of their interface. An action or a URL that is offered again replaces
+        the earlier one.
+        """
+        joined = Offer()
+        for offer in [self, *later]:
+            for name, row in offer._interfaces.items():
+                known = joined._interfaces.setdefault(name, {"instances": row["instances"]})
+                if "actions" in row:
+                    known["actions"] = {**known.get("actions", {}), **row["actions"]}
+            joined._actions.update(offer._actions)
+            joined._any.update(offer._any)
+            joined._instances.update(offer._instances)
+            shapes = url_shapes(offer._urls)
+            joined._urls = [url for url in joined._urls if url_shape(url) not in shapes] + offer._urls
+        return joined
+
+    def _check_joins(self, later: "Offer") -> None:
+        """Refuses an offer that can't join this one.
+
+        Only named actions can: a handler of any action would also take the actions that need the
+        authorizer.
+        """
+        for name, row in later._interfaces.items():
+            if name in self._interfaces and not ("actions" in row and "actions" in self._interfaces[name]):
+                raise BusError(
+                    "bad-params",
+                    f"{name} is offered already, and an interface with instances or with any action can't be joined: "
+                    "end that registration first, or take another name",
+                    ran="no",
+                )
+
+
+def url_shape(url: dict[str, str]) -> tuple[str, str]:
+    """Returns the host and path of a URL without its parameters' names."""
+    return url["host"], re.sub(r"/:[^/]*", "/:", url["path"])
+
+
+def url_shapes(urls: Iterable[dict[str, str]]) -> set[tuple[str, str]]:
+    """Returns the shapes of these URLs."""
+    return {url_shape(url) for url in urls}
