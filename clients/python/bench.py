@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Round trips a second of an operator and a module in Python, and the microseconds of a
-processor that the module takes for each, one JSON value a line.
+"""Measures calls of an operator to a module, both in Python.
+
+Prints one JSON value a line: the round trips a second, and the microseconds of a processor that
+the module takes for each.
 
     swift build -c release --product strata && swift build -c release --product strata-broker
     python3 clients/python/bench.py .build/release/strata [SECONDS]
@@ -20,7 +22,7 @@ MANIFEST = "app: bench\nmodules:\n  Echo: {start: manual}\n"
 
 
 def serve(socket: str) -> None:
-    """The module: `now` answers at once, `later` as a task."""
+    """Runs the module: `now` answers at once, `later` as a task."""
     module = strata_bus.Module("Echo")
     module.action("Echo/now")(lambda call: call.params)
 
@@ -32,14 +34,15 @@ def serve(socket: str) -> None:
 
 
 def spent(process: int) -> float:
-    """The seconds of a processor that a process has had, by its clock's number as Linux
-    has it (clock_getcpuclockid).
+    """Returns the processor time of a process in seconds.
+
+    Its clock's number is computed as Linux does it (clock_getcpuclockid).
     """
     return time.clock_gettime(~process << 3 | 2)
 
 
 async def measure(socket: str, action: str, at_once: int, seconds: float, module: int) -> dict[str, float]:
-    """What it is with so many calls open."""
+    """Measures with this many calls open."""
     async with strata_bus.Operator(socket) as tool:
         end = time.perf_counter() + seconds
         params = {"text": "x" * 52}  # 64 bytes

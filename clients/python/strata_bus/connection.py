@@ -56,7 +56,8 @@ class Connection(asyncio.BufferedProtocol):
 
         self._hello_parts = collections.deque(divided(hello))
         self._decoder = FrameDecoder()
-        self._incoming = memoryview(bytearray(READ))  # one for all reads: the kernel would map a new one each time
+        # All reads share one buffer; the kernel would map a new one each time.
+        self._incoming = memoryview(bytearray(READ))
         self._reason: BusError | None = None
         self._transport: asyncio.Transport | None = None
         self._number = 1
@@ -64,7 +65,7 @@ class Connection(asyncio.BufferedProtocol):
         self._gathered: list[bytes] = []
         self._gathered_bytes = 0
         self._handed = 0  # all bytes that the transport was given
-        self._ends: dict[int, int] = {}  # where the frame of each gathered request ends, counted like `_handed`
+        self._ends: dict[int, int] = {}  # where gathered requests end, counted like `_handed`
         self._room: collections.deque[asyncio.Future[None]] = collections.deque()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -324,7 +325,10 @@ class Connection(asyncio.BufferedProtocol):
         self._say_rest(hello, hello)
 
     def _say_rest(self, hello: dict[str, Any], answer: dict[str, Any]) -> None:
-        """Takes the answer to a part of hello, and says the next part; after the last one, it is open."""
+        """Takes the answer to a part of hello, and says the next part.
+
+        After the last part the connection is open.
+        """
         self.numbers += answer.get("subscriptions", [])
         self.bus._numbered(self)
         if not self._hello_parts:

@@ -120,7 +120,8 @@ class Served(Measurement):
     def __init__(
         self, connection: "Connection", header: dict[str, Any], series: Series | None, span: Span | None = None
     ) -> None:
-        Measurement.__init__(self, series, header.get("trace"), span)  # `super()` would double the cost
+        # `super()` would double the cost.
+        Measurement.__init__(self, series, header.get("trace"), span)
         self.connection = connection
         self.header = header
         self.id: int | None = header.get("id")

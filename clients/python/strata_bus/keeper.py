@@ -75,7 +75,8 @@ class Keeper:
             self.task.cancel()
             await asyncio.wait({self.task})
             if not self.task.cancelled():
-                self.task.exception()  # `wait` raises it; asyncio would log an exception that nobody reads
+                # `wait` raises it. asyncio would log an exception that nobody reads.
+                self.task.exception()
 
     def fail(self, failure: BusError) -> None:
         """Ends the module with an error."""
@@ -104,7 +105,10 @@ class Keeper:
             raise self.failure
 
     async def _keep_connected(self) -> None:
-        """Connects, and again after each loss. Returns at the app's end; raises the error that can't mend."""
+        """Connects, and again after each loss, until the app ends.
+
+        Raises BusError if connecting again is pointless.
+        """
         loop = asyncio.get_running_loop()
         lost: float | None = None
         delay = FIRST_DELAY

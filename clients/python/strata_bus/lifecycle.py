@@ -62,7 +62,10 @@ class LifeCycle:
         await self._do(call.action)
 
     async def _do(self, step: str, *arguments: Any) -> None:
-        """Runs a step of the start, unless it is done: after a lost connection the bus may ask again."""
+        """Runs a step of the start, unless it is done.
+
+        The bus may ask again after a lost connection.
+        """
         if step not in self._done:
             if step in self._steps:
                 await awaited(self._steps[step], *arguments)

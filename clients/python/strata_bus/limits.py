@@ -5,7 +5,8 @@ limits here are fixed.
 """
 
 LIMITS = {"frame": 16 << 20, "header": 16 << 10, "calls": 1024, "queue": 8 << 20}
-"""The limits until hello is answered: bytes of a frame and a header, open requests, queued bytes."""
+"""The limits until hello is answered: bytes of a frame and of a header, open requests, and
+queued bytes."""
 EXCESS = 1024
 """The bytes by which a received frame or header may exceed what the broker takes."""
 MOST_HANDLERS = 1024

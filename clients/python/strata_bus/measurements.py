@@ -92,7 +92,7 @@ class Measurement:
             self._span.ended(code)
 
     def dropped(self) -> None:
-        """Records that a notice is handed to no handler, for example since a newer one replaced it."""
+        """Records that a notice gets no handler, for example because a newer one replaced it."""
         if self._series is not None:
             self._series.open.value -= 1.0
 

@@ -99,7 +99,10 @@ class Timer:
         row[(nanoseconds << 5 >> magnitude) & 15] += 1  # the four bits after the leading one
 
     def _percentile(self, count: int, share: float) -> float | None:
-        """Returns the seconds that this share of the durations doesn't exceed; None if there are none."""
+        """Returns the seconds that this share of the durations doesn't exceed.
+
+        None if there are no durations.
+        """
         wanted, seen = math.ceil(share * count), 0
         for magnitude, row in sorted(self._rows.items()):
             for place, times in enumerate(row):

@@ -42,7 +42,7 @@ class Module(Bus, Declarations):
         Declarations.__init__(self)
         self.name = name
         self.level = level
-        """The level; the start is refused if the manifest has another one. None if it isn't said."""
+        """The start is refused if the manifest has another level. None if no level is said."""
         self.metrics = Metrics()
         """What `strata metrics` shows: the client's measurements, and the module's own."""
         self._telemetry = Telemetry(self.metrics)
@@ -249,7 +249,8 @@ class Module(Bus, Declarations):
 
     def _noticed(self, connection: Connection, header: dict[str, Any], body: bytes) -> None:
         observer = connection.observations.get(header["subscription"])
-        if observer is None or observer.ended:  # nobody here has asked for it: it may be the row's own
+        # An observation that only the manifest's row has comes without an observer here.
+        if observer is None or observer.ended:
             super()._noticed(connection, header, body)
         else:
             self._observers.take(observer, connection, header, body)

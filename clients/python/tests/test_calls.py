@@ -24,7 +24,8 @@ class CallTests(BusCase):
 
         await self.start(low)
         await self.start(high)
-        values: list[Any] = [None, True, 0, -1.5, "caf\u00e9 \u9673\U0001f600", [], {"a": [1, {"b": None}]}, "x" * 300_000]
+        values: list[Any] = [
+            None, True, 0, -1.5, "caf\u00e9 \u9673\U0001f600", [], {"a": [1, {"b": None}]}, "x" * 300_000]  # fmt: skip
         for value in values:
             self.assertEqual(await high.call("Low/echo", value), value)
         self.assertEqual(await low.call("High/size", [1, 2, 3]), 3)
@@ -41,7 +42,8 @@ class CallTests(BusCase):
         await high.call("Proxy/anything", {"a": 1}, deadline=1000, meta={"room": [1, "\u00e9"]}, trace=trace)
         call = await seen.next()
         self.assertEqual((call.interface, call.action, call.instance, call.sender), ("Proxy", "anything", None, "High"))
-        self.assertEqual((call.body, call.meta, call.trace, call.url), (b'{"a":1}', {"room": [1, "\u00e9"]}, trace, None))
+        self.assertEqual(
+            (call.body, call.meta, call.trace, call.url), (b'{"a":1}', {"room": [1, "\u00e9"]}, trace, None))
         self.assertTrue(500 < call.deadline <= 1000)
         await high.call("Proxy/endless", deadline=math.inf)
         self.assertEqual((await seen.next()).deadline, math.inf)

@@ -257,7 +257,8 @@ class FakeBusTests(unittest.IsolatedAsyncioTestCase):
                        b'{"kind":"notice"}', b'{"kind":"call","id":1,"to":1}', b'{"kind":"cancel"}'):  # fmt: skip
             error = await self.ends(hello + strata_bus.encode_frame(header))
             self.assertEqual(error.code, "bad-header", header)
-        self.assertEqual((await self.ends(strata_bus.encode_frame(b'{"kind":"reply","id":1}', b"[]"))).code, "bad-header")
+        error = await self.ends(strata_bus.encode_frame(b'{"kind":"reply","id":1}', b"[]"))
+        self.assertEqual(error.code, "bad-header")
         self.assertEqual(self.connections, 10)
 
     async def test_refusals_of_hello_have_an_id_or_none(self) -> None:

@@ -355,7 +355,9 @@ class MeasuredTests(BusCase):
                 await self.assertRefused(tool.call(f"Any/a{number}", "Low.no"), "Low.no", "yes")
         told = await self.told(self.low)
         steps = ["didStart", "initialize", "setUp"]
-        self.assertEqual(told.names("strata_handled_request_duration_seconds", "action"), ["a0", *steps[:2], "other", "same", "setUp"])
+        self.assertEqual(
+            told.names("strata_handled_request_duration_seconds", "action"),
+            ["a0", *steps[:2], "other", "same", "setUp"])  # fmt: skip
         self.assertEqual(told.value("strata_handled_requests_total", action="other"), 5)
         codes = [f"Low.code{number}" for number in range(3)]
         found = [m["labels"]["code"] for m in told.metrics if m["name"] == "strata_handled_requests_total"

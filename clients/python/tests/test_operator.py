@@ -69,7 +69,8 @@ class OperatorTests(BusCase):
             self.assertEqual(await other.call("Low/add", [1, 2]), 3)
             call = await within(first)
             reply = await within(frames.__anext__())
-            self.assertEqual((call["kind"], call["from"], call["to"], call["body"]), ("call", "operator", "Low/add", [1, 2]))
+            self.assertEqual(
+                (call["kind"], call["from"], call["to"], call["body"]), ("call", "operator", "Low/add", [1, 2]))
             self.assertEqual((reply["kind"], reply["from"], reply["body"]), ("reply", "Low", 3))
         await self.assertRefused(low.stream("bus/monitor", {}).__anext__(), "forbidden", "no")
 

@@ -243,7 +243,8 @@ class SpanFileTests(unittest.TestCase):
             for _ in range(2):
                 self.end()
                 self.tracer.file.flush(PATIENCE)
-        self.assertEqual((self.tracer.file.dropped, len(logs.output)), (2, 1), "each drop is counted, and the log spared")
+        self.assertEqual(
+            (self.tracer.file.dropped, len(logs.output)), (2, 1), "each drop is counted, and the log spared")
 
     def test_a_torn_line_is_ended_before_the_next(self) -> None:
         write, sizes = os.write, [10, 1 << 16]
