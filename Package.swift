@@ -154,7 +154,7 @@ let package = Package(
             dependencies: ["StrataCore", "StrataLoop", "StrataOperator", "StrataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "PicturesTests", dependencies: ["StrataCore", "StrataOperator", "StrataPictures"],
+            name: "PicturesTests", dependencies: ["StrataCore", "StrataOperator", "StrataPictures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SystemTests",

@@ -55,7 +55,7 @@ struct AppTableJSONTests {
         return row
     }
 
-    @Test func everyFieldComesBack() throws {
+    @Test(.promise("M.3")) func everyFieldComesBack() throws {
         let table = Self.full()
         let text = table.json().description
         #expect(try AppTable(json: JSON(parsing: text)) == table)

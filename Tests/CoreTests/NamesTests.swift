@@ -13,21 +13,23 @@ import Testing
         #expect(Name.isAction(name))
     }
 
-    @Test(arguments: [
-        "", "9a", ".a", "-a", "a b", "a/b", "a#1", "a:b", "é", "aé", "a\0", "@", "[", "`", "{a", longest + "x",
-    ])
+    @Test(
+        .promise("3.11"),
+        arguments: [
+            "", "9a", ".a", "-a", "a b", "a/b", "a#1", "a:b", "é", "aé", "a\0", "@", "[", "`", "{a", longest + "x",
+        ])
     func noModuleInterfaceOrActionIsCalled(_ name: String) {
         #expect(!Name.isModule(name))
         #expect(!Name.isInterface(name))
         #expect(!Name.isAction(name))
     }
 
-    @Test func onlyAnActionMayBeginWithAnUnderscore() {
+    @Test(.promise("3.11")) func onlyAnActionMayBeginWithAnUnderscore() {
         #expect(Name.isAction("_a") && Name.isAction("_"))
         #expect(!Name.isModule("_a") && !Name.isInterface("_a"))
     }
 
-    @Test(arguments: 0...255)
+    @Test(.promise("3.11"), arguments: 0...255)
     func everyByteIsJudgedAsTheExpressionSays(_ value: Int) {
         let byte = UInt8(value)
         let letter = (65...90).contains(value) || (97...122).contains(value)
@@ -42,20 +44,22 @@ import Testing
         }
     }
 
-    @Test func fourNamesAreReservedInThisCaseOnly() {
+    @Test(.promise("3.11")) func fourNamesAreReservedInThisCaseOnly() {
         for name in ["bus", "module", "launcher", "operator"] { #expect(Name.isReserved(name)) }
         for name in ["", "Bus", "buses", "modules", "Launcher", "bu", "operatoR"] {
             #expect(!Name.isReserved(name))
         }
     }
 
-    @Test(arguments: [
-        ("TestRouter", "Test"), ("Testrouter", "Test"), ("TestROUTER", "Test"), ("TestrOuTeR", "Test"),
-        ("Test", "Test"), ("Router", "Router"), ("router", "router"), ("RouterRouter", "Router"),
-        ("TestRouterRouter", "TestRouter"), ("TestRouters", "TestRouters"), ("aRouter", "a"),
-        ("TestRouteR.", "TestRouteR."), ("", ""), ("outer", "outer"), ("busRouter", "bus"),
-        ("Test2outer", "Test2outer"), ("TestRoute\u{12}", "TestRoute\u{12}"), ("éRouter", "é"),
-    ])
+    @Test(
+        .promise("3.12"),
+        arguments: [
+            ("TestRouter", "Test"), ("Testrouter", "Test"), ("TestROUTER", "Test"), ("TestrOuTeR", "Test"),
+            ("Test", "Test"), ("Router", "Router"), ("router", "router"), ("RouterRouter", "Router"),
+            ("TestRouterRouter", "TestRouter"), ("TestRouters", "TestRouters"), ("aRouter", "a"),
+            ("TestRouteR.", "TestRouteR."), ("", ""), ("outer", "outer"), ("busRouter", "bus"),
+            ("Test2outer", "Test2outer"), ("TestRoute\u{12}", "TestRoute\u{12}"), ("éRouter", "é"),
+        ])
     func oneRouterSuffixIsTakenOffUnlessNothingIsLeft(_ name: String, _ left: String) {
         #expect(Name.withoutRouterSuffix(name) == left)
         var name = name
@@ -66,6 +70,7 @@ import Testing
     }
 
     @Test(
+        .promise("3.13"),
         arguments: [
             ("1", 1), ("12", 12), ("9007199254740991", 9_007_199_254_740_991), ("9007199254740992", nil),
             ("", nil), ("0", nil), ("012", nil), ("1a", nil), ("-1", nil), ("99999999999999999999", nil),
@@ -129,7 +134,7 @@ import Testing
         return rows[one.count][other.count]
     }
 
-    @Test(arguments: 0..<20)
+    @Test(.promise("13.33"), arguments: 0..<20)
     func namesAreNearAsTheirDistanceSays(_ seed: Int) {
         var random = SeededGenerator(seed)
         func name(_ count: Int) -> String {
@@ -146,7 +151,7 @@ import Testing
     }
 
     /// Names that are as similar to each other as possible without being near.
-    @Test(arguments: [16, 64, 255])
+    @Test(.promise("13.33"), arguments: [16, 64, 255])
     func aHintCostsTheSameHoweverManyLongNamesThereAre(_ length: Int) {
         let known = (0..<4_096).lazy.map { String(repeating: "x", count: length - 8) + "\(10_000_000 + $0)" }
         var comparison = NameComparison(String(repeating: "x", count: length - 8) + "abcdefgh")

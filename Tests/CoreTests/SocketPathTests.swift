@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.hang))
 struct SocketPathTests {
-    @Test func theDefaultFollowsUserGroupAndRuntimeFolder() {
+    @Test(.promise("1.1")) func theDefaultFollowsUserGroupAndRuntimeFolder() {
         func path(_ runtimeFolder: String?, group: Bool = false) -> String {
             SocketPath.standard(app: "moments", hasGroup: group, user: 7, runtimeFolder: runtimeFolder)
         }
@@ -18,7 +18,7 @@ struct SocketPathTests {
         #expect(SocketPath.folder(of: "a.sock") == ".")
     }
 
-    @Test func aPathOver107BytesIsRefusedSayingSo() throws {
+    @Test(.promise("1.5")) func aPathOver107BytesIsRefusedSayingSo() throws {
         try SocketPath.check("/" + String(repeating: "a", count: 106))
         let error = #expect(throws: SocketPathError.self) {
             try SocketPath.check("/" + String(repeating: "é", count: 54))
@@ -47,7 +47,7 @@ struct SocketPathTests {
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    @Test func aFolderIsMadeWithItsMode() throws {
+    @Test(.promise("1.2")) func aFolderIsMadeWithItsMode() throws {
         try inFolder { folder in
             try SocketPath.prepareFolder(folder, group: nil)
             #expect(mode(folder) == 0o700)
@@ -62,7 +62,7 @@ struct SocketPathTests {
         }
     }
 
-    @Test(arguments: [0o701, 0o750, 0o720, 0o777, 0o1700] as [mode_t])
+    @Test(.promise("1.3"), arguments: [0o701, 0o750, 0o720, 0o777, 0o1700] as [mode_t])
     func aWiderModeIsRefused(_ mode: mode_t) throws {
         try inFolder { folder in
             mkdir(folder, 0o700)
@@ -72,7 +72,7 @@ struct SocketPathTests {
         }
     }
 
-    @Test func aLinkAFileAndAnothersFolderAreRefused() throws {
+    @Test(.promise("1.3")) func aLinkAFileAndAnothersFolderAreRefused() throws {
         try inFolder { folder in
             mkdir(SocketPath.folder(of: folder) + "/target", 0o700)
             symlink("target", folder)

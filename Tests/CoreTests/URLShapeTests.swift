@@ -16,7 +16,7 @@ import TestSupport
 
     /// Compares with the rule as written. Of the matching patterns, the one with a literal wins,
     /// where the other ones have a bound segment, leftmost first.
-    @Test(arguments: 0..<40)
+    @Test(.promise("9.6"), arguments: 0..<40)
     func aMatchIsTheOneOfTheRule(_ seed: Int) throws {
         var random = SeededGenerator(seed)
         let letters = ["a", "b", "%2F", "A"]
@@ -62,7 +62,7 @@ import TestSupport
     }
 
     /// A URL that fails at its last segment, beside as many patterns as there can be.
-    @Test func aURLTakesOneLookUpForEachShape() throws {
+    @Test(.promise("9.6")) func aURLTakesOneLookUpForEachShape() throws {
         var random = SeededGenerator(1)
         var shapes: Set<[Bool]> = []
         while shapes.count < URLShape.most {
@@ -86,7 +86,7 @@ import TestSupport
         #expect(try table.lookUps(BusURL("m://other/a")) == 0)
     }
 
-    @Test func oneShapeMoreIsRefusedAndPatternsOfTheSameAreTaken() throws {
+    @Test(.promise("9.7")) func oneShapeMoreIsRefusedAndPatternsOfTheSameAreTaken() throws {
         func pattern(_ number: Int, _ last: String) throws -> URLPattern {
             try URLPattern(Self.pattern((0..<9).map { number & 1 << $0 != 0 } + [true]) { $0 == 9 ? last : "a" })
         }
@@ -109,7 +109,7 @@ import TestSupport
     }
 
     /// So patterns with up to 8 segments have no limit.
-    @Test func allShapesOfEightSegmentsHaveRoom() throws {
+    @Test(.promise("9.7")) func allShapesOfEightSegmentsHaveRoom() throws {
         var table = URLTable<Int>()
         for length in 0...8 {
             for number in 0..<(1 << length) {
@@ -120,7 +120,7 @@ import TestSupport
         #expect(table.count == 511)
     }
 
-    @Test func patternsThatComeTogetherAreCountedTogether() throws {
+    @Test(.promise("9.7")) func patternsThatComeTogetherAreCountedTogether() throws {
         var table = URLTable<Int>()
         func pattern(_ number: Int) throws -> (host: String, pattern: URLPattern) {
             ("h", try URLPattern(Self.pattern((0..<9).map { number & 1 << $0 != 0 })))

@@ -114,7 +114,7 @@ struct ReadersAgreeTests {
         try expectAllRefuse(text, headerEnd: "", Refusal(offset: offset, message: message))
     }
 
-    @Test(arguments: repeated)
+    @Test(.promise("2.10"), arguments: repeated)
     func aNameThatIsThereTwiceIsRefused(_ text: String, _ offset: Int, _ name: String) throws {
         let refusal = Refusal(offset: offset, message: "the name \"\(name)\" is there twice")
         try expectAllRefuse(text, headerEnd: "}", refusal)

@@ -60,7 +60,7 @@ struct ManifestTests {
             notices: {login.done: note.loginFinished}
         """
 
-    @Test func thePagesExampleIsRead() throws {
+    @Test(.promise("13.41", "I.9", "M.3", "M.9")) func thePagesExampleIsRead() throws {
         let manifest = try load(Self.example)
         var table = AppTable(app: "moments")
         table.env = "debug"
@@ -110,7 +110,7 @@ struct ManifestTests {
         #expect(manifest.processes[1].executable == nil)
     }
 
-    @Test func valuesOtherThanTheDefaultsAreRead() throws {
+    @Test(.promise("M.3")) func valuesOtherThanTheDefaultsAreRead() throws {
         let manifest = try load(
             """
             app: a
@@ -179,7 +179,7 @@ struct ManifestTests {
         #expect(table.modules.map(\.start) == [.onDemand, .manual, .async])
     }
 
-    @Test func theEnvironmentOverridesEnv() throws {
+    @Test(.promise("M.4")) func theEnvironmentOverridesEnv() throws {
         let text = "app: a\nenv: debug"
         #expect(try load(text).table.env == "debug")
         #expect(try load("app: a").table.env == "release")

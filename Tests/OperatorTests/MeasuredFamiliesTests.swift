@@ -17,7 +17,7 @@ struct MeasuredFamiliesTests {
         ).families
     }
 
-    @Test func namesThatAreNotAllowedOrTakenAreMadeSo() throws {
+    @Test(.promise("M.68")) func namesThatAreNotAllowedOrTakenAreMadeSo() throws {
         let metrics = [
             // Each wants a name that another one has, or an invalid one.
             #"{"name":"strata_up","type":"counter","value":1}"#, #"{"name":"strata_up","type":"gauge","value":2}"#,
@@ -47,7 +47,7 @@ struct MeasuredFamiliesTests {
         #expect(value("t_seconds") == 12 && value("t_summary_seconds_sum") == 13)
     }
 
-    @Test func whatIsNoMetricIsCountedAsDropped() throws {
+    @Test(.promise("M.68")) func whatIsNoMetricIsCountedAsDropped() throws {
         let metrics = [
             "1", "{}", #"{"name":"","type":"gauge","value":1}"#, #"{"name":"a","type":"info","value":1}"#,
             #"{"name":"a","type":"gauge"}"#, #"{"name":"a","type":"gauge","value":"1"}"#,

@@ -1,5 +1,6 @@
 import StrataCore
 import StrataOperator
+import TestSupport
 import Testing
 
 @testable import StrataPictures
@@ -101,7 +102,7 @@ struct AppGraphTests {
         #expect(graph.remarks == ["3 frames were missed: the counts are too small."])
     }
 
-    @Test func opensAreOfThePatternThatTheyMatched() throws {
+    @Test(.promise("M.66")) func opensAreOfThePatternThatTheyMatched() throws {
         var table = Apps.five
         table.modules[3].urls = [.init(host: "note", path: "/:name", to: "Notes/show")]
         var graph = AppGraph(table)

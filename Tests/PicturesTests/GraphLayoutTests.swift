@@ -1,4 +1,5 @@
 import StrataCore
+import TestSupport
 import Testing
 
 @testable import StrataPictures
@@ -62,7 +63,7 @@ struct GraphLayoutTests {
         }
     }
 
-    @Test(arguments: graphs.indices)
+    @Test(.promise("M.66"), arguments: graphs.indices)
     func noLineRunsThroughABoxOrOutOfThePicture(number: Int) {
         let layout = GraphLayout(Self.graphs[number])
         for line in layout.lines {

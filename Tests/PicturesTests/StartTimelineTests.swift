@@ -1,4 +1,5 @@
 import StrataCore
+import TestSupport
 import Testing
 
 @testable import StrataPictures
@@ -69,7 +70,7 @@ struct StartTimelineTests {
         #expect(try row("Idle").begun == nil)
     }
 
-    @Test func theLongestAndTheCriticalPathAreOfThoseThatTheAppWaitsFor() {
+    @Test(.promise("I.12")) func theLongestAndTheCriticalPathAreOfThoseThatTheAppWaitsFor() {
         #expect(timeline.longest?.name == "Storage")
         let path = timeline.criticalPath.map { "\($0.module) \($0.span.phase.rawValue)" }
         #expect(
@@ -133,7 +134,7 @@ struct StartTimelineTests {
         #expect(TimelineBar.cells(try row("Finder"), timeline, width: width)[0] == .connect)
     }
 
-    @Test func theTraceHasAnEventForEachPhase() throws {
+    @Test(.promise("M.65")) func theTraceHasAnEventForEachPhase() throws {
         let trace = ChromeTrace.json(of: timeline)
         let events = try #require(trace["traceEvents"]?.array)
         let complete = events.filter { $0["ph"] == "X" }

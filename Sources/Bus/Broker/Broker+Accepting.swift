@@ -72,7 +72,8 @@ extension Broker {
             ("unwritten peers", bus.connections.dirty.count), ("closed peers", bus.connections.closed.count),
             ("peers heard out", heardOut.count), ("orphans", bus.calls.orphanCount),
             ("launchers", bus.launcher == nil ? 0 : 1), ("reloads", bus.launcherSlot.reloads.count),
-            ("reloading", bus.launcherSlot.askedReloads == nil ? 0 : 1), ("handing over", bus.replacement.waiting.count),
+            ("reloading", bus.launcherSlot.askedReloads == nil ? 0 : 1),
+            ("handing over", bus.replacement.waiting.count),
             ("instances", bus.instances.instances.isEmpty ? 0 : 1),
             ("frames in hand", bus.monitors.hand == nil ? 0 : 1),
         ]

@@ -152,7 +152,8 @@ public final class Broker {
         if !bus.isShared || !hadWork {
             bus.reclaimer.giveBack(bus.isShared ? Reclaimer.smallBatch : Reclaimer.batch)
         }
-        if !bus.hasIdleWork, awaitingTurn.isEmpty, heardOut.isEmpty, bus.connections.closed.isEmpty, bus.reclaimer.isEmpty
+        if !bus.hasIdleWork, awaitingTurn.isEmpty, heardOut.isEmpty, bus.connections.closed.isEmpty,
+            bus.reclaimer.isEmpty
         {
             idleWork.stop()
         }

@@ -18,7 +18,8 @@ struct IdleWork {
     /// The number of items of each kind, with the kind's name.
     var counts: [(String, Int)] {
         [
-            ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count), ("deferred closes", deferredCloses.count),
+            ("fan-outs", fanOut == nil ? 0 : 1), ("listings", listings.count),
+            ("deferred closes", deferredCloses.count),
             ("peers that wait for one", waiting.count),
         ]
     }

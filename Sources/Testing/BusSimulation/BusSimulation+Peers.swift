@@ -91,7 +91,7 @@ extension BusSimulation {
             .answer(serving: served.id, request: served.request, .init(kind: .reply, number: number)))
     }
 
-    /// The errors that a callee may send, and what its caller should get (section 6, Ends).
+    /// The errors that a callee may send, and what its caller should get (section 6, Final answers).
     private static let errors: [(said: String, code: String, ran: BusError.Ran)] = [
         (#""code":"Own.error""#, "Own.error", .yes), (#""code":"failed","ran":"maybe""#, "failed", .maybe),
         (#""code":"overloaded""#, "overloaded", .no), (#""code":"unknown-action""#, "unknown-action", .no),

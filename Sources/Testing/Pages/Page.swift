@@ -16,13 +16,24 @@ public struct Page: Sendable {
     /// The fenced blocks of the page, in order.
     public let samples: [PageSample]
 
-    /// Reads a page.
-    /// - Throws: ``TestFailure`` if the page can't be read, a block or a comment has no end, or a
-    ///   marking has no block.
-    public init(_ path: String) throws {
+    /// Reads a page, or one section of it.
+    /// - Parameter section: the text of a heading that begins with `## `. Only the samples below it
+    ///   count, up to the next such heading.
+    /// - Throws: ``TestFailure`` if the page can't be read or has no such section, a block or a
+    ///   comment has no end, or a marking has no block.
+    public init(_ path: String, section: String? = nil) throws {
         self.path = path
         var reader = PageReader(path)
-        for (index, line) in try Self.lines(of: path).enumerated() { try reader.take(line, index + 1) }
+        var (isWanted, isThere, isInBlock) = (section == nil, section == nil, false)
+        for (index, line) in try Self.lines(of: path).enumerated() {
+            if line.hasPrefix("```") { isInBlock.toggle() }
+            if let section, !isInBlock, line.hasPrefix("## ") {
+                isWanted = line.dropFirst(3) == section
+                isThere = isThere || isWanted
+            }
+            if isWanted { try reader.take(line, index + 1) }
+        }
+        guard isThere else { throw TestFailure("\(path) has no section \"\(section ?? "")\"") }
         samples = try reader.finish()
     }
 

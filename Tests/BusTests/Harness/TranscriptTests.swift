@@ -7,12 +7,12 @@ import Testing
 struct TranscriptTests {
     private let folder = try! TemporaryFolder()  // because a test without one has failed anyway
 
-    private func page(_ text: String) throws -> Page {
+    private func page(_ text: String, section: String? = nil) throws -> Page {
         let path = folder.path + "/page.md"
         let file = try #require(fopen(path, "w"))
         fputs(text, file)
         fclose(file)
-        return try Page(path)
+        return try Page(path, section: section)
     }
 
     /// Runs a page with one block.
@@ -29,7 +29,9 @@ struct TranscriptTests {
         #expect(try replay("$ cat <<END\n> a\n>  b\n> END\na\n b") == 1)
     }
 
-    @Test(arguments: ["$ echo one\ntwo", "$ echo one\none\ntwo", "$ printf 'a\\nb\\n'\na", "$ true\n‹it›"])
+    @Test(
+        .promise("M.90"),
+        arguments: ["$ echo one\ntwo", "$ echo one\none\ntwo", "$ printf 'a\\nb\\n'\na", "$ true\n‹it›"])
     func whatIsNotAsThePageHasItFailsWithItsLine(_ block: String) throws {
         let failure = try #require(throws: TestFailure.self) { try replay(block) }
         #expect(failure.description.contains("page.md:4: `"), "\(failure)")
@@ -137,6 +139,13 @@ struct TranscriptTests {
         #expect(page.samples[0].marked("file") == "Sources/A/A.swift")
         #expect(page.samples[0].given == ["let hidden = 1"] && page.samples[0].line == 7)
         #expect(page.samples[1].marking.isEmpty && page.samples[1].text == "app: a\n")
+    }
+
+    @Test func aSectionIsReadAlone() throws {
+        let text = "```console\n$ one\n## B\n```\n## A\n```console\n$ two\n```\n## B\n```console\n$ three\n```\n"
+        #expect(try page(text, section: "A").samples.map(\.lines) == [["$ two"]])
+        #expect(try page(text, section: "B").samples.map(\.line) == [11])
+        #expect(throws: TestFailure.self) { try page(text, section: "C") }
     }
 
     @Test(arguments: [

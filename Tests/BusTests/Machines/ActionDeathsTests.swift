@@ -43,7 +43,7 @@ struct ActionDeathsTests {
         #expect(counter.deaths.quarantined(at: 4).map(\.action) == ["A/y"])
     }
 
-    @Test func afterItsTimeItTakesThreeDeathsAgain() {
+    @Test(.promise("6.8")) func afterItsTimeItTakesThreeDeathsAgain() {
         let counter = Counter()
         for time: UInt64 in 0..<3 { counter.died(alone: "A/x", at: time, within: 100) }
         #expect(!counter.expire(at: 101))
@@ -61,7 +61,7 @@ struct ActionDeathsTests {
         #expect(counter.deaths == ActionDeaths())
     }
 
-    @Test func ofMoreActionsThanAreCountedTheOldestIsForgotten() {
+    @Test(.promise("6.11")) func ofMoreActionsThanAreCountedTheOldestIsForgotten() {
         let counter = Counter()
         for time: UInt64 in [1, 2] { counter.died(alone: "A/first", at: time, within: 1_000_000) }
         for number in 0..<1_000 {

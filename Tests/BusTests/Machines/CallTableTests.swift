@@ -6,7 +6,7 @@ import TestSupport
 
 @Suite(.timeLimit(.hang))
 struct CallTableTests {
-    @Test(arguments: 0..<10)
+    @Test(.promise("3.8"), arguments: 0..<10)
     func numbersNeverComeTwiceAndFindTheirCallWhileItIsOpen(seed: Int) throws {
         var generator = SeededGenerator(seed)
         var table = CallTable(now: 0)

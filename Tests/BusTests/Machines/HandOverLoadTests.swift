@@ -22,7 +22,7 @@ struct HandOverLoadTests {
         #expect(problem { $0.frames = HandOverLoad.mostParts * HandOverLoad.framesOfAPart } == "")
     }
 
-    @Test func moreBytesAreRefusedAndTheLargestQueueIsNamed() {
+    @Test(.promise("10.31", "R.24")) func moreBytesAreRefusedAndTheLargestQueueIsNamed() {
         let problem = problem {
             $0.bytes = 2_000 << 20
             $0.largest = ("Ant", 8 << 20)
@@ -45,7 +45,7 @@ struct HandOverLoadTests {
         #expect(problem { ($0.others, $0.frames) = (HandOverLoad.mostParts, 32) }.contains("32 frames wait"))
     }
 
-    @Test func memoryThatIsNotThereIsRefusedByTheNameOfItsLimit() {
+    @Test(.promise("10.31")) func memoryThatIsNotThereIsRefusedByTheNameOfItsLimit() {
         let room = MemoryRoom(bytes: 100 << 20, limit: "memory.max of /sys/fs/cgroup/app")
         let problem = problem(room) { $0.bytes = 40 << 20 }
         #expect(problem.contains("takes 104 MiB, and memory.max of /sys/fs/cgroup/app leaves 100 MiB"))

@@ -28,12 +28,12 @@ struct NoteRingTests {
         return Array(texts.take(note.bodyCount))
     }
 
-    @Test func aNoteHasAFixedSize() {
+    @Test(.promise("10.20")) func aNoteHasAFixedSize() {
         #expect(MemoryLayout<FrameNote>.stride <= 88)
         #expect(_isPOD(FrameNote.self), "copying one counts references")
     }
 
-    @Test func notesComeOutAsTheyWentIn() throws {
+    @Test(.promise("10.20")) func notesComeOutAsTheyWentIn() throws {
         let ring = NoteRing(most: 8 + Monitor.most, bytes: 1_000)
         var next: UInt64 = 1
         // Goes round several times, so that notes and bytes both wrap.
@@ -49,7 +49,7 @@ struct NoteRingTests {
     }
 
     /// Each monitor may have missed something before a frame.
-    @Test func thereAreNoMoreNotesThanTheRingHas() {
+    @Test(.promise("10.20")) func thereAreNoMoreNotesThanTheRingHas() {
         let ring = NoteRing(most: 8 + Monitor.most, bytes: 10_000)
         for _ in 0..<8 { #expect(add([], to: ring)) }
         #expect(!add([], to: ring) && ring.count == 8)
@@ -60,7 +60,7 @@ struct NoteRingTests {
         for bit in 0..<Monitor.most { #expect(ring.takeFirst()?.monitors == 1 << UInt16(bit)) }
     }
 
-    @Test func bodiesLeaveRoomToTexts() throws {
+    @Test(.promise("10.21")) func bodiesLeaveRoomToTexts() throws {
         let ring = NoteRing(most: 100, bytes: 4_000)
         let large = [UInt8](repeating: 1, count: 900)
         var kept: [FrameNote.Body] = []
@@ -70,7 +70,7 @@ struct NoteRingTests {
         #expect(ring.bytesInUse == 0)
     }
 
-    @Test func noBodyOverTheBoundIsCopied() throws {
+    @Test(.promise("10.21")) func noBodyOverTheBoundIsCopied() throws {
         let ring = NoteRing()
         #expect(add([UInt8](repeating: 1, count: FrameNote.largestBody), to: ring))
         let used = ring.bytesInUse
@@ -83,7 +83,7 @@ struct NoteRingTests {
             [ring.takeFirst(), ring.takeFirst(), ring.takeFirst()].map { $0?.body } == [.kept, .tooLarge, .unwanted])
     }
 
-    @Test func textsWithoutRoomAreRefused() {
+    @Test(.promise("10.20")) func textsWithoutRoomAreRefused() {
         let ring = NoteRing(most: 100, bytes: 50)
         var count = 0
         while add([], to: ring) { count += 1 }

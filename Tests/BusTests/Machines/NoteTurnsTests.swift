@@ -16,7 +16,7 @@ struct NoteTurnsTests {
         #expect(turns.timePassed() == .nothing)
     }
 
-    @Test mutating func aTurnHasSoMuchWorkAndTheRestWaitsForTheNext() {
+    @Test(.promise("10.20")) mutating func aTurnHasSoMuchWorkAndTheRestWaitsForTheNext() {
         _ = turns.added(now: 1_000)
         var pieces = 0
         while turns.worked(NoteTurns.batch, isEmpty: false, now: 1_000) == .nothing { pieces += 1 }
@@ -25,7 +25,7 @@ struct NoteTurnsTests {
         #expect(turns.timePassed() == .start)
     }
 
-    @Test mutating func aTurnThatTookTooMuchIsFollowedByALongerPause() {
+    @Test(.promise("10.20")) mutating func aTurnThatTookTooMuchIsFollowedByALongerPause() {
         _ = turns.added(now: 1_000)
         let work = NoteTurns.work(bodyBytes: FrameNote.largestBody, values: FrameNote.mostValues)
         let periods = UInt64((work + NoteTurns.mostWork - 1) / NoteTurns.mostWork)

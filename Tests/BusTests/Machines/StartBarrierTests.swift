@@ -86,7 +86,7 @@ struct StartBarrierTests {
     }
 
     /// In any order of events, no module continues too early, and the start comes to its end.
-    @Test(arguments: 0..<50)
+    @Test(.promise("11.5"), arguments: 0..<50)
     func theRulesHoldInAnyOrderOfEvents(seed: Int) {
         var generator = SeededGenerator(seed)
         let groups = [[0, 1], [2], [3, 4, 5], [6]]

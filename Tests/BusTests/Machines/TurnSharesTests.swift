@@ -31,13 +31,13 @@ struct TurnSharesTests {
         }
     }
 
-    @Test mutating func nobodyIsCutShortWhileNobodyIsLight() {
+    @Test(.promise("13.34")) mutating func nobodyIsCutShortWhileNobodyIsLight() {
         for turn in 0..<10 as Range<UInt64> { floodTurn(at: Self.start + turn * 1_000_000, taking: 1_000_000) }
         #expect(flood.room == TurnShares.firstRead && flood.isHeavy)
         #expect(!shares.isShared(at: Self.start))
     }
 
-    @Test mutating func aTurnIsSpentAfterItsBudget() {
+    @Test(.promise("13.31")) mutating func aTurnIsSpentAfterItsBudget() {
         let (start, longest) = (Self.start, TurnShares.longestTurn)
         #expect(!shares.isSpent(start: start, now: start + longest))
         #expect(shares.isSpent(start: start, now: start + longest + 1))
@@ -52,7 +52,7 @@ struct TurnSharesTests {
         #expect(other.isHeavy)
     }
 
-    @Test mutating func longTurnsFitTheBudgetWhileSomebodyIsLight() {
+    @Test(.promise("13.34")) mutating func longTurnsFitTheBudgetWhileSomebodyIsLight() {
         lightTurn(at: Self.start)
         #expect(shares.isShared(at: Self.start + 1))
         // 4 KiB in 40 µs is four times too long, so a fourth is left.

@@ -209,7 +209,7 @@ struct OutboxTests {
 
     /// Removals from everywhere in a long queue, so that compaction is under way most of the
     /// time. Meanwhile frames come, go and are dropped.
-    @Test(arguments: 0..<20)
+    @Test(.promise("13.38"), arguments: 0..<20)
     func itDoesSoWhileRemovedFramesAreGivenBack(seed: Int) {
         var generator = SeededGenerator(seed)
         var modelled = Modelled()
@@ -274,7 +274,7 @@ struct OutboxTests {
     }
 
     /// A queue that never empties, and of which all but a few frames are removed.
-    @Test func removedFramesDontFillTheMemory() {
+    @Test(.promise("13.38")) func removedFramesDontFillTheMemory() {
         var outbox = Outbox(pool: OutboxPool())
         func queue() -> UInt64 {
             outbox.reserve(100).initializeMemory(as: UInt8.self, repeating: 1, count: 100)

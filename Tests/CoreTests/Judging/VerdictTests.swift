@@ -120,7 +120,7 @@ struct VerdictTests {
     // MARK: Levels and declarations
 
     /// Each message between each pair of levels, under each policy, declared or not.
-    @Test(arguments: [AppTable.CallPolicy.any, .layered, .declared])
+    @Test(.promise("6.20", "7.2", "M.58"), arguments: [AppTable.CallPolicy.any, .layered, .declared])
     func policyJudgesLevelAndDeclaration(_ policy: AppTable.CallPolicy) {
         for (rank, target) in (0..<9).map({ ($0 / 3, $0 % 3) }) {
             for isDeclared in [false, true] {
@@ -146,7 +146,7 @@ struct VerdictTests {
     }
 
     /// A module's own interfaces, but not reports to itself, and operators are free of both.
-    @Test func policyBindsModulesAndTheirMessagesToOthers() {
+    @Test(.promise("6.20")) func policyBindsModulesAndTheirMessagesToOthers() {
         let later: Change = { ($0.targetRank, $0.isDeclared) = (2, false) }
         for check in [Check.level, .declaration] {
             let own = GivenFacts(.call) {
@@ -170,7 +170,7 @@ struct VerdictTests {
     // MARK: Order
 
     /// The protocol's sections 6, 7, 9 and 11.
-    @Test func checksComeInTheProtocolsOrder() {
+    @Test(.promise("6.19")) func checksComeInTheProtocolsOrder() {
         let owner = "quarantine owner start waiting"
         let places = "requests parent"
         let names = { (kind: MessageKind) in kind.checks.map(\.name).joined(separator: " ") }
@@ -196,7 +196,7 @@ struct VerdictTests {
     ]
 
     /// If two checks refuse, the bus answers with the first, and `strata why` shows both.
-    @Test(arguments: MessageKind.allCases)
+    @Test(.promise("6.19"), arguments: MessageKind.allCases)
     func theFirstCheckThatRefusesIsTheAnswer(_ kind: MessageKind) throws {
         var pairs = 0
         for (place, first) in Self.refusing.enumerated() {

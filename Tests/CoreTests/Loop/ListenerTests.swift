@@ -58,7 +58,7 @@ import Testing
         #expect(try rounds(onConnection: { _ in }) == [3])
     }
 
-    @Test func aTurnThatIsEndedLeavesTheRestToTheNext() throws {
+    @Test(.promise("13.37")) func aTurnThatIsEndedLeavesTheRestToTheNext() throws {
         #expect(try rounds(onConnection: { $0.endTurn() }) == [1, 1, 1])
     }
 }

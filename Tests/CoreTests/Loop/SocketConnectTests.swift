@@ -8,7 +8,7 @@ import Testing
 /// Connecting to a listener that many peers connect to.
 @Suite(.timeLimit(.hang)) struct SocketConnectTests {
     /// A peer that only tries again would get no turn while other peers try more often.
-    @Test func aFullBacklogIsWaitedFor() throws {
+    @Test(.promise("13.11")) func aFullBacklogIsWaitedFor() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = "\(folder.path)/socket"

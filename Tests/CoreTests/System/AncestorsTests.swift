@@ -50,14 +50,14 @@ struct AncestorsTests {
         #expect(table.descent(of: 40, from: table.process(10)) == .unrelated)
     }
 
-    @Test func aNumberThatIsAnothersNowIsNoAncestor() {
+    @Test(.promise("5.30")) func aNumberThatIsAnothersNowIsNoAncestor() {
         let table = Table().chain(10, 20)
         #expect(table.descent(of: 20, from: ProcessIdentity(pid: 10, startTicks: 99)) == .unrelated)
         let former = ProcessIdentity(pid: 20, startTicks: 7)
         #expect(Ancestors.descent(of: former, from: table.process(10), status: table.status) == .unknown)
     }
 
-    @Test func aProcessThatIsGoneIsUnknown() {
+    @Test(.promise("5.30")) func aProcessThatIsGoneIsUnknown() {
         let table = Table().chain(10)
         let gone = ProcessIdentity(pid: 20, startTicks: 200)
         #expect(Ancestors.descent(of: gone, from: table.process(10), status: table.status) == .unknown)
@@ -65,7 +65,7 @@ struct AncestorsTests {
     }
 
     /// If a step vanishes, the walk starts again, three times in all.
-    @Test(arguments: [1, 2, 3])
+    @Test(.promise("5.30"), arguments: [1, 2, 3])
     func aWalkBeginsAnewWhereAStepVanished(times: Int) {
         let table = Table().chain(10, 20, 30)
         var vanished = 0
@@ -82,7 +82,7 @@ struct AncestorsTests {
 
     /// The parent's id belongs to another process by the time of the look. Its child has another
     /// parent by then.
-    @Test func aParentThatWasReusedBetweenTwoLooksIsNotFollowed() {
+    @Test(.promise("5.30")) func aParentThatWasReusedBetweenTwoLooksIsNotFollowed() {
         let table = Table().chain(10, 20, 30)
         let launcher = table.process(10)
         table.onLook = { look, _ in
@@ -125,7 +125,7 @@ struct AncestorsTests {
         PeerCredentials(pid: getpid(), uid: 0, gid: 0, seenAt: ProcessIdentity.own.startTicks)
     }
 
-    @Test func withoutADescriptorWhatWasStartedAfterTheConnectionIsAnother() {
+    @Test(.promise("5.31")) func withoutADescriptorWhatWasStartedAfterTheConnectionIsAnother() {
         #expect(ConnectedProcess.unsupported.look(own) { $0 } == .own)
         var earlier = own
         earlier.seenAt -= 1
@@ -137,7 +137,7 @@ struct AncestorsTests {
     }
 
     /// A process that ends during the look has ended, reaped or not.
-    @Test(arguments: [true, false])
+    @Test(.promise("5.30", "5.31"), arguments: [true, false])
     func whatEndsWhileItIsLookedAtIsGone(hasDescriptor: Bool) throws {
         var pid: pid_t = 0
         let words = [strdup("/bin/sleep"), strdup("600"), nil]

@@ -29,7 +29,7 @@ struct MappedFileTests {
         #expect(throws: SystemError.self) { try MappedFile(-1) }
     }
 
-    @Test func aPayloadsPagesGoBackWithIt() throws {
+    @Test(.promise("10.31")) func aPayloadsPagesGoBackWithIt() throws {
         let descriptor = try file(1 << 20)
         defer { close(descriptor) }
         try MemoryFile.sealSize(descriptor)

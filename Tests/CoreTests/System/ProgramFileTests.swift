@@ -23,7 +23,7 @@ struct ProgramFileTests {
         #expect(try isProgram(Array("#!/bin/sh\n".utf8)))
     }
 
-    @Test func otherFilesAreNone() throws {
+    @Test(.promise("10.30")) func otherFilesAreNone() throws {
         var generator = SeededGenerator(3)
         for _ in 0..<50 {
             var noise = (0..<200).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -54,7 +54,7 @@ struct ProgramFileTests {
         #expect(ProgramFile.isProgram("/tmp"))
     }
 
-    @Test func anotherFileOrAChangedOneHasAnotherIdentity() throws {
+    @Test(.promise("10.30")) func anotherFileOrAChangedOneHasAnotherIdentity() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (path, other) = ("\(folder.path)/program", "\(folder.path)/other")

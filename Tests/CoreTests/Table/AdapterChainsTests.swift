@@ -14,7 +14,7 @@ struct AdapterChainsTests {
         return [a, b]
     }()
 
-    @Test func eachAdapterOfAChainRenamesTheAction() throws {
+    @Test(.promise("M.58")) func eachAdapterOfAChainRenamesTheAction() throws {
         let chains = AdapterChains(Self.adapters)
         let chain = try #require(chains.chain("A", "one") { $0 == "I" })
         #expect(chain.interface == "I" && chain.action == "three")

@@ -54,7 +54,7 @@ struct JudgeTests {
 
     // MARK: Calls
 
-    @Test func checksComeInTheProtocolsOrderEachWithItsLine() throws {
+    @Test(.promise("M.58")) func checksComeInTheProtocolsOrderEachWithItsLine() throws {
         let judgement = try judge().call("NoteLogin/writer", from: "Notes")
         #expect(judgement.isAllowed && !judgement.depends && judgement.changes.isEmpty)
         #expect(
@@ -69,6 +69,7 @@ struct JudgeTests {
     }
 
     @Test(
+        .promise("M.58"),
         arguments: [
             ("any", "Storage", nil, ["level free 2", "declaration free 2"]),
             ("layered", "Storage", .levelViolation, ["level refused 6", "declaration free 2"]),
@@ -84,7 +85,7 @@ struct JudgeTests {
         #expect(judgement.changes.isEmpty == judgement.isAllowed)
     }
 
-    @Test func whatWouldChangeARefusedCallIsSaid() throws {
+    @Test(.promise("M.59")) func whatWouldChangeARefusedCallIsSaid() throws {
         let judgement = try judge().call("NotesRouter/add", from: "Storage")
         #expect(
             judgement.changes == [
@@ -101,7 +102,7 @@ struct JudgeTests {
     }
 
     /// A change is needed for each of two checks that refuse.
-    @Test func whatIsNecessaryIsApartFromAlternatives() throws {
+    @Test(.promise("M.59")) func whatIsNecessaryIsApartFromAlternatives() throws {
         let app = try ReviewedApp(
             """
             calls: layered
@@ -114,17 +115,19 @@ struct JudgeTests {
         #expect(changes.last == ["name an interface that decides in authorizer"])
     }
 
-    @Test(arguments: [
-        ("Storrage/load", "unknown-interface", "no row provides Storrage; did you mean Storage?"),
-        ("nonsense//x", "unknown-interface", #""nonsense//x" names no action"#),
-        ("Storage/laod", "unknown-action", "Storage's module has no action Storage/laod; did you mean load?"),
-        ("Storage/dump", "unknown-action", "Storage's module has no action Storage/dump; it has load, wipe"),
-        ("Storage#4/load", "unknown-instance", "Storage has instances: single"),
-        ("Cart/add", "unknown-instance", "Cart has instances: multiple, and the call names none"),
-        ("module/setUp", "forbidden", "module/… is for the broker alone"),
-        ("launcher/stop", "forbidden", "launcher/… is for operators and the broker"),
-        ("operator/x", "unknown-interface", "operators provide nothing"),
-    ])
+    @Test(
+        .promise("M.59"),
+        arguments: [
+            ("Storrage/load", "unknown-interface", "no row provides Storrage; did you mean Storage?"),
+            ("nonsense//x", "unknown-interface", #""nonsense//x" names no action"#),
+            ("Storage/laod", "unknown-action", "Storage's module has no action Storage/laod; did you mean load?"),
+            ("Storage/dump", "unknown-action", "Storage's module has no action Storage/dump; it has load, wipe"),
+            ("Storage#4/load", "unknown-instance", "Storage has instances: single"),
+            ("Cart/add", "unknown-instance", "Cart has instances: multiple, and the call names none"),
+            ("module/setUp", "forbidden", "module/… is for the broker alone"),
+            ("launcher/stop", "forbidden", "launcher/… is for operators and the broker"),
+            ("operator/x", "unknown-interface", "operators provide nothing"),
+        ])
     func refusedCallNamesItsCodeAndItsReason(_ to: String, _ code: String, _ reason: String) throws {
         // Log may bring more than its row says, but without a program it can't be asked.
         let judgement = try judge("any").call(to, from: "Notes")
@@ -188,10 +191,12 @@ struct JudgeTests {
             ])
     }
 
-    @Test(arguments: [
-        ("test:/x", "bad-url"), ("tset://note/x", "unknown-scheme"), ("test://noet/x", "unknown-host"),
-        ("test://note/x/y", "unknown-path"),
-    ])
+    @Test(
+        .promise("M.59"),
+        arguments: [
+            ("test:/x", "bad-url"), ("tset://note/x", "unknown-scheme"), ("test://noet/x", "unknown-host"),
+            ("test://note/x/y", "unknown-path"),
+        ])
     func urlThatLeadsNowhereIsRefused(_ url: String, _ code: String) throws {
         let judgement = try judge().open(url, from: "Storage")
         #expect(judgement.code?.rawValue == code)
@@ -200,7 +205,7 @@ struct JudgeTests {
 
     // MARK: Events
 
-    @Test func eventIsItsEmittersRowsToAllow() throws {
+    @Test(.promise("M.60")) func eventIsItsEmittersRowsToAllow() throws {
         let app = try ReviewedApp(
             "modules:\n  A: {emits: [tidy, clean]}\n  B: {run: [x]}\n  C: {run: [x]}",
             hellos: ["A": #""events":["tidy"]"#, "B": #""events":["tidy"]"#, "C": #""events":["claen"]"#])
@@ -225,7 +230,7 @@ struct JudgeTests {
         judgement.recipients.map { "\($0.module) \($0.gets) \($0.place?.line ?? 0): \($0.reason)" }
     }
 
-    @Test func broadcastNamesThoseThatGetItAndThoseThatDoNot() throws {
+    @Test(.promise("M.60")) func broadcastNamesThoseThatGetItAndThoseThatDoNot() throws {
         let storage = try judge().broadcast("storage.changed", from: "Storage")
         #expect(checks(storage) == ["declaration passed 8", "level passed 6"])
         #expect(recipients(storage) == ["Notes true 16: it observes storage.changed"])
@@ -258,7 +263,7 @@ struct JudgeTests {
             ])
     }
 
-    @Test func reportIsJudgedByLevelThenDeclaration() throws {
+    @Test(.promise("M.60")) func reportIsJudgedByLevelThenDeclaration() throws {
         let good = try judge().report("log.line", to: "Log", from: "Notes")
         #expect(
             checks(good) == ["existence passed 11", "level passed 13", "declaration passed 18", "owner depends 11"])

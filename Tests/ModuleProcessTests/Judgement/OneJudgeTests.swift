@@ -104,7 +104,7 @@ struct OneJudgeTests {
         #expect(why.code == nil || answer != nil)
     }
 
-    @Test(arguments: [AppTable.CallPolicy.any, .layered, .declared], [false, true])
+    @Test(.promise("M.58"), arguments: [AppTable.CallPolicy.any, .layered, .declared], [false, true])
     func theBusAndWhyGiveOneAnswer(_ calls: AppTable.CallPolicy, _ isDeclared: Bool) throws {
         for (rank, target) in (0..<9).map({ ($0 / 3, $0 % 3) }) {
             let app = try App(calls, from: rank, to: target, isDeclared: isDeclared, authorizer: rank == 1)

@@ -55,7 +55,7 @@ struct ControlGroupTests {
         func text(_ file: String) -> String { ControlGroup.text(of: "\(root)/\(file)") }
     }
 
-    @Test func delegatedGroupGetsItsMemoryControllerAndAChildForEachProcess() throws {
+    @Test(.promise("M.18")) func delegatedGroupGetsItsMemoryControllerAndAChildForEachProcess() throws {
         let kernel = try FakeKernel()
         kernel.group("launcher")
         kernel.group("Store-1", events: "low 0\noom 1\noom_kill 2\n")
@@ -76,7 +76,7 @@ struct ControlGroupTests {
         #expect(kernel.text("cgroup.subtree_control") == "-memory")
     }
 
-    @Test(arguments: [("cpu pids", "77\n"), ("memory", "77\n78\n"), ("memory", "")])
+    @Test(.promise("M.18"), arguments: [("cpu pids", "77\n"), ("memory", "77\n78\n"), ("memory", "")])
     func whatWasNotDelegatedIsLeftAlone(controllers: String, processes: String) throws {
         let kernel = try FakeKernel(controllers: controllers, processes: processes)
         // It would work if it were tried.
@@ -106,7 +106,7 @@ struct ControlGroupTests {
     }
 
     /// The parts that need no memory controller, with the kernel's own files.
-    @Test func processesOfARealGroupAreKilledAndItGoes() throws {
+    @Test(.promise("M.18")) func processesOfARealGroupAreKilledAndItGoes() throws {
         let mounts = ControlGroup.text(of: "/proc/self/mountinfo")
         guard let own = ControlGroups.ownPath(membership: ControlGroup.text(of: "/proc/self/cgroup"), mounts: mounts),
             let group = ControlGroup.make("\(own)/strata-test-\(getpid())")
@@ -131,7 +131,7 @@ struct ControlGroupTests {
         while !group.remove() { poll(nil, 0, 1) }
     }
 
-    @Test func killForMemoryIsToldAsSuch() {
+    @Test(.promise("M.18")) func killForMemoryIsToldAsSuch() {
         var machine = ModuleMachine(ModuleMachine.Policy(restart: .never))
         _ = machine.busCame(at: 0)
         _ = machine.start(at: 0, reason: "test")

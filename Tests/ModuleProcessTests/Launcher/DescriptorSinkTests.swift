@@ -15,7 +15,7 @@ struct DescriptorSinkTests {
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 
-    @Test func aFullDisksLinesAreCountedAndItGoesOnWhenThereIsRoom() throws {
+    @Test(.promise("R.16")) func aFullDisksLinesAreCountedAndItGoesOnWhenThereIsRoom() throws {
         let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
         let sink = DescriptorSink(descriptor: descriptor)
@@ -38,7 +38,7 @@ struct DescriptorSinkTests {
         #expect(read(pipe.reading) == "five\n")
     }
 
-    @Test func whatComesTooFastIsDroppedInWholeLinesAndCounted() throws {
+    @Test(.promise("R.15")) func whatComesTooFastIsDroppedInWholeLinesAndCounted() throws {
         let pipe = try Pipe(readingBlocks: true)
         defer { pipe.closeReading() }
         let sink = DescriptorSink(descriptor: pipe.writing)

@@ -91,7 +91,7 @@ struct EventDecisionTests {
         try app.end()
     }
 
-    @Test func goodReloadIsAnEventAndABadOneIsNone() throws {
+    @Test(.promise("11.17")) func goodReloadIsAnEventAndABadOneIsNone() throws {
         let app = try LauncherFixture()
         try app.module("A")
         try app.start()

@@ -7,7 +7,7 @@ import Testing
 /// The launcher with real processes, and a fake broker.
 @Suite(.timeLimit(.hang))
 struct LauncherTests {
-    @Test func nextLevelStartsWhenTheOneBeforeDidSetUp() throws {
+    @Test(.promise("M.10")) func nextLevelStartsWhenTheOneBeforeDidSetUp() throws {
         let app = try LauncherFixture()
         try app.module("Store")
         try app.module("Shop", rank: 2)
@@ -21,7 +21,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func processHasWhatItNeedsAndNothingOfAnotherBus() throws {
+    @Test(.promise("5.13", "M.9")) func processHasWhatItNeedsAndNothingOfAnotherBus() throws {
         let app = try LauncherFixture()
         try app.module("Env", "env; pwd; test -p /proc/self/fd/3 && echo lifeline-$STRATA_LIFELINE") { _, process in
             process.env["MINE"] = "yes"
@@ -47,7 +47,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func killedModuleIsBackAndVouchedForAnew() throws {
+    @Test(.promise("M.12")) func killedModuleIsBackAndVouchedForAnew() throws {
         let app = try LauncherFixture()
         try app.module("Shop", "echo here")
         try app.start()
@@ -77,7 +77,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func whatAModuleWroteIsToldToOperatorsAlone() throws {
+    @Test(.promise("10.24")) func whatAModuleWroteIsToldToOperatorsAlone() throws {
         let app = try LauncherFixture()
         try app.module("Quits", "echo 'my secret' >&2; exit 3", stays: false) { row, _ in
             row.start = .onDemand
@@ -145,7 +145,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func startOnDemandIsAnsweredWhenReady() throws {
+    @Test(.promise("M.10")) func startOnDemandIsAnsweredWhenReady() throws {
         let app = try LauncherFixture()
         try app.module("Export") { row, _ in row.start = .onDemand }
         try app.start()
@@ -165,7 +165,7 @@ struct LauncherTests {
     }
 
     /// A request from the bus comes between the stop and the process's end.
-    @Test func stopIsAnsweredThoughTheModuleIsWantedMeanwhile() throws {
+    @Test(.promise("M.14")) func stopIsAnsweredThoughTheModuleIsWantedMeanwhile() throws {
         let app = try LauncherFixture()
         try app.module("Export") { row, _ in row.start = .onDemand }
         try app.start()
@@ -191,7 +191,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func restartEndsTheOldProcessFirst() throws {
+    @Test(.promise("10.33", "M.30")) func restartEndsTheOldProcessFirst() throws {
         let app = try LauncherFixture()
         try app.module("Store")
         try app.start()
@@ -284,7 +284,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func endIsInReverseOrderAndLeavesNothing() throws {
+    @Test(.promise("M.39")) func endIsInReverseOrderAndLeavesNothing() throws {
         let app = try LauncherFixture()
         try app.module("Store")
         try app.module("Shop", rank: 1)
@@ -300,7 +300,7 @@ struct LauncherTests {
     }
 
     /// The broker ends when it has read the last messages, and not before.
-    @Test func theBrokerIsLeftWhenItHasReadTheLastWords() throws {
+    @Test(.promise("M.73")) func theBrokerIsLeftWhenItHasReadTheLastWords() throws {
         let app = try LauncherFixture()
         try app.module("A")
         try app.start()
@@ -333,7 +333,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func secondOrderKillsWhatHangs() throws {
+    @Test(.promise("M.39")) func secondOrderKillsWhatHangs() throws {
         let app = try LauncherFixture()
         try app.module("Hang", "trap '' TERM; echo trapped; while :; do read x <&3; done", stays: false) { row, _ in
             row.stop = 60_000
@@ -347,7 +347,7 @@ struct LauncherTests {
         try app.end()
     }
 
-    @Test func downIsAnsweredBeforeTheEnd() throws {
+    @Test(.promise("10.33")) func downIsAnsweredBeforeTheEnd() throws {
         let app = try LauncherFixture()
         try app.module("A")
         try app.start()

@@ -46,7 +46,7 @@ struct ModuleLoanTests {
         #expect(!machine.isLent)
     }
 
-    @Test func nothingIsStartedMeanwhile() {
+    @Test(.promise("10.10")) func nothingIsStartedMeanwhile() {
         var machine = lentOne()
         // Its turn in the app's start is over, so later modules don't wait.
         #expect(machine.start(at: 200, reason: "test") == [.passedSetUp])

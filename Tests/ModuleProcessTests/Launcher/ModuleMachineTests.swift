@@ -78,13 +78,14 @@ struct ModuleMachineTests {
         #expect(machine.deadlinePassed(at: 90_100) == [.spawn])
     }
 
-    @Test func cleanExitOfAReadyModuleIsItsEnd() {
+    @Test(.promise("M.12")) func cleanExitOfAReadyModuleIsItsEnd() {
         var machine = ready()
         _ = machine.exited(.code(0), lastLines: [], at: 2_000)
         #expect(machine.state == .settled(.absent("it ended with exit code 0")))
     }
 
     @Test(
+        .promise("M.12"),
         arguments: [AppTable.Restart.always, .onFailure, .never],
         [ChildProcess.Exit.code(0), .code(1), .signal(SIGSEGV)])
     func eachPolicyJudgesEachEnd(policy: AppTable.Restart, exit: ChildProcess.Exit) {
@@ -99,7 +100,7 @@ struct ModuleMachineTests {
     }
 
     /// The backoff grows to its limit, and starts again after a healthy time.
-    @Test func delaysGrowAndAreResetByAHealthyTime() {
+    @Test(.promise("M.13")) func delaysGrowAndAreResetByAHealthyTime() {
         var policy = Machine.Policy(restart: .onFailure, stop: 5_000, startup: 30_000)
         var machine = ModuleMachine(policy)
         policy.backoff.most = 400
@@ -152,13 +153,13 @@ struct ModuleMachineTests {
         #expect(machine.busCame(at: 3_000) == [.spawn])
     }
 
-    @Test func moduleThatIsAlwaysRestartedComesBackAfterACleanExit() {
+    @Test(.promise("M.12")) func moduleThatIsAlwaysRestartedComesBackAfterACleanExit() {
         var machine = ready(.always)
         _ = machine.exited(.code(0), lastLines: [], at: 2_000)
         #expect(machine.deadline != nil)
     }
 
-    @Test func moduleThatIsNeverRestartedFailsWithItsLastLines() {
+    @Test(.promise("M.12")) func moduleThatIsNeverRestartedFailsWithItsLastLines() {
         var machine = started(.never)
         let actions = machine.exited(.code(3), lastLines: ["no such table"], at: 2_000)
         let reason = "it ended with exit code 3 before it was ready"
@@ -166,7 +167,7 @@ struct ModuleMachineTests {
         #expect(actions == [.tell(report), .settled(.failed(reason, lines: ["no such table"]))])
     }
 
-    @Test func crashLoopEndsAsFailed() {
+    @Test(.promise("M.13")) func crashLoopEndsAsFailed() {
         var machine = machine()
         var actions = machine.start(at: 0, reason: "test")
         var now: UInt64 = 0
@@ -243,7 +244,7 @@ struct ModuleMachineTests {
         #expect(machine.isReady)
     }
 
-    @Test func stoppingIsTearDownThenTermThenKill() {
+    @Test(.promise("M.15")) func stoppingIsTearDownThenTermThenKill() {
         var machine = ready()
         #expect(machine.stop(at: 10_000, reason: "by hand") == [.retire])
         #expect(machine.deadline == 15_000)
@@ -283,7 +284,7 @@ struct ModuleMachineTests {
     }
 
     /// The request for the stop is answered at the end, whatever comes after it.
-    @Test func stopIsAnsweredWhateverComesAfterIt() {
+    @Test(.promise("M.14")) func stopIsAnsweredWhateverComesAfterIt() {
         for isLent in [false, true] {
             var machine = ready()
             _ = machine.stop(at: 10_000, reason: "by hand")

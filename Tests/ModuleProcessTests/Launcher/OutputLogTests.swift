@@ -31,7 +31,7 @@ struct OutputLogTests {
         return texts
     }
 
-    @Test func aThousandLinesAreKept() {
+    @Test(.promise("M.72")) func aThousandLinesAreKept() {
         var log = OutputLog()
         for number in 0..<2_500 {
             log.add(OutputLog.Entry(place: UInt64(number), line: line("\(number)")))
@@ -41,7 +41,7 @@ struct OutputLogTests {
         #expect(log[1_500].line.bytes == Array("1500".utf8) && log[2_499].line.bytes == Array("2499".utf8))
     }
 
-    @Test func aQuarterOfAMebibyteIsKept() {
+    @Test(.promise("M.72")) func aQuarterOfAMebibyteIsKept() {
         var log = OutputLog()
         let long = String(repeating: "x", count: LineSplitter.longest)
         for number in 0..<100 {
@@ -55,7 +55,7 @@ struct OutputLogTests {
         #expect(log[log.oldest].place == 90)
     }
 
-    @Test func linesOfAllModulesComeInTheirOrder() {
+    @Test(.promise("M.72")) func linesOfAllModulesComeInTheirOrder() {
         let logs = logs([("A", "1"), ("B", "2"), ("A", "3"), ("C", "4")])
         var all = reader(logs)
         #expect(taken(&all, logs) == ["A 1", "B 2", "A 3", "C 4"])
@@ -88,7 +88,7 @@ struct OutputLogTests {
         #expect(reader.missing(logs) == 0)
     }
 
-    @Test func whatGaveWayToAReaderThatEndsIsCounted() {
+    @Test(.promise("M.75")) func whatGaveWayToAReaderThatEndsIsCounted() {
         var logs = logs([("A", "1"), ("A", "2")])
         var reader = reader(logs)
         for number in 0..<1_000 { logs.add(line("\(number)"), of: "A") }

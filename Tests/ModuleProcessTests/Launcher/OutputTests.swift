@@ -47,11 +47,13 @@ struct OutputTests {
     }
 
     /// A backtrace is longer than what is kept.
-    @Test(arguments: [
-        ["App/Store.swift:3: Fatal error: the disk is away"], ["a.swift:2: Precondition failed: i is too large"],
-        ["Traceback (most recent call last):", "  File \"m.py\", line 2, in <module>", "KeyError: 'x'"],
-        ["thread 'main' panicked at src/main.rs:2:5:"], ["*** Program crashed: Bad pointer dereference ***"],
-    ])
+    @Test(
+        .promise("M.63"),
+        arguments: [
+            ["App/Store.swift:3: Fatal error: the disk is away"], ["a.swift:2: Precondition failed: i is too large"],
+            ["Traceback (most recent call last):", "  File \"m.py\", line 2, in <module>", "KeyError: 'x'"],
+            ["thread 'main' panicked at src/main.rs:2:5:"], ["*** Program crashed: Bad pointer dereference ***"],
+        ])
     func whatAProcessDiedOfStaysAmongItsLastLines(crash: [String]) throws {
         var last = LastLines()
         last.add(Array("all is well".utf8))
@@ -76,10 +78,13 @@ struct OutputTests {
         #expect(!last.saysCause && last.brief.count == 4)
     }
 
-    @Test(arguments: [
-        ("a\u{1B}[1;31mred\u{1B}[0m b", "ared b"), ("a\u{1B}[2Jb", "a [2Jb"), ("\u{1B}]0;title\u{7}x", " ]0;title x"),
-        ("a\u{9B}2Jb\tc", "a 2Jb c"), ("a\u{202E}b", "a b"), ("a\u{1B}", "a "), ("\u{1B}[31", " [31"),
-    ])
+    @Test(
+        .promise("M.62"),
+        arguments: [
+            ("a\u{1B}[1;31mred\u{1B}[0m b", "ared b"), ("a\u{1B}[2Jb", "a [2Jb"),
+            ("\u{1B}]0;title\u{7}x", " ]0;title x"),
+            ("a\u{9B}2Jb\tc", "a 2Jb c"), ("a\u{202E}b", "a b"), ("a\u{1B}", "a "), ("\u{1B}[31", " [31"),
+        ])
     func lastLinesCannotSteerATerminal(line: String, shown: String) {
         var last = LastLines()
         last.add(Array(line.utf8))
@@ -88,7 +93,7 @@ struct OutputTests {
 
     /// Neither a module's output nor a message that quotes it can control a terminal, or look
     /// like another module's line.
-    @Test func nothingOnTheConsoleSteersATerminal() {
+    @Test(.promise("M.57")) func nothingOnTheConsoleSteersATerminal() {
         final class Lines: LineSink {
             var all: [String] = []
             func write(line: [UInt8]) { all.append(String(decoding: line, as: UTF8.self)) }

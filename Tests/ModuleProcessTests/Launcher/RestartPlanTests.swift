@@ -18,7 +18,7 @@ struct RestartPlanTests {
         #expect(plan.died(at: 100_000, spawnedAt: 0, readyAt: 50) == .start(at: 100_100))
     }
 
-    @Test func delaysDoubleUpToTheMost() {
+    @Test(.promise("M.13")) func delaysDoubleUpToTheMost() {
         var plan = RestartPlan(backoff)
         var delays: [UInt64] = []
         for _ in 0..<6 {
@@ -35,14 +35,14 @@ struct RestartPlanTests {
         #expect(plan.died(at: 10_950, spawnedAt: 10_000, readyAt: nil) == .start(at: 11_050))
     }
 
-    @Test func delaysBeginAnewAfterResetOnly() {
+    @Test(.promise("M.13")) func delaysBeginAnewAfterResetOnly() {
         var plan = RestartPlan(backoff)
         for _ in 0..<3 { _ = plan.died(at: 0, spawnedAt: 0, readyAt: nil) }
         #expect(plan.died(at: 160_000, spawnedAt: 99_900, readyAt: 100_000) == .start(at: 160_100))
         #expect(plan.died(at: 200_000, spawnedAt: 200_000, readyAt: nil) == .start(at: 200_200))
     }
 
-    @Test func tenQuickDeathsInARowAreTheEnd() {
+    @Test(.promise("M.13")) func tenQuickDeathsInARowAreTheEnd() {
         var plan = RestartPlan(backoff)
         for _ in 0..<9 { #expect(plan.died(at: 0, spawnedAt: 0, readyAt: nil) != .giveUp) }
         #expect(plan.died(at: 0, spawnedAt: 0, readyAt: nil) == .giveUp)

@@ -7,13 +7,13 @@ import Testing
 
 @Suite(.timeLimit(.hang))
 struct SettingTests {
-    @Test func launchOptionsAreJSONWhereTheyReadAsIt() throws {
+    @Test(.promise("I.11", "M.5")) func launchOptionsAreJSONWhereTheyReadAsIt() throws {
         let options = try LaunchOptions.adding(
             ["a=3", "b=x=y", "c={\"d\":true}", "e=", "old=new"], to: ["old": "1", "kept": 2])
         #expect(options == ["kept": 2, "a": 3, "b": "x=y", "c": ["d": true], "e": "", "old": "new"])
     }
 
-    @Test func wordThatIsNoPairIsRefused() {
+    @Test(.promise("M.5")) func wordThatIsNoPairIsRefused() {
         #expect(throws: LaunchError.self) { try LaunchOptions.adding(["debug"], to: .object([])) }
         #expect(throws: LaunchError.self) { try LaunchOptions.adding(["=1"], to: .object([])) }
         #expect(throws: LaunchError.self) { try LaunchOptions.adding(["a=1"], to: 3) }
@@ -80,7 +80,7 @@ struct SettingTests {
     }
 
     /// A setting for backtraces takes precedence, if the row keeps that variable.
-    @Test func backtracesAreShortWhereNobodySaysOtherwise() {
+    @Test(.promise("M.63")) func backtracesAreShortWhereNobodySaysOtherwise() {
         func backtrace(
             _ launcher: String?, keep: [String]? = nil, row: String? = nil, user: UInt32? = nil
         ) -> String? {
@@ -98,7 +98,7 @@ struct SettingTests {
         #expect(backtrace("enable=no", keep: ["SWIFT_BACKTRACE"], user: 0) == "enable=no")
     }
 
-    @Test func rowWithAUserInheritsWhatItKeepsAlone() {
+    @Test(.promise("M.6")) func rowWithAUserInheritsWhatItKeepsAlone() {
         let inherited = ["PATH": "/bin", "AWS_SECRET": "mine", "XDG_RUNTIME_DIR": "/run/user/0"]
         var process = ModuleProcess(name: "A", folder: "/")
         process.env = ["TZ": "UTC"]

@@ -33,7 +33,7 @@ struct StartOrderTests {
         #expect(order.isOver && order.deadline == nil)
     }
 
-    @Test func asynchronousOnesTakeTheirLevelsFirstTurnAndHoldUpNobody() {
+    @Test(.promise("I.2")) func asynchronousOnesTakeTheirLevelsFirstTurnAndHoldUpNobody() {
         var order = StartOrder(
             table(row("A", 0, 5), row("B", 0), row("Slow", 0, -9, .async), row("Only", 1, 0, .async)))
         #expect(order.begin(at: 0) == ["A", "Slow"])
@@ -42,7 +42,7 @@ struct StartOrderTests {
         #expect(order.isOver)
     }
 
-    @Test func onDemandAndManualOnesHaveNoTurn() {
+    @Test(.promise("M.10")) func onDemandAndManualOnesHaveNoTurn() {
         var order = StartOrder(table(row("A", 0, 0, .onDemand), row("B", 0, 0, .manual)))
         #expect(order.begin(at: 0).isEmpty)
         #expect(order.isOver)
@@ -79,7 +79,7 @@ struct StopOrderTests {
         #expect(order.next(at: 3) == nil)
     }
 
-    @Test func hangingGroupsTogetherStayWithinTheBudget() {
+    @Test(.promise("M.40")) func hangingGroupsTogetherStayWithinTheBudget() {
         let rows = (0..<30).map { ("M\($0)", 0, $0) }
         var order = StopOrder(table(rows), running: Set(rows.map(\.0)), at: 0)
         var now: UInt64 = 0
@@ -87,7 +87,7 @@ struct StopOrderTests {
         #expect(now <= StopOrder.budget && now > StopOrder.budget - 100)
     }
 
-    @Test func rowsOwnTimeIsTheMost() {
+    @Test(.promise("M.15")) func rowsOwnTimeIsTheMost() {
         var order = StopOrder(table([("A", 0, 0)], stop: 300), running: ["A"], at: 0)
         #expect(order.next(at: 0)?[0].times == ModuleMachine.StopTimes(tearDown: 300, terminate: 300))
     }

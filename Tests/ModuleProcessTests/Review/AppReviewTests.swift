@@ -8,7 +8,7 @@ struct AppReviewTests {
         try ReviewedApp(text, hellos: hellos).findings
     }
 
-    @Test func appThatIsWholeHasNoFindings() throws {
+    @Test(.promise("M.45")) func appThatIsWholeHasNoFindings() throws {
         let text = """
             schemes: [test]
             calls: declared
@@ -43,7 +43,7 @@ struct AppReviewTests {
 
     // MARK: Between the rows
 
-    @Test func unmetRequirementIsAnErrorAndAdviceWhereAGuestMayMeetIt() throws {
+    @Test(.promise("M.46")) func unmetRequirementIsAnErrorAndAdviceWhereAGuestMayMeetIt() throws {
         let rows = "modules:\n  A: {provides: [Storage]}\n  B:\n    requires:\n      - Storage\n      - Storrage"
         #expect(
             try findings(rows) == [
@@ -55,7 +55,7 @@ struct AppReviewTests {
             ])
     }
 
-    @Test(arguments: ["any", "layered", "declared"])
+    @Test(.promise("M.46"), arguments: ["any", "layered", "declared"])
     func callToALaterLevelIsAnErrorWhereThePolicyRefusesIt(_ calls: String) throws {
         let found = try findings(
             "calls: \(calls)\nmodules:\n  A: {requires: [Need]}\n  B: {level: middle, provides: [Late]}\n"
@@ -67,7 +67,7 @@ struct AppReviewTests {
         #expect(found.count == 1 && found[0].hasPrefix(start), "\(found)")
     }
 
-    @Test func reportToALaterLevelIsAnErrorUnderAnyPolicy() throws {
+    @Test(.promise("M.46")) func reportToALaterLevelIsAnErrorUnderAnyPolicy() throws {
         #expect(
             try findings(
                 "modules:\n  A:\n    reports:\n      A: [x]\n      B: [x]\n  B: {level: middle, observes: [x]}") == [
@@ -76,7 +76,7 @@ struct AppReviewTests {
                 ])
     }
 
-    @Test func reportToAGuestIsAdviceAndAnErrorWhereGuestsAreLater() throws {
+    @Test(.promise("M.47")) func reportToAGuestIsAdviceAndAnErrorWhereGuestsAreLater() throws {
         func reported(by level: String) throws -> [String] {
             try findings(
                 "guests: {level: middle, most: 2}\nmodules:\n  Pen: {level: \(level), reports: {Ben: [x]}}")
@@ -104,7 +104,7 @@ struct AppReviewTests {
 
     // MARK: Notifications
 
-    @Test func observedNameThatNoDeclaredSenderReachesIsFound() throws {
+    @Test(.promise("M.48")) func observedNameThatNoDeclaredSenderReachesIsFound() throws {
         let text = """
             modules:
               A: {observes: [b.done], broadcasts: [a.done]}
@@ -139,7 +139,7 @@ struct AppReviewTests {
 
     /// Observers of the name get it from elsewhere, which hid that this broadcast reaches no
     /// module.
-    @Test func broadcastThatGoesUpwardsIsAdvice() throws {
+    @Test(.promise("M.55")) func broadcastThatGoesUpwardsIsAdvice() throws {
         let text = """
             modules:
               A: {broadcasts: [x]}
@@ -159,7 +159,7 @@ struct AppReviewTests {
 
     // MARK: Processes
 
-    @Test func idleOfAModuleThatIsNotStartedOnDemandIsAdvice() throws {
+    @Test(.promise("M.55")) func idleOfAModuleThatIsNotStartedOnDemandIsAdvice() throws {
         #expect(
             try findings(
                 "modules:\n  A: {run: [a], idle: 5s}\n  B: {run: [b], provides: [B], start: on-demand, idle: 5s}") == [
@@ -169,7 +169,7 @@ struct AppReviewTests {
     }
 
     /// A URL that the row maps, too, starts the module.
-    @Test func urlThatOnlyAModuleOnDemandMapsIsAdvice() throws {
+    @Test(.promise("M.55")) func urlThatOnlyAModuleOnDemandMapsIsAdvice() throws {
         let text = """
             schemes: [x]
             modules:
@@ -204,7 +204,7 @@ struct AppReviewTests {
     }
 
     /// The other row broadcasts under its own name what an adapter renames.
-    @Test func adaptersNoticesReachTheirObservers() throws {
+    @Test(.promise("M.48")) func adaptersNoticesReachTheirObservers() throws {
         func text(_ level: String) -> String {
             """
             modules:
@@ -223,7 +223,7 @@ struct AppReviewTests {
                     + "the adapter A renames)") == true)
     }
 
-    @Test func broadcastThatNobodyHearsIsAdviceWhereThatIsKnown() throws {
+    @Test(.promise("M.48")) func broadcastThatNobodyHearsIsAdviceWhereThatIsKnown() throws {
         let text = "modules:\n  A: {broadcasts: [x.done, y]}\n  B: {level: middle, observes: [y, x.doen]}"
         let unsent = "4:36 advice modules.B.observes[1]: no row broadcasts x.doen"
         // B's program may observe more than its row says.
@@ -245,7 +245,7 @@ struct AppReviewTests {
             ])
     }
 
-    @Test func reportThatNobodyHearsIsAdviceWhereThatIsKnown() throws {
+    @Test(.promise("M.48")) func reportThatNobodyHearsIsAdviceWhereThatIsKnown() throws {
         let text = "modules:\n  A: {observes: [log.line]}\n  B: {reports: {A: [log.line, log.lien]}}"
         #expect(try findings(text) == [])
         #expect(
@@ -256,7 +256,7 @@ struct AppReviewTests {
     }
 
     /// Three are many and two aren't. Modules of other levels don't count.
-    @Test func moduleThatReportsToManyOfItsLevelBelongsInAnEarlierOne() throws {
+    @Test(.promise("M.49", "M.81")) func moduleThatReportsToManyOfItsLevelBelongsInAnEarlierOne() throws {
         func found(_ level: String, _ targets: String) throws -> [String] {
             try findings(
                 "modules:\n  A:\n    level: \(level)\n    reports: {\(targets)}\n"
@@ -273,7 +273,7 @@ struct AppReviewTests {
 
     // MARK: Events
 
-    @Test func eventsThatNobodyHearsOrEmitsAreAdvice() throws {
+    @Test(.promise("M.50")) func eventsThatNobodyHearsOrEmitsAreAdvice() throws {
         let text = "modules:\n  A:\n    emits: [app.tidy, app.clean]\n  B:"
         // B may be called for it.
         #expect(try findings(text, ["A": ""]) == [])
@@ -287,7 +287,7 @@ struct AppReviewTests {
 
     // MARK: Actions
 
-    @Test func actionsThatAdaptersAndURLsNameAndNobodyHasAreErrors() throws {
+    @Test(.promise("M.51")) func actionsThatAdaptersAndURLsNameAndNobodyHasAreErrors() throws {
         let text = """
             schemes: [x]
             modules:
@@ -308,17 +308,19 @@ struct AppReviewTests {
         #expect(try findings(text, ["P": #""interfaces":{"I":{}}"#]) == [])
     }
 
-    @Test(arguments: [
-        (#"{"actions":{"autorize":{}}}"#, "P has no action Auth/authorize, which the bus asks before each action"),
-        (#"{"instances":"multiple"}"#, "Auth, of P, has instances: multiple, and the bus asks without an instance"),
-    ])
+    @Test(
+        .promise("M.51"),
+        arguments: [
+            (#"{"actions":{"autorize":{}}}"#, "P has no action Auth/authorize, which the bus asks before each action"),
+            (#"{"instances":"multiple"}"#, "Auth, of P, has instances: multiple, and the bus asks without an instance"),
+        ])
     func authorizerMustHaveWhatItIsAsked(_ interface: String, _ message: String) throws {
         let found = try findings(
             "authorizer: Auth\nmodules:\n  P: {provides: [Auth]}", ["P": #""interfaces":{"Auth":\#(interface)}"#])
         #expect(found.count == 1 && found[0].hasPrefix("2:13 error authorizer: \(message)"), "\(found)")
     }
 
-    @Test func actionThatNobodyCanAllowIsAnError() throws {
+    @Test(.promise("M.51")) func actionThatNobodyCanAllowIsAnError() throws {
         let hello = #""interfaces":{"I":{"actions":{"a":{"auth":true},"b":{},"c":{"auth":true}}}}"#
         #expect(
             try findings("modules:\n  P: {provides: [I]}", ["P": hello]) == [
@@ -329,7 +331,7 @@ struct AppReviewTests {
 
     // MARK: Descriptions
 
-    @Test func rowsAndDescriptionsThatDifferAreFound() throws {
+    @Test(.promise("M.52")) func rowsAndDescriptionsThatDifferAreFound() throws {
         let text = """
             modules:
               A:
@@ -365,7 +367,7 @@ struct AppReviewTests {
     }
 
     /// Under `declared`, a module sends nothing that its row doesn't allow.
-    @Test func whatOnlyAModuleSaysItSendsDoesNotCountUnderDeclared() throws {
+    @Test(.promise("M.52")) func whatOnlyAModuleSaysItSendsDoesNotCountUnderDeclared() throws {
         let text = "calls: CALLS\nmodules:\n  A:\n  B: {level: middle, observes: [x, y], reports: {A: [z]}}"
         let hellos = ["A": #""broadcasts":["x","y"],"observes":["z"]"#, "B": #""observes":["x","y"]"#]
         #expect(try findings(text.replacing("CALLS", with: "any"), hellos) == [])

@@ -15,6 +15,7 @@ struct ManifestPlacesTests {
         """
 
     @Test(
+        .promise("M.44"),
         arguments: [
             (["modules", "A.b", "level"], "7:12", "modules.A.b.level"),
             (["modules", "A.b", "provides"], "4:5", "modules.A.b.provides"),
@@ -32,6 +33,7 @@ struct ManifestPlacesTests {
 
     /// A missing key has the place of what would contain it.
     @Test(
+        .promise("M.44"),
         arguments: [
             (["modules", "A.b", "provides", 2], "4:5", "modules.A.b.provides"),
             (["modules", "B", "provides", 0], "9:3", "modules.B.provides"),

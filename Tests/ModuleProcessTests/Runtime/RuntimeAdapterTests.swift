@@ -116,7 +116,7 @@ struct RuntimeAdapterTests {
             notices: {login.done: note.loginFinished}
         """
 
-    @Test func requiredInterfaceIsMetByAnotherOne() async throws {
+    @Test(.promise("I.14")) func requiredInterfaceIsMetByAnotherOne() async throws {
         try await RuntimeApp.run(Self.manifest, [LoginModule.self, NotesModule.self]) { app in
             let bus = app.bus(of: NotesModule.self)
             #expect(try await bus.call("Notes/write", "ada") == true)

@@ -6,7 +6,7 @@ import Testing
 /// Background work that fails: the module ends, tries again, or continues without it.
 @Suite(.timeLimit(.minutes(5)))
 struct RuntimeBackgroundTests {
-    @Test func workThatFailsEndsTheModuleInOrder() async throws {
+    @Test(.promise("R.10")) func workThatFailsEndsTheModuleInOrder() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.startFully()
             let (module, bus) = (harness.module, Bus(harness.runtime))

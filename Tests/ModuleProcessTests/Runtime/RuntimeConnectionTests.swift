@@ -93,7 +93,7 @@ struct RuntimeConnectionTests {
         }
     }
 
-    @Test func theLifelinesEndEndsTheModule() async throws {
+    @Test(.promise("M.36")) func theLifelinesEndEndsTheModule() async throws {
         // Other tests' programs don't inherit its end.
         let pipe = try Pipe()
         try await withModule(PlayerModule.self) {

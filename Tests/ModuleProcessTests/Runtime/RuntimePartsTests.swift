@@ -15,7 +15,7 @@ struct RuntimePartsTests {
           Player: {level: middle, start: manual}
         """
 
-    @Test func aLargeOfferIsSaidInParts() async throws {
+    @Test(.promise("5.9")) func aLargeOfferIsSaidInParts() async throws {
         try await RuntimeApp.run(Self.manifest, [LargeModule.self, LibraryModule.self]) { app in
             let (runtime, bus) = (app.runtime(of: LargeModule.self), app.bus(of: LibraryModule.self))
             #expect(OfferParts.of(runtime.hello(resumed: false)).count > 8)

@@ -42,7 +42,7 @@ struct RuntimeStartTests {
         #expect(hello["interfaces"]?["Player"]?["actions"]?["play"] == [:])
     }
 
-    @Test func stepsRunOnceAndAreAnswered() async throws {
+    @Test(.promise("I.10")) func stepsRunOnceAndAreAnswered() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.start()
             let peer = harness.peer!
@@ -62,7 +62,7 @@ struct RuntimeStartTests {
         }
     }
 
-    @Test func aModuleIsToldThatAnotherTookOver() async throws {
+    @Test(.promise("M.31")) func aModuleIsToldThatAnotherTookOver() async throws {
         try await withModule(PlayerModule.self) { harness in
             try await harness.startFully()
             let peer = harness.peer!

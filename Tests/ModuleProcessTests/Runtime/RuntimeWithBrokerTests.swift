@@ -93,7 +93,7 @@ struct RuntimeWithBrokerTests {
         }
     }
 
-    @Test func usersHaveInstancesOfTheirOwn() async throws {
+    @Test(.promise("I.4")) func usersHaveInstancesOfTheirOwn() async throws {
         try await withStore { app, store, bus in
             let mine = try await bus.create(Cart.self)
             let theirs = try await app.bus(of: LibraryModule.self).create("CartRouter")

@@ -12,7 +12,7 @@ struct BusMetricsTests {
         try #require(kept.answer()?["metrics"]?.array)
     }
 
-    @Test func eachKindIsToldWithItsNumbers() throws {
+    @Test(.promise("M.68")) func eachKindIsToldWithItsNumbers() throws {
         let kept = BusMetrics()
         let labels = [("shelf", "top"), ("kind", "b")]
         Counter(label: "a.saved", dimensions: labels, factory: kept).increment(by: 3)
@@ -90,7 +90,7 @@ struct BusMetricsTests {
         #expect(try metrics(kept).first?["sum"] == .null)
     }
 
-    @Test func theNumberOfMetricsHasAnEnd() throws {
+    @Test(.promise("M.68")) func theNumberOfMetricsHasAnEnd() throws {
         let kept = BusMetrics()
         for number in 0..<BusMetrics.mostMetrics { Counter(label: "x\(number)", factory: kept).increment() }
         #expect(kept.answer()?["dropped"] == 0)
@@ -105,7 +105,7 @@ struct BusMetricsTests {
         #expect(try metrics(kept).first == ["name": "more0", "type": "counter", "value": 1])
     }
 
-    @Test func theLengthOfANameHasAnEnd() throws {
+    @Test(.promise("M.68")) func theLengthOfANameHasAnEnd() throws {
         let kept = BusMetrics()
         let label = String(repeating: "x", count: BusMetrics.longestName - 2)
         Counter(label: label, dimensions: [("a", "b")], factory: kept).increment()
@@ -135,7 +135,7 @@ struct BusMetricsTests {
 
     // MARK: module/metrics
 
-    @Test func theBusIsToldWhatTheRuntimeMeasures() async throws {
+    @Test(.promise("M.68")) func theBusIsToldWhatTheRuntimeMeasures() async throws {
         let kept = BusMetrics()
         try await withModule(TracedModule.self, configure: { $0.metrics = kept }) { harness in
             try await harness.start()

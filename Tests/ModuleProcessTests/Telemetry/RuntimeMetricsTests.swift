@@ -16,7 +16,7 @@ struct RuntimeMetricsTests {
         }
     }
 
-    @Test func requestsAreCountedByNameAndOutcome() async throws {
+    @Test(.promise("M.69")) func requestsAreCountedByNameAndOutcome() async throws {
         try await measured { _, peer, metrics in
             for code in ["", "unavailable", ""] {
                 _ = peer.send(call: "Traced/ask")
@@ -39,7 +39,7 @@ struct RuntimeMetricsTests {
         }
     }
 
-    @Test func noticesAreCountedAndThoseMissedToo() async throws {
+    @Test(.promise("M.69")) func noticesAreCountedAndThoseMissedToo() async throws {
         try await measured { _, peer, metrics in
             let notice: [JSON.Member] = [
                 .init("kind", "notice"), .init("from", "Press"), .init("level", "basic"), .init("via", "broadcast"),
@@ -67,7 +67,7 @@ struct RuntimeMetricsTests {
         }
     }
 
-    @Test func namesThatACallerInventsHaveAnEnd() async throws {
+    @Test(.promise("M.69")) func namesThatACallerInventsHaveAnEnd() async throws {
         try await measured { _, peer, metrics in
             // Unknown actions share one name.
             for number in 0..<5 { _ = try await peer.call("Traced/none\(number)") }
@@ -84,7 +84,7 @@ struct RuntimeMetricsTests {
         }
     }
 
-    @Test func codesThatAModuleInventsHaveAnEnd() async throws {
+    @Test(.promise("M.69")) func codesThatAModuleInventsHaveAnEnd() async throws {
         try await measured { harness, peer, metrics in
             let bus = Bus(harness.runtime)
             for number in 0..<70 {

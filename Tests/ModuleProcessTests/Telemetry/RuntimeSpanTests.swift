@@ -29,7 +29,7 @@ struct RuntimeSpanTests {
         return try #require(TraceContext(Array((call["trace"]?.string ?? "").utf8)))
     }
 
-    @Test func aHandlersCallIsAChildOfItsSpan() async throws {
+    @Test(.promise("M.71")) func aHandlersCallIsAChildOfItsSpan() async throws {
         try await traced { _, peer, file in
             let id = peer.send(call: "Traced/ask", 1, [Self.wanted])
             let sent = try await answered(peer)
@@ -57,7 +57,7 @@ struct RuntimeSpanTests {
         }
     }
 
-    @Test func anErrorsCodeIsTheStatus() async throws {
+    @Test(.promise("M.71")) func anErrorsCodeIsTheStatus() async throws {
         try await traced { _, peer, file in
             #expect(try await peer.call("Traced/fail")["code"] == "Traced.no-disc")
             #expect(try await peer.call("Traced/none")["code"] == "unknown-action")
@@ -74,7 +74,7 @@ struct RuntimeSpanTests {
         }
     }
 
-    @Test func aTraceThatIsNoneGoesOnAsItCame() async throws {
+    @Test(.promise("M.71")) func aTraceThatIsNoneGoesOnAsItCame() async throws {
         try await traced { _, peer, file in
             for foreign in ["00-1-1-00", "mine \"\u{1}\"", ""] {
                 let id = peer.send(call: "Traced/ask", nil, [.init("trace", .string(foreign))])
@@ -87,7 +87,7 @@ struct RuntimeSpanTests {
         }
     }
 
-    @Test func anUnwantedTraceMakesNoSpansAndGoesOn() async throws {
+    @Test(.promise("M.71")) func anUnwantedTraceMakesNoSpansAndGoesOn() async throws {
         try await traced { _, peer, file in
             let unwanted = "00-\(Self.trace)-00f067aa0ba902b7-00"
             _ = peer.send(call: "Traced/ask", nil, [.init("trace", .string(unwanted))])
@@ -97,7 +97,7 @@ struct RuntimeSpanTests {
         }
     }
 
-    @Test func aNoticesHandlerIsAConsumerAndABroadcastAProducer() async throws {
+    @Test(.promise("M.71")) func aNoticesHandlerIsAConsumerAndABroadcastAProducer() async throws {
         try await traced { _, peer, file in
             peer.send([
                 "kind": "notice", "name": "news", "from": "Press", "level": "basic", "via": "broadcast",

@@ -61,7 +61,7 @@ struct SpanFileTests {
         #expect(try file.spans().isEmpty)
     }
 
-    @Test func partsBeyondTheBoundsAreCounted() throws {
+    @Test(.promise("M.71")) func partsBeyondTheBoundsAreCounted() throws {
         let file = try SpansFile()
         let span = file.tracer.startSpan(String(repeating: "n", count: 5_000))
         for number in 0..<130 {
@@ -75,7 +75,7 @@ struct SpanFileTests {
         #expect(written.name.count == 4_096)
     }
 
-    @Test func aFileThatTakesNothingCostsSpansAndNoTime() throws {
+    @Test(.promise("M.71")) func aFileThatTakesNothingCostsSpansAndNoTime() throws {
         // A pipe whose reader sleeps.
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -98,7 +98,7 @@ struct SpanFileTests {
         #expect(file.dropped > 11)
     }
 
-    @Test func aSpanWhoseLineIsTooLongIsDroppedAndCounted() throws {
+    @Test(.promise("M.71")) func aSpanWhoseLineIsTooLongIsDroppedAndCounted() throws {
         let file = try SpansFile()
         let resource = SpanResource(module: "Traced", pid: getpid())
         file.tracer.file.add(Self.record(texts: 17), of: resource)
@@ -112,7 +112,7 @@ struct SpanFileTests {
     }
 
     /// The thread that writes a line also makes it. Ending a span only hands it over.
-    @Test func theLineIsMadeOnTheWritersThread() throws {
+    @Test(.promise("M.71")) func theLineIsMadeOnTheWritersThread() throws {
         struct Shy: CustomStringConvertible, Sendable {
             let threads: Locked<[pthread_t]>
             var description: String {

@@ -6,7 +6,7 @@ import Testing
 /// A whole app: launcher, broker, and modules in Swift, each a process.
 @Suite(.timeLimit(.hang))
 struct AppTests {
-    @Test func callsAndURLsReachModulesFromAnotherTerminal() throws {
+    @Test(.promise("I.7")) func callsAndURLsReachModulesFromAnotherTerminal() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -18,7 +18,7 @@ struct AppTests {
         try app.end()
     }
 
-    @Test func moduleIsStartedByTheFirstRequestThatWantsIt() throws {
+    @Test(.promise("M.10")) func moduleIsStartedByTheFirstRequestThatWantsIt() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -29,7 +29,7 @@ struct AppTests {
         try app.end()
     }
 
-    @Test func notificationsKeepTheirDirectionAcrossProcesses() throws {
+    @Test(.promise("7.1")) func notificationsKeepTheirDirectionAcrossProcesses() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -62,7 +62,7 @@ struct AppTests {
         return counts
     }
 
-    @Test func killedModuleAnswersItsCallersAtOnceAndComesBack() throws {
+    @Test(.promise("6.1", "R.25")) func killedModuleAnswersItsCallersAtOnceAndComesBack() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -80,7 +80,7 @@ struct AppTests {
         try app.end()
     }
 
-    @Test func killedBrokerIsReplacedAndNobodyIsSetUpTwice() throws {
+    @Test(.promise("5.11", "M.38", "R.26")) func killedBrokerIsReplacedAndNobodyIsSetUpTwice() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -99,7 +99,7 @@ struct AppTests {
         try app.end()
     }
 
-    @Test func killedLauncherLeavesNoProcessAndNoSocket() throws {
+    @Test(.promise("M.36", "R.27")) func killedLauncherLeavesNoProcessAndNoSocket() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -138,7 +138,7 @@ struct AppTests {
         }
     }
 
-    @Test func garbageOnTheSocketHarmsNobodyElse() throws {
+    @Test(.promise("2.6")) func garbageOnTheSocketHarmsNobodyElse() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -160,7 +160,7 @@ struct AppTests {
         try app.end()
     }
 
-    @Test func appWhoseModulesHangInTearDownEndsAllTheSame() throws {
+    @Test(.promise("M.40")) func appWhoseModulesHangInTearDownEndsAllTheSame() throws {
         let app = try FixtureApp(
             """
               Slow: {level: topout, run: [MODULE], env: {FIXTURE: hangs in tearDown}}

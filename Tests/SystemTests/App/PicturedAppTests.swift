@@ -17,7 +17,7 @@ struct PicturedAppTests {
         return try program.outputText.split(separator: "\n").map { try JSON(parsing: String($0)) }
     }
 
-    @Test func theTimelineOfARealStartIsWholeAndInOrder() throws {
+    @Test(.promise("I.12")) func theTimelineOfARealStartIsWholeAndInOrder() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -48,7 +48,7 @@ struct PicturedAppTests {
         try app.end()
     }
 
-    @Test func whatARealBusPassesIsSeen() throws {
+    @Test(.promise("M.66")) func whatARealBusPassesIsSeen() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -69,7 +69,7 @@ struct PicturedAppTests {
         try app.end()
     }
 
-    @Test func whatTheProgramsSayIsDrawnToo() throws {
+    @Test(.promise("M.66")) func whatTheProgramsSayIsDrawnToo() throws {
         let app = try FixtureApp("  Bare: {start: manual}\n  Mute: {start: manual, run: [/bin/true]}")
         defer { app.cleanUp() }
         func dot(_ more: String...) throws -> String {

@@ -40,7 +40,7 @@ struct ReloadedAppTests {
         try tool.asked("bus/modules")["modules"]?.array?.first { $0["name"]?.string == name }
     }
 
-    @Test func rowsComeAndGoAndTheOthersStay() throws {
+    @Test(.promise("M.34")) func rowsComeAndGoAndTheOthersStay() throws {
         try run { app, tool in
             let base = try tool.asked("Base/facts")["pid"]
             let new = """
@@ -81,7 +81,7 @@ struct ReloadedAppTests {
         }
     }
 
-    @Test func badManifestIsToldAndChangesNothing() throws {
+    @Test(.promise("M.85")) func badManifestIsToldAndChangesNothing() throws {
         try run { app, tool in
             try app.write("strata.yaml", try manifest(Self.rows, "calls: sometimes\nguests: 7"), mode: 0o644)
             let error = try tool.refused("bus/reload", with: "bad-params")
@@ -93,7 +93,7 @@ struct ReloadedAppTests {
         }
     }
 
-    @Test func whatWaitsForTheNextStartIsPendingUntilThen() throws {
+    @Test(.promise("M.33")) func whatWaitsForTheNextStartIsPendingUntilThen() throws {
         try run { app, tool in
             let new = Self.rows
                 .replacing("Goes: {level: middle,", with: "Goes: {level: topout, env: {FIXTURE: other},")

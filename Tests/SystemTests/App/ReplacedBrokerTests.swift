@@ -17,7 +17,7 @@ struct ReplacedBrokerTests {
         return Dictionary(rows.map { ($0["name"]?.string ?? "", $0["pid"]?.integer ?? 0) }) { $1 }
     }
 
-    @Test func theCommandReplacesTheBrokerAndTheAppGoesOn() throws {
+    @Test(.promise("R.20")) func theCommandReplacesTheBrokerAndTheAppGoesOn() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -47,7 +47,7 @@ struct ReplacedBrokerTests {
     }
 
     /// The launcher passes its knowledge of its processes to the next broker.
-    @Test func uptimeAndRestartsOutliveTheBroker() throws {
+    @Test(.promise("10.14")) func uptimeAndRestartsOutliveTheBroker() throws {
         let app = try FixtureApp("  Quits: {run: [quits.sh], backoff: {first: 1ms, most: 1ms, reset: 60s}}")
         defer { app.cleanUp() }
         try app.running.write("quits.sh", "#!/bin/sh\nexit 9\n", mode: 0o755)
@@ -77,7 +77,7 @@ struct ReplacedBrokerTests {
         try app.end()
     }
 
-    @Test func monitoringOutlivesTheBrokersDeath() throws {
+    @Test(.promise("M.79")) func monitoringOutlivesTheBrokersDeath() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -107,7 +107,7 @@ struct ReplacedBrokerTests {
         #expect(words.first?.hasSuffix("; waiting 30 s at most for it to be back") == true)
     }
 
-    @Test func aReplacedBrokerSeesItsLaunchersEnd() throws {
+    @Test(.promise("R.27")) func aReplacedBrokerSeesItsLaunchersEnd() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -130,7 +130,7 @@ struct ReplacedBrokerTests {
     }
 
     /// Twenty modules are back, and none is set up twice.
-    @Test func afterTheBrokersDeathAllAreBack() throws {
+    @Test(.promise("R.26")) func afterTheBrokersDeathAllAreBack() throws {
         let more = (1...16).map { "  M\($0): {level: middle, run: [MODULE], provides: [M\($0)]}" }
         let app = try FixtureApp(more.joined(separator: "\n"))
         defer { app.cleanUp() }

@@ -29,7 +29,7 @@ struct ReplacedModuleTests {
         try app.running.write("strata.yaml", text, mode: 0o644)
     }
 
-    @Test func noCallFailsWhileItIsReplacedAgainAndAgain() throws {
+    @Test(.promise("M.32", "R.18")) func noCallFailsWhileItIsReplacedAgainAndAgain() throws {
         try run { app, tool in
             var pids: Set<Int32> = [try app.pid(of: "Shop", tool)]
             for round in 0..<5 {
@@ -56,7 +56,7 @@ struct ReplacedModuleTests {
         }
     }
 
-    @Test func theOldOneFinishesWhatItHas() throws {
+    @Test(.promise("M.32")) func theOldOneFinishesWhatItHas() throws {
         try run { app, tool in
             let old = try app.pid(of: "Shop", tool)
             let waiting = try tool.call("Shop/wait", nil, ["deadline": 0, "credit": 1])
@@ -73,7 +73,7 @@ struct ReplacedModuleTests {
         }
     }
 
-    @Test func theOldOneEndsItsStreamsWhenItIsTold() throws {
+    @Test(.promise("M.31", "R.19")) func theOldOneEndsItsStreamsWhenItIsTold() throws {
         try run { app, tool in
             let old = try app.pid(of: "Shop", tool)
             let stream = try tool.call("Shop/ticks", nil, ["deadline": 0, "credit": 1_000_000])
@@ -86,7 +86,7 @@ struct ReplacedModuleTests {
         }
     }
 
-    @Test func aStreamThatOutlastsStopIsReplaced() throws {
+    @Test(.promise("M.31")) func aStreamThatOutlastsStopIsReplaced() throws {
         try run(Self.row.replacing("10m", with: "200ms")) { app, tool in
             let stream = try tool.call("Shop/hang", nil, ["deadline": 0, "credit": 1])
             try tool.settle()
@@ -95,7 +95,7 @@ struct ReplacedModuleTests {
         }
     }
 
-    @Test func aReplacementThatCanNotStartLeavesTheOldOne() throws {
+    @Test(.promise("M.32")) func aReplacementThatCanNotStartLeavesTheOldOne() throws {
         try run { app, tool in
             let old = try app.pid(of: "Shop", tool)
             try write(Self.row.replacing("run:", with: "env: {FIXTURE: exits at once}, run:"), app)
@@ -213,7 +213,7 @@ struct RestartedModuleTests {
         try app.end()
     }
 
-    @Test func noCallFailsWhileItIsRestartedAgainAndAgain() throws {
+    @Test(.promise("R.17")) func noCallFailsWhileItIsRestartedAgainAndAgain() throws {
         try run("Shop: {level: middle, run: [MODULE], provides: [Shop], stop: 10m}") { app, tool in
             for _ in 0..<5 {
                 let old = try app.pid(of: "Shop", tool)
@@ -230,7 +230,7 @@ struct RestartedModuleTests {
         }
     }
 
-    @Test func aCallThatOutlastsStopDiesWithItsModule() throws {
+    @Test(.promise("R.17")) func aCallThatOutlastsStopDiesWithItsModule() throws {
         try run("Shop: {level: middle, run: [MODULE], provides: [Shop], stop: 400ms}") { app, tool in
             let hung = try tool.call("Shop/hang", nil, ["deadline": 600_000])
             // A request without a deadline delays nothing.

@@ -31,7 +31,7 @@ struct RunModuleTests {
         return try #require(modules?.first { $0["name"] == "Base" }?["spawned"]?.integer)
     }
 
-    @Test func theProgramHasThePlaceUntilItEnds() throws {
+    @Test(.promise("10.10")) func theProgramHasThePlaceUntilItEnds() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -73,7 +73,7 @@ struct RunModuleTests {
     }
 
     /// Like the launched process. A variable of the terminal takes precedence.
-    @Test func theProgramWritesSpansWhereTheAppDoes() throws {
+    @Test(.promise("10.10")) func theProgramWritesSpansWhereTheAppDoes() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         let (spans, own) = ("\(app.running.folder)/spans.jsonl", "\(app.running.folder)/own.jsonl")
@@ -93,7 +93,7 @@ struct RunModuleTests {
         try app.end()
     }
 
-    @Test func requestsWaitMeanwhileAndTheLauncherStandsBack() throws {
+    @Test(.promise("10.10")) func requestsWaitMeanwhileAndTheLauncherStandsBack() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -120,7 +120,7 @@ struct RunModuleTests {
         try app.end()
     }
 
-    @Test func whatWasNotRunningIsNotStartedAfterwards() throws {
+    @Test(.promise("10.10")) func whatWasNotRunningIsNotStartedAfterwards() throws {
         let app = try FixtureApp("  Bare: {start: manual, provides: [Bare]}")
         defer { app.cleanUp() }
         try app.start()
@@ -139,7 +139,7 @@ struct RunModuleTests {
         try app.end()
     }
 
-    @Test func theEndOfTheAppEndsItToo() throws {
+    @Test(.promise("10.11")) func theEndOfTheAppEndsItToo() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -172,7 +172,7 @@ struct RunModuleTests {
         try app.end()
     }
 
-    @Test func aRemovedRowEndsIt() throws {
+    @Test(.promise("10.11")) func aRemovedRowEndsIt() throws {
         let app = try FixtureApp("  Gone: {run: [MODULE], provides: [Gone]}")
         defer { app.cleanUp() }
         try app.start()
@@ -209,7 +209,7 @@ struct RunModuleTests {
         try app.end()
     }
 
-    @Test func aPlaceIsLentToProcessesFromOutsideAlone() throws {
+    @Test(.promise("10.11")) func aPlaceIsLentToProcessesFromOutsideAlone() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()

@@ -25,7 +25,7 @@ extension SharedFolderTests {
             return (folder, ["XDG_RUNTIME_DIR": folder.path])
         }
 
-        @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
+        @Test(.promise("M.41", "M.86"), .enabled(if: isAlone, "an app of this user's runs in /tmp"))
         func nothingFoundNamesEachPlace() async throws {
             let (folder, environment) = try runtimeFolder()
             let run = try await CommandRun.of(["ps"], environment: environment)
@@ -50,7 +50,7 @@ extension SharedFolderTests {
             #expect(named.error.contains("a dead socket"))
         }
 
-        @Test(.enabled(if: isAlone, "an app of this user's runs in /tmp"))
+        @Test(.promise("M.86"), .enabled(if: isAlone, "an app of this user's runs in /tmp"))
         func theOnlyLiveOneIsTaken() async throws {
             let (folder, environment) = try runtimeFolder()
             try leaveDeadSocket(at: "\(folder.path)/strata/dead.sock")
@@ -61,7 +61,7 @@ extension SharedFolderTests {
             #expect(bus.asked.map(\.to) == ["bus/levels"])
         }
 
-        @Test func severalAreListedAndOpenFindsTheScheme() async throws {
+        @Test(.promise("M.83")) func severalAreListedAndOpenFindsTheScheme() async throws {
             let (folder, environment) = try runtimeFolder()
             let script: FakeBus.Script = { [.reply("\"\($0.url)\"")] }
             let one = FakeBus(at: "\(folder.path)/strata/one.sock", schemes: ["one", "both"], script: script)
@@ -87,7 +87,7 @@ extension SharedFolderTests {
             #expect(neither.error.hasPrefix("strata: unknown-scheme: "))
         }
 
-        @Test func theOptionBeatsTheVariable() async throws {
+        @Test(.promise("M.86")) func theOptionBeatsTheVariable() async throws {
             let folder = try TemporaryFolder()
             let bus = FakeBus(at: "\(folder.path)/b.sock") { _ in [.reply(#"{"levels":[]}"#)] }
             defer { bus.close() }

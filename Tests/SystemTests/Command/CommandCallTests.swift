@@ -23,7 +23,7 @@ struct CommandCallTests {
     }
 
     /// An empty stream answers like this.
-    @Test func noParamsAreNoBytesAndAnAnswerOfNoBytesPrintsNothing() async throws {
+    @Test(.promise("2.9")) func noParamsAreNoBytesAndAnAnswerOfNoBytesPrintsNothing() async throws {
         let (run, asked) = try await strata("call", "Catalog/list") { _ in [.reply("")] }
         #expect(run.output == "" && run.error == "" && run.status == 0)
         #expect(asked.first?.body == "")
@@ -38,7 +38,7 @@ struct CommandCallTests {
         #expect(run.output == "[1,2]\n")
     }
 
-    @Test func partialRepliesAreALineEachAndTheirEndIsNone() async throws {
+    @Test(.promise("M.82")) func partialRepliesAreALineEachAndTheirEndIsNone() async throws {
         let (run, asked) = try await strata("call", "Catalog/all", "--timeout", "0") { _ in
             [.partial("1"), .partial("{\"a\":\n2}"), .reply("")]
         }
@@ -48,7 +48,7 @@ struct CommandCallTests {
     }
 
     /// The bus has no deadline for its own streams.
-    @Test(arguments: ["bus/watch", "bus/monitor"])
+    @Test(.promise("M.82"), arguments: ["bus/watch", "bus/monitor"])
     func aStreamOfTheBusEndsWhenItIsQuiet(action: String) async throws {
         let (run, asked) = try await strata("call", action, "--timeout", "300ms") { asked in
             asked.kind == .cancel ? [] : [.partial("1"), .partial("2")]
@@ -60,7 +60,7 @@ struct CommandCallTests {
         #expect(asked.first?.to == action)
     }
 
-    @Test func aStreamThatHasBegunIsNotSlow() async throws {
+    @Test(.promise("M.82")) func aStreamThatHasBegunIsNotSlow() async throws {
         let slow = "Feed did not answer within the deadline of 30000 ms: give more, or look why it is slow"
         let (run, _) = try await strata("call", "Feed/follow") { _ in
             [.partial("1"), .error("deadline-exceeded", slow)]
@@ -86,7 +86,7 @@ struct CommandCallTests {
         }
     }
 
-    @Test func aTraceIsBegunWhereItIsAskedFor() async throws {
+    @Test(.promise("M.70")) func aTraceIsBegunWhereItIsAskedFor() async throws {
         let (run, asked) = try await strata("call", "A/b", "--trace") { _ in [.reply("1")] }
         let sent = try #require(asked.first?.trace.wholeMatch(of: /"00-([0-9a-f]{32})-[0-9a-f]{16}-01"/))
         #expect(run.error == "trace \(sent.1)\n" && run.output == "1\n")
@@ -95,7 +95,9 @@ struct CommandCallTests {
         #expect(opened.asked.first?.trace.count == 57)
     }
 
-    @Test(arguments: [("9500ms", 9_500), ("20s", 20_000), ("3m", 180_000), ("24h", 86_400_000)] as [(String, Int64)])
+    @Test(
+        .promise("M.82"),
+        arguments: [("9500ms", 9_500), ("20s", 20_000), ("3m", 180_000), ("24h", 86_400_000)] as [(String, Int64)])
     func timeoutIsTheDeadline(argument: String, milliseconds: Int64) async throws {
         let (run, asked) = try await strata("call", "A/b", "--timeout", argument) { _ in [.reply("1")] }
         #expect(run.status == 0)
@@ -110,7 +112,7 @@ struct CommandCallTests {
         #expect(asked.isEmpty)
     }
 
-    @Test func errorIsShownWithItsCodeAndExitsWithOne() async throws {
+    @Test(.promise("M.41")) func errorIsShownWithItsCodeAndExitsWithOne() async throws {
         let (run, _) = try await strata("call", "Catalog/list") { _ in
             [.error("Catalog.locked", "somebody else writes", body: #"{"by": "Notes"}"#)]
         }
@@ -126,7 +128,7 @@ struct CommandCallTests {
         #expect(run.error.contains("at byte 5"))
     }
 
-    @Test func mistypedNamesGetTheNearestOnes() async throws {
+    @Test(.promise("M.82")) func mistypedNamesGetTheNearestOnes() async throws {
         let script: FakeBus.Script = { asked in
             switch asked.to {
             case "bus/interfaces": [.reply(Self.interfaces)]
@@ -143,7 +145,7 @@ struct CommandCallTests {
         #expect([action.status, interface.status, alone.status] == [1, 1, 1])
     }
 
-    @Test func anInterfaceAloneListsItsActions() async throws {
+    @Test(.promise("M.82")) func anInterfaceAloneListsItsActions() async throws {
         let (run, _) = try await strata("call", "CatalogRouter") { _ in [.reply(Self.interfaces)] }
         #expect(run.lines == [#"{"action":"Catalog/list","auth":false}"#, #"{"action":"Catalog/wipe","auth":true}"#])
     }
@@ -213,7 +215,7 @@ struct CommandCallTests {
         #expect(raw.output == reply)
     }
 
-    @Test func whatAModuleWroteCanNotSteerTheTerminal() async throws {
+    @Test(.promise("M.57")) func whatAModuleWroteCanNotSteerTheTerminal() async throws {
         let (run, _) = try await strata("call", "A/b", output: .terminal(columns: 80)) { _ in
             [.reply("\"\u{9B}2J\u{202E}\"")]
         }
@@ -223,7 +225,7 @@ struct CommandCallTests {
     }
 
     /// JSON for a program keeps its value when a terminal shows it.
-    @Test func jsonOnATerminalCanNotSteerIt() async throws {
+    @Test(.promise("M.57")) func jsonOnATerminalCanNotSteerIt() async throws {
         let reply = "{\"a\":\"\u{9B}2J\u{202E}é\"}"
         let (shown, _) = try await strata("call", "A/b", "--json", output: .terminal(columns: 80)) { _ in
             [.reply(reply)]
@@ -233,7 +235,7 @@ struct CommandCallTests {
         #expect(piped.output == reply + "\n")
     }
 
-    @Test func aModulesMessageForgesNoLine() async throws {
+    @Test(.promise("M.57")) func aModulesMessageForgesNoLine() async throws {
         let (run, _) = try await strata("call", "A/b") { _ in [.error("A.b", "no\nstrata: all is well\r\n\n{\"ok\":1}")]
         }
         #expect(run.error == "strata: A.b: no\n    strata: all is well\\u000d\n    \n    {\"ok\":1}\n")

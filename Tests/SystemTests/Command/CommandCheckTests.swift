@@ -3,7 +3,7 @@ import Testing
 /// `strata check`, which needs no bus.
 @Suite(.timeLimit(.hang))
 struct CommandCheckTests {
-    @Test func checkNamesFileLineAndKeyOfEachError() async throws {
+    @Test(.promise("M.44")) func checkNamesFileLineAndKeyOfEachError() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("bad.yaml", "app: Moments!\nmodules:\n  X:\n    restart: sometimes\n    what: 1\n")
         let run = try await CommandRun.of(["check", path])
@@ -15,7 +15,7 @@ struct CommandCheckTests {
         #expect(run.lines.allSatisfy { $0.hasPrefix(#"{"file":""#) })
     }
 
-    @Test func checkLooksAtExecutablesUnlessItIsStatic() async throws {
+    @Test(.promise("M.52")) func checkLooksAtExecutablesUnlessItIsStatic() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("app.yaml", "app: moments\nmodules:\n  X:\n    run: [absent]\n")
         let whole = try await CommandRun.of(["check", path])
@@ -40,7 +40,7 @@ struct CommandCheckTests {
           NoteLogin: {to: Login}
         """
 
-    @Test func checkFindsWhatIsWrongBetweenRows() async throws {
+    @Test(.promise("I.15")) func checkFindsWhatIsWrongBetweenRows() async throws {
         let folder = try TemporaryFolder()
         let any = try folder.file("any.yaml", Self.rows.replacing("CALLS", with: "any"))
         let layered = try folder.file("layered.yaml", Self.rows.replacing("CALLS", with: "layered"))
@@ -62,7 +62,7 @@ struct CommandCheckTests {
         #expect(open.lines.filter { $0.contains("\"class\":\"error\"") }.count == 1)
     }
 
-    @Test func eachFindingIsALineOfJSONThenTheAppsOwn() async throws {
+    @Test(.promise("M.44")) func eachFindingIsALineOfJSONThenTheAppsOwn() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("any.yaml", Self.rows.replacing("CALLS", with: "any"))
         let run = try await CommandRun.of(["check", path, "--static"])
@@ -75,7 +75,7 @@ struct CommandCheckTests {
     }
 
     /// Advice is shown, but is no failure.
-    @Test func adviceDoesNotChangeTheExitCode() async throws {
+    @Test(.promise("M.45")) func adviceDoesNotChangeTheExitCode() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("app.yaml", "app: moments\nmodules:\n  A: {observes: [x]}\n")
         let run = try await CommandRun.of(["check", path])

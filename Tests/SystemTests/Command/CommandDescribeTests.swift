@@ -34,7 +34,7 @@ struct CommandDescribeTests {
         String(line.drop { $0 != ":" }.drop { $0 != " " }.dropFirst()).replacing(/\[[0-9]+\]/, with: "")
     }
 
-    @Test func realModulesAreComparedWithTheirRows() async throws {
+    @Test(.promise("I.15", "M.52")) func realModulesAreComparedWithTheirRows() async throws {
         let fixture = try BuiltExecutable.path("StrataFixture")
         let good = try await check("  Base: {run: [\(fixture)], provides: [Base], urls: {x/go: Base/echo}}")
         #expect(good.status == 0 && problems(good) == [], "\(good.error)")
@@ -64,7 +64,9 @@ struct CommandDescribeTests {
             + "while [ ! -s \(file) ] || [ $(wc -l < \(file)) -lt 2 ]; do :; done\n" + then
     }
 
-    @Test(arguments: ["check", "why", "graph"]) func nothingOfAProgramIsLeft(command: String) async throws {
+    @Test(.promise("M.56"), arguments: ["check", "why", "graph"]) func nothingOfAProgramIsLeft(command: String)
+        async throws
+    {
         let folder = try TemporaryFolder()
         let path = try folder.file(
             "strata.yaml", "app: test\nmodules:\n  A: {run: [a], provides: [A]}\n  B: {run: [b], level: topout}\n")
@@ -83,7 +85,7 @@ struct CommandDescribeTests {
         #expect(try left(file) == [], "\(run.error)")
     }
 
-    @Test func nothingIsLeftWhereASignalEndsIt() async throws {
+    @Test(.promise("M.56")) func nothingIsLeftWhereASignalEndsIt() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("strata.yaml", "app: test\nmodules:\n  A: {run: [a]}\n")
         let (file, ready) = ("\(folder.path)/pids", "\(folder.path)/ready")
@@ -100,7 +102,7 @@ struct CommandDescribeTests {
     }
 
     /// Processes that existed before must not be killed by the command.
-    @Test func childrenOfAnEarlierProgramStay() async throws {
+    @Test(.promise("M.56")) func childrenOfAnEarlierProgramStay() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("strata.yaml", "app: test\nmodules:\n  A: {run: [a]}\n")
         chmod(try folder.file("a", "#!/bin/sh\nexit 1\n"), 0o755)
@@ -160,7 +162,7 @@ struct CommandDescribeTests {
     }
 
     /// A program need not know `--describe`.
-    @Test func programThatSaysNothingIsTakenAtItsRowsWord() async throws {
+    @Test(.promise("M.53")) func programThatSaysNothingIsTakenAtItsRowsWord() async throws {
         let run = try await check(
             "  A: {run: [a], provides: [A]}\n  B: {run: [b], requires: [A]}\n  C: {start: manual}",
             scripts: ["a": "echo hello", "b": "echo no such option >&2; exit 64"])
@@ -179,7 +181,7 @@ struct CommandDescribeTests {
     }
 
     /// It would crash at its start, too. Its quoted output is bounded, and controls no terminal.
-    @Test func programThatCrashesIsAnErrorThatQuotesIt() async throws {
+    @Test(.promise("M.54")) func programThatCrashesIsAnErrorThatQuotesIt() async throws {
         let run = try await check(
             "  A: {run: [a]}\n  B: {run: [b]}",
             scripts: [
@@ -201,7 +203,7 @@ struct CommandDescribeTests {
         #expect(bounded.status == 0 && bounded.error.utf8.count < 1_000, "\(bounded.error)")
     }
 
-    @Test func programThatHangsIsKilledWithWhatItStarted() async throws {
+    @Test(.promise("M.53")) func programThatHangsIsKilledWithWhatItStarted() async throws {
         let folder = try TemporaryFolder()
         let run = try await check(
             "  A: {run: [a], env: {FOLDER: \(folder.path)}}",

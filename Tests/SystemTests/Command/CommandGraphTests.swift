@@ -13,7 +13,7 @@ struct CommandGraphTests {
           Notes: {level: topout, requires: [Store], observes: [store.changed], reports: {Store: [note.added]}}
         """
 
-    @Test func theManifestIsDrawnInThreeLanguages() async throws {
+    @Test(.promise("M.66")) func theManifestIsDrawnInThreeLanguages() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("app.yaml", Self.manifest)
         let svg = try await CommandRun.of(["graph", path])
@@ -65,7 +65,7 @@ struct CommandGraphTests {
     }
 
     /// The programs are shell scripts: one describes itself, and one doesn't.
-    @Test func programsThatDescribeThemselvesAreDrawnAsIfItStoodInTheirRows() async throws {
+    @Test(.promise("M.66")) func programsThatDescribeThemselvesAreDrawnAsIfItStoodInTheirRows() async throws {
         let folder = try TemporaryFolder()
         let hello = """
             {"protocol": 1, "module": "Notes", "interfaces": {"Notes": {}}, "requires": ["Store"], \
@@ -111,7 +111,7 @@ struct CommandGraphTests {
         }
     }
 
-    @Test func whatARunningBusPassesIsAdded() async throws {
+    @Test(.promise("M.66")) func whatARunningBusPassesIsAdded() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("app.yaml", Self.manifest)
         let (run, asked) = try await strata("graph", path, "--seen", "300ms") { Self.say($0) }

@@ -13,7 +13,7 @@ struct CommandHelpTests {
         return commands.filter { $0["commandName"] != "help" }
     }
 
-    @Test func helpOfEachCommandShowsAnExample() async throws {
+    @Test(.promise("M.88")) func helpOfEachCommandShowsAnExample() async throws {
         for name in try await commands().compactMap({ $0["commandName"]?.string }) {
             let run = try await CommandRun.of([name, "--help"])
             #expect(run.status == 0)

@@ -49,7 +49,7 @@ struct CommandLogsTests {
 
     private static let end = FakeBus.Said.reply(#"{"ended":"the app ends: SIGTERM"}"#)
 
-    @Test func whatWasShownIsNotShownAgain() async throws {
+    @Test(.promise("M.74")) func whatWasShownIsNotShownAgain() async throws {
         let first = [
             Self.line(11, "A", "a1"), Self.line(12, "A", "a2"), Self.line(13, "A", "a2"), Self.line(14, "B", "b1"),
         ]
@@ -80,13 +80,13 @@ struct CommandLogsTests {
         #expect(said.last == "strata: the app ends: SIGTERM")
     }
 
-    @Test func whereNoneWasShownThoseFromBeforeStayAway() async throws {
+    @Test(.promise("M.74")) func whereNoneWasShownThoseFromBeforeStayAway() async throws {
         let again = [Self.line(3, "A", "old", at: 9), Self.line(4, "A", "new"), Self.end]
         let (run, _, texts) = try await follow("--lines", "0", answers: [[.close], again])
         #expect(run.status == 0 && texts == ["new"], "\(texts)")
     }
 
-    @Test func aLauncherThatIsNotThereYetIsWaitedForToo() async throws {
+    @Test(.promise("M.74")) func aLauncherThatIsNotThereYetIsWaitedForToo() async throws {
         let away = FakeBus.Said.error("unavailable", "no launcher is connected to this broker")
         let (run, asked, texts) = try await follow(
             answers: [
@@ -99,7 +99,7 @@ struct CommandLogsTests {
         #expect(none.status == 1 && none.error.hasPrefix("strata: unavailable: "))
     }
 
-    @Test func aBusThatStaysAwayIsWaitedForSoLong() async throws {
+    @Test(.promise("M.74")) func aBusThatStaysAwayIsWaitedForSoLong() async throws {
         let begin = ContinuousClock.now
         let run = try await follow("--wait", "150ms", answers: [[.end]]).run
         #expect(run.status == 3 && ContinuousClock.now - begin >= .milliseconds(150))
@@ -112,7 +112,7 @@ struct CommandLogsTests {
         #expect(atOnce.error.hasPrefix("strata: the connection to the bus at "))
     }
 
-    @Test func whatIsNotFollowedIsNotWaitedFor() async throws {
+    @Test(.promise("M.74")) func whatIsNotFollowedIsNotWaitedFor() async throws {
         let turns = Turns()
         let (run, asked) = try await strata("logs") { request in
             guard request.to == "launcher/logs" else { return [.reply(#"{"modules":[]}"#)] }
@@ -122,7 +122,7 @@ struct CommandLogsTests {
         #expect(asked.count { $0.to == "launcher/logs" } == 1)
     }
 
-    @Test func ctrlCEndsTheWaitingQuietly() throws {
+    @Test(.promise("M.74")) func ctrlCEndsTheWaitingQuietly() throws {
         let folder = try StrataTesting.TemporaryFolder()
         defer { folder.remove() }
         let bus = FakeBus(at: "\(folder.path)/bus.sock") { _ in [.end] }

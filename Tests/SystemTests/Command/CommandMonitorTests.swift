@@ -44,7 +44,7 @@ struct CommandMonitorTests {
         return try run.lines.compactMap { try JSON(parsing: $0)["at"]?.integer.map { ($0 - 1_000_000) / 100 } }
     }
 
-    @Test func filtersAddUpAndTheValuesOfOneAreAlternatives() async throws {
+    @Test(.promise("M.77")) func filtersAddUpAndTheValuesOfOneAreAlternatives() async throws {
         #expect(try await shown() == [0, 1, 2, 3, 15, 16, 20_016, 20_017])
         #expect(try await shown("--kind", "call,reply") == [0, 1, 15, 20_017])
         #expect(try await shown("--kind", "call", "--kind", "reply", "--from", "Notes") == [0, 20_017])
@@ -58,7 +58,7 @@ struct CommandMonitorTests {
     }
 
     /// An answer belongs to the action of its call, whichever peer sends it.
-    @Test func anActionsAnswersComeWithItsCalls() async throws {
+    @Test(.promise("M.77")) func anActionsAnswersComeWithItsCalls() async throws {
         #expect(try await shown("--action", "Storage/get") == [0, 15])
         #expect(try await shown("--action", "Cart/add") == [1, 20_016])
         #expect(try await shown("--action", "Cart", "--errors") == [20_016])
@@ -66,21 +66,24 @@ struct CommandMonitorTests {
         #expect(try await shown("--action", "Stor/get").isEmpty)
     }
 
-    @Test(arguments: [
-        (["--module", "Notes"], #"{"module":"Notes"}"#), (["--module", "Notes,Storage"], "{}"),
-        (["--name", "note.added", "--bodies"], #"{"name":"note.added","bodies":true}"#), (["--name", "note.*"], "{}"),
-        (["--module", "Notes", "--kind", "call", "--from", "Notes"], #"{"module":"Notes"}"#),
-    ])
+    @Test(
+        .promise("M.77"),
+        arguments: [
+            (["--module", "Notes"], #"{"module":"Notes"}"#), (["--module", "Notes,Storage"], "{}"),
+            (["--name", "note.added", "--bodies"], #"{"name":"note.added","bodies":true}"#),
+            (["--name", "note.*"], "{}"),
+            (["--module", "Notes", "--kind", "call", "--from", "Notes"], #"{"module":"Notes"}"#),
+        ])
     func theBusChoosesWhereItCan(words: [String], body: String) async throws {
         #expect(try await monitor(words).asked.last?.body == body)
     }
 
-    @Test func anAnswerSaysHowLongItTook() async throws {
+    @Test(.promise("M.78")) func anAnswerSaysHowLongItTook() async throws {
         let took = try await monitor([]).run.lines.map { try JSON(parsing: $0)["microseconds"]?.integer }
         #expect(took == [nil, nil, nil, nil, 1_500, nil, 2_001_500, nil])
     }
 
-    @Test func whatWasMissedIsToldWhereTheFrameIsNotWanted() async throws {
+    @Test(.promise("M.77")) func whatWasMissedIsToldWhereTheFrameIsNotWanted() async throws {
         let frames = [
             #"{"at":1,"kind":"call","from":"A","to":"B/c","bytes":0,"missed":4}"#,
             #"{"at":2,"kind":"notice","from":"A","to":"B","name":"n","bytes":0,"missed":2}"#,
@@ -91,7 +94,7 @@ struct CommandMonitorTests {
         #expect(person.lines.count == 3)
     }
 
-    @Test func columnsLineUpAtEightyColumns() async throws {
+    @Test(.promise("M.78")) func columnsLineUpAtEightyColumns() async throws {
         let run = try await monitor([], columns: 80).run
         #expect(
             run.lines == [
@@ -107,7 +110,7 @@ struct CommandMonitorTests {
         #expect(!run.output.contains("\u{1B}"))
     }
 
-    @Test func wideTerminalsShowMicroseconds() async throws {
+    @Test(.promise("M.78")) func wideTerminalsShowMicroseconds() async throws {
         let run = try await monitor([], columns: 160).run
         let arrows = Set(run.lines.map { $0.prefix { $0 != "→" }.count })
         #expect(run.lines.count == 8 && arrows == [37], "\(run.output)")
@@ -118,7 +121,7 @@ struct CommandMonitorTests {
         #expect(run.lines[4].hasPrefix("00:00:01.001500  reply") && run.lines[4].hasSuffix("123456 B   1.5 ms"))
     }
 
-    @Test func kindsAndModulesHaveColours() async throws {
+    @Test(.promise("M.78")) func kindsAndModulesHaveColours() async throws {
         let run = try await monitor([], columns: 80, colour: true).run
         #expect(run.lines[0].contains("\u{1B}[34mcall\u{1B}[0m"))
         #expect(
@@ -140,7 +143,7 @@ struct CommandMonitorTests {
 
     /// Another broker numbers its calls from the start, so its answers belong to none of the
     /// earlier calls.
-    @Test func aBusThatIsBackIsMonitoredOn() async throws {
+    @Test(.promise("M.79")) func aBusThatIsBackIsMonitoredOn() async throws {
         let folder = try TemporaryFolder()
         let turn = Mutex(0)
         let bus = FakeBus(at: "\(folder.path)/bus.sock") { request in
@@ -159,7 +162,7 @@ struct CommandMonitorTests {
         #expect(said.count == 3 && said[1].hasSuffix(" is back") && said[2] == "strata: the app ends", "\(said)")
     }
 
-    @Test func aBusThatStaysAwayEndsIt() async throws {
+    @Test(.promise("M.79")) func aBusThatStaysAwayEndsIt() async throws {
         let folder = try TemporaryFolder()
         let bus = FakeBus(at: "\(folder.path)/bus.sock") { request in
             request.to == "bus/monitor" ? [.end] : [.reply(Self.modules)]

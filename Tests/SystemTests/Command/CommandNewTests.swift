@@ -46,21 +46,24 @@ struct CommandNewTests {
         #expect(package.contains(#".product(name: "Strata", package: "strata-bus")"#))
     }
 
-    @Test(arguments: [
-        (["My App"], "; my-app would be one"), ([""], "1 to 32"), (["9lives"], "a letter first"),
-        ([String(repeating: "a", count: 33)], "1 to 32"), (["strata"], "depends on"), (["yams"], "depends on"),
-        (["a/b"], "a-b"), (["shop", "--modules", "Stock"], "two names"),
-        (["shop", "--modules", "A", "B", "C"], "two names"),
-        ([String(repeating: "A", count: 33)], "1 to 32"), (["_"], "1 to 32"), (["Strata"], "strata is the name of"),
-        (["shop", "--modules", "stock", "Front"], "a capital first; Stock would be one"),
-        (["shop", "--modules", "Stock", "Stock"], "same name"), (["shop", "--modules", "Stock", "STOCK"], "same name"),
-        (["shop", "--modules", "Stock", "StockInterface"], "same name"),
-        (["shop", "--modules", "Bus", "Front"], "else"), (["shop", "--modules", "Stock", "Logging"], "else"),
-        (["shop", "--modules", "Self", "Front"], "else"),
-        (["shop", "--modules", "My-mod", "Front"], "; MyMod would be one"),
-        (["shop", "--modules", "StockRouter", "Front"], "say Stock instead"),
-        (["shop", "--strata", "/nowhere"], "No such file"), (["shop", "--strata", "/tmp"], "no package of strata"),
-    ])
+    @Test(
+        .promise("M.87"),
+        arguments: [
+            (["My App"], "; my-app would be one"), ([""], "1 to 32"), (["9lives"], "a letter first"),
+            ([String(repeating: "a", count: 33)], "1 to 32"), (["strata"], "depends on"), (["yams"], "depends on"),
+            (["a/b"], "a-b"), (["shop", "--modules", "Stock"], "two names"),
+            (["shop", "--modules", "A", "B", "C"], "two names"),
+            ([String(repeating: "A", count: 33)], "1 to 32"), (["_"], "1 to 32"), (["Strata"], "strata is the name of"),
+            (["shop", "--modules", "stock", "Front"], "a capital first; Stock would be one"),
+            (["shop", "--modules", "Stock", "Stock"], "same name"),
+            (["shop", "--modules", "Stock", "STOCK"], "same name"),
+            (["shop", "--modules", "Stock", "StockInterface"], "same name"),
+            (["shop", "--modules", "Bus", "Front"], "else"), (["shop", "--modules", "Stock", "Logging"], "else"),
+            (["shop", "--modules", "Self", "Front"], "else"),
+            (["shop", "--modules", "My-mod", "Front"], "; MyMod would be one"),
+            (["shop", "--modules", "StockRouter", "Front"], "say Stock instead"),
+            (["shop", "--strata", "/nowhere"], "No such file"), (["shop", "--strata", "/tmp"], "no package of strata"),
+        ])
     func namesThatCanNotBeAreRefused(words: [String], hint: String) async throws {
         let run = try await CommandRun.of(["new"] + words + ["--path", "\(folder.path)/x"])
         #expect(run.status == 2)
@@ -68,10 +71,12 @@ struct CommandNewTests {
         #expect(folder.contents.isEmpty)
     }
 
-    @Test(arguments: [
-        ("Shop", "shop"), ("MyApp", "my-app"), ("myApp2Go", "my-app2-go"), ("HTTPServer", "http-server"),
-        ("My_App", "my-app"), ("my_app", "my-app"), ("My-App", "my-app"), ("OK", "ok"),
-    ])
+    @Test(
+        .promise("M.87"),
+        arguments: [
+            ("Shop", "shop"), ("MyApp", "my-app"), ("myApp2Go", "my-app2-go"), ("HTTPServer", "http-server"),
+            ("My_App", "my-app"), ("my_app", "my-app"), ("My-App", "my-app"), ("OK", "ok"),
+        ])
     func capitalsMakeAValidNameWhichIsSaid(asked: String, name: String) async throws {
         let run = try await new(asked, "--path", "\(folder.path)/x")
         #expect(run.status == 0)
@@ -81,7 +86,7 @@ struct CommandNewTests {
         #expect(try text("x/Package.swift").contains("name: \"\(name)\""))
     }
 
-    @Test func aValidNameIsLeftAsItIs() async throws {
+    @Test(.promise("M.87")) func aValidNameIsLeftAsItIs() async throws {
         let run = try await new("my-app-2", "--path", "\(folder.path)/x")
         #expect(run.status == 0 && run.error == "")
         #expect(try JSON(parsing: run.output)["app"] == "my-app-2")

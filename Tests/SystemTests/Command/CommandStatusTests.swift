@@ -17,14 +17,14 @@ struct CommandStatusTests {
         "urls":[{"host":"item","path":"/:name","to":"Catalog/item"}],"requiredBy":["Notes"]}]}
         """
 
-    @Test func modulesAreALineEach() async throws {
+    @Test(.promise("M.42", "M.80")) func modulesAreALineEach() async throws {
         let (run, asked) = try await strata("ps") { _ in [.reply(Self.modules)] }
         #expect(run.lines.count == 2)
         #expect(run.lines.first?.hasPrefix(#"{"name":"Storage","level":"basic","#) == true)
         #expect(asked.map(\.to) == ["bus/modules"])
     }
 
-    @Test func modulesAreATableOnATerminal() async throws {
+    @Test(.promise("M.42")) func modulesAreATableOnATerminal() async throws {
         let (run, _) = try await strata(
             "ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
         ) { _ in [.reply(Self.modules)] }
@@ -36,7 +36,8 @@ struct CommandStatusTests {
     }
 
     /// Each module that failed at its start has a line in the table, and at most two lines below.
-    @Test(arguments: [80, 100] as [UInt16]) func reasonsAreBelowTheTable(columns: UInt16) async throws {
+    @Test(.promise("M.64"), arguments: [80, 100] as [UInt16]) func reasonsAreBelowTheTable(columns: UInt16) async throws
+    {
         let words = String(repeating: "and it was long to tell why ", count: 30)
         let failed = (1...7).map {
             #"{"name":"Module\#($0)","level":"topout","priority":5,"state":"restarting","pid":null,"since":1,"restarts":9,"#
@@ -59,7 +60,7 @@ struct CommandStatusTests {
     private static let short = #"{"name":"Short","state":"failed","reason":"exited with 1"}"#
 
     /// Otherwise the text about restarts would push it out.
-    @Test func whatAModuleWroteHasALineOfItsOwn() async throws {
+    @Test(.promise("M.64")) func whatAModuleWroteHasALineOfItsOwn() async throws {
         let reason =
             "it ended with signal 4 (Illegal instruction) before it was ready; that was the 10th time in a row, so "
             + "it is not started again; its last lines: a.swift:1: Fatal error: away | "
@@ -75,7 +76,7 @@ struct CommandStatusTests {
     }
 
     /// Optional columns are left out. If that isn't enough, names are cut.
-    @Test func modulesWithLongNamesHaveOneLineEach() async throws {
+    @Test(.promise("M.64")) func modulesWithLongNamesHaveOneLineEach() async throws {
         let name = String(repeating: "LongName", count: 8)
         let modules = #"{"modules":[{"name":"\#(name)","level":"topout","state":"initializing","pending":["run"]}]}"#
         let (run, _) = try await strata("ps", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)) { _ in
@@ -86,7 +87,7 @@ struct CommandStatusTests {
     }
 
     /// A broker that was started again knows when the process started.
-    @Test func uptimeIsTheProcesss() async throws {
+    @Test(.promise("M.64")) func uptimeIsTheProcesss() async throws {
         let now = Int64(Loop.wallMicroseconds / 1_000)
         let times = #""since":\#(now),"startedAt":\#(now - 7_205_000)"#
         let modules = #"{"modules":[{"name":"A","state":"ready","pid":7,\#(times)}]}"#
@@ -108,7 +109,7 @@ struct CommandStatusTests {
         #expect(run.output.split { $0 == " " || $0 == "\n" }.filter { $0.hasPrefix("Module") }.count == 40)
     }
 
-    @Test func routesShowInterfacesAndURLs() async throws {
+    @Test(.promise("M.80")) func routesShowInterfacesAndURLs() async throws {
         let (run, _) = try await strata(
             "routes", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
         ) { _ in [.reply(Self.routes)] }
@@ -116,7 +117,7 @@ struct CommandStatusTests {
         #expect(run.output.contains("app://item/:name  Catalog/item"))
     }
 
-    @Test func monitorShowsFramesUntilInterrupted() async throws {
+    @Test(.promise("M.80")) func monitorShowsFramesUntilInterrupted() async throws {
         let (run, asked) = try await strata(
             "monitor", "--module", "Notes", "--bodies", environment: ["NO_COLOR": "1"], output: .terminal(columns: 80)
         ) { request in
@@ -165,7 +166,7 @@ struct CommandStatusTests {
             + "one broadcast reaches all",
     ]
 
-    @Test func levelsSaysWhoBelongsInAnEarlierOne() async throws {
+    @Test(.promise("M.81")) func levelsSaysWhoBelongsInAnEarlierOne() async throws {
         let (run, _) = try await strata("levels") { _ in [.reply(Self.levels)] }
         let lines = try run.lines.map { try JSON(parsing: $0) }
         #expect(lines.map { $0["advice"] } == Self.advice.map { [.string($0)] })
@@ -179,7 +180,7 @@ struct CommandStatusTests {
         #expect(said.allSatisfy { $0.count <= 80 } && said.count == 4)
     }
 
-    @Test func monitorEndsWithTheAppInOrder() async throws {
+    @Test(.promise("M.80")) func monitorEndsWithTheAppInOrder() async throws {
         let (run, _) = try await strata("monitor") { request in
             guard request.to == "bus/monitor" else { return [.reply(Self.modules)] }
             return [

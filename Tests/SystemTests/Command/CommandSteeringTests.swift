@@ -4,7 +4,7 @@ import Testing
 /// The commands that make something happen, and their output.
 @Suite(.timeLimit(.hang))
 struct CommandSteeringTests {
-    @Test(arguments: ["start", "stop", "restart"])
+    @Test(.promise("M.85"), arguments: ["start", "stop", "restart"])
     func theLauncherIsAsked(command: String) async throws {
         let (run, asked) = try await strata(command, "Export") { _ in [.reply("{}")] }
         #expect(run.output == "{}\n")
@@ -22,7 +22,7 @@ struct CommandSteeringTests {
         #expect(run.status == 1)
     }
 
-    @Test func downWaitsUntilTheBusIsGone() async throws {
+    @Test(.promise("M.43")) func downWaitsUntilTheBusIsGone() async throws {
         let (run, asked) = try await strata("down") { _ in
             [.reply("{}"), .farewell("shutting-down", ""), .end]
         }
@@ -37,7 +37,7 @@ struct CommandSteeringTests {
         #expect(run.error.hasPrefix("strata: deadline-exceeded: fake was told to end"))
     }
 
-    @Test func emitSendsItsNameAndPolicy() async throws {
+    @Test(.promise("M.83")) func emitSendsItsNameAndPolicy() async throws {
         let (run, asked) = try await strata("emit", "app.suspend", "[1]", "--policy", "any", "--timeout", "2s") { _ in
             [.reply(#"{"answer":true,"answers":[]}"#)]
         }
@@ -135,7 +135,7 @@ struct CommandSteeringTests {
         #expect(asked.first?.level == "topout")
     }
 
-    @Test func notifySpeaksAsALevel() async throws {
+    @Test(.promise("M.83")) func notifySpeaksAsALevel() async throws {
         let script: FakeBus.Script = { _ in [.reply(#"{"recipients":2}"#)] }
         let (run, asked) = try await strata("notify", "session.ended", script: script)
         #expect(run.output == #"{"recipients":2}"# + "\n")

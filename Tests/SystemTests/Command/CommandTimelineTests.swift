@@ -30,7 +30,7 @@ struct CommandTimelineTests {
         return run.lines
     }
 
-    @Test(arguments: [80, 160] as [UInt16])
+    @Test(.promise("M.65"), arguments: [80, 160] as [UInt16])
     func modulesAreATableWithBarsThatFits(columns: UInt16) async throws {
         let lines = try await shown(columns: columns)
         #expect(lines[0].hasPrefix("MODULE      BEGAN  CONNECT    SETUP     INIT    READY  0"))
@@ -49,7 +49,7 @@ struct CommandTimelineTests {
         #expect(lines.count == (columns == 80 ? 9 : 8))
     }
 
-    @Test func programsGetALineForEachModuleAndOneForTheApp() async throws {
+    @Test(.promise("M.65")) func programsGetALineForEachModuleAndOneForTheApp() async throws {
         let (run, _) = try await strata("timeline") { _ in [.reply(Self.answer)] }
         #expect(run.lines.count == 4)
         #expect(run.lines[0].hasPrefix(#"{"name":"Storage","level":"basic","#))
@@ -60,7 +60,7 @@ struct CommandTimelineTests {
             ))
     }
 
-    @Test func pictureAndTraceAreWrittenWhereTheyAreAskedFor() async throws {
+    @Test(.promise("M.65")) func pictureAndTraceAreWrittenWhereTheyAreAskedFor() async throws {
         let folder = try TemporaryFolder()
         let (svg, trace) = ("\(folder.path)/start.svg", "\(folder.path)/start.json")
         let (run, _) = try await strata("timeline", "--svg", svg, "--trace", trace) { _ in [.reply(Self.answer)] }

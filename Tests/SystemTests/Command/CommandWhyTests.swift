@@ -44,7 +44,7 @@ struct CommandWhyTests {
         }
     }
 
-    @Test func callIsExplainedToAProgramAndToAPerson() async throws {
+    @Test(.promise("M.61")) func callIsExplainedToAProgramAndToAPerson() async throws {
         let app = try App()
         let run = try await app.why("Log", "Storage/load")
         #expect(run.status == 1 && run.error == "" && run.lines.count == 1)
@@ -71,7 +71,7 @@ struct CommandWhyTests {
         #expect(plain.contains("declaration    passed  Notes requires Storage"))
     }
 
-    @Test func alternativesAreToldFromWhatIsNecessary() async throws {
+    @Test(.promise("M.59")) func alternativesAreToldFromWhatIsNecessary() async throws {
         let folder = try TemporaryFolder()
         let hello = #"{"protocol":1,"interfaces":{"B":{"actions":{"wipe":{"auth":true}}}}}"#
         chmod(try folder.file("b", "#!/bin/sh\necho '\(hello)'\n"), 0o755)
@@ -123,7 +123,7 @@ struct CommandWhyTests {
         #expect(places.contains("\(app.path):5:40"), "\(places)")
     }
 
-    @Test func onlyProgramsThatMatterAreAskedAndNoneWhereItIsStatic() async throws {
+    @Test(.promise("M.61")) func onlyProgramsThatMatterAreAskedAndNoneWhereItIsStatic() async throws {
         let app = try App()
         #expect(try await app.why("Log", "Storage/laod").output.contains("did you mean load?"))
         let unasked = try await app.why("Notes", "Storage/laod", "--static")
@@ -150,14 +150,16 @@ struct CommandWhyTests {
         #expect(try await subject("Storage", "log.line", "--to", "Notes") == ["Storage reports log.line to Notes 1"])
     }
 
-    @Test(arguments: [
-        (["Nots", "Storage/load"], "names Nots\nDid you mean Notes?"),
-        (["Notes", "Storge"], "Storge is no Interface/action"),
-        (["Notes", "storage.chagned"], "mean storage.changed?"),
-        (["Notes", "log.line", "--to", "Logg"], "names Logg\nDid you mean Log?"),
-        (["Notes", "log.line", "--to", "Log", "--broadcast"], "choose one of them"), (["Notes"], "Missing"),
-        (["Notes", "", "--broadcast"], "a name has 1 to 256 bytes"),
-    ])
+    @Test(
+        .promise("M.61"),
+        arguments: [
+            (["Nots", "Storage/load"], "names Nots\nDid you mean Notes?"),
+            (["Notes", "Storge"], "Storge is no Interface/action"),
+            (["Notes", "storage.chagned"], "mean storage.changed?"),
+            (["Notes", "log.line", "--to", "Logg"], "names Logg\nDid you mean Log?"),
+            (["Notes", "log.line", "--to", "Log", "--broadcast"], "choose one of them"), (["Notes"], "Missing"),
+            (["Notes", "", "--broadcast"], "a name has 1 to 256 bytes"),
+        ])
     func badUsageIsExitCodeTwoWithTheNearestNames(_ words: [String], _ message: String) async throws {
         let app = try App()
         let run = try await CommandRun.of(["why"] + words + ["--static", "--manifest", app.path])

@@ -11,7 +11,7 @@ struct SteeredAppTests {
         return (try program.wait(), program.outputText)
     }
 
-    @Test func modulesAreStartedStoppedAndRestarted() throws {
+    @Test(.promise("M.85")) func modulesAreStartedStoppedAndRestarted() throws {
         let app = try FixtureApp("  Hand: {start: manual, run: [MODULE], provides: [Hand]}\n  Bare: {start: manual}")
         defer { app.cleanUp() }
         try app.start()
@@ -37,7 +37,7 @@ struct SteeredAppTests {
     }
 
     /// The module's process has started another one, in a session of its own, which is connected.
-    @Test func whatAStoppedModuleHasStartedLosesTheBus() throws {
+    @Test(.promise("10.26")) func whatAStoppedModuleHasStartedLosesTheBus() throws {
         let app = try FixtureApp(
             "  Left: {start: manual, run: [/bin/sh, -c, 'setsid \"MODULE\" & exec cat <&3'], provides: [Left]}")
         defer { app.cleanUp() }
@@ -55,7 +55,7 @@ struct SteeredAppTests {
     }
 
     /// Each stop is answered, and no request is lost.
-    @Test func stopsOfAModuleThatIsWantedAllTheTimeAreAnswered() throws {
+    @Test(.promise("M.14")) func stopsOfAModuleThatIsWantedAllTheTimeAreAnswered() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()

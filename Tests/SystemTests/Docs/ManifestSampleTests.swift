@@ -13,7 +13,7 @@ struct ManifestSampleTests {
         return samples.filter { $0.language == "yaml" && !$0.isOnlyShown }
     }
 
-    @Test(arguments: pages) func eachManifestOfAPageIsRight(_ path: String) async throws {
+    @Test(.promise("M.90"), arguments: pages) func eachManifestOfAPageIsRight(_ path: String) async throws {
         let folder = try TemporaryFolder()
         for sample in Self.samples(path) {
             let file = try folder.file("strata.yaml", (sample.given + sample.lines).map { $0 + "\n" }.joined())

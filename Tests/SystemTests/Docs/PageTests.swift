@@ -12,26 +12,28 @@ struct PageTests {
             + names.filter { $0.hasSuffix(".md") && !["testing.md", "simulation.md"].contains($0) }.map { "docs/\($0)" }
     }()
 
-    /// The pages with terminal sessions, except docs/first-ten-minutes.md: its app is the
-    /// example, whose own tests replay it.
+    /// The pages with terminal sessions.
     static let sessions = pages.filter { path in
-        path != "docs/first-ten-minutes.md"
-            && ((try? Page(Repository.path(path)))?.samples.contains { $0.language == "console" && !$0.isOnlyShown }
-                ?? true)
+        (try? page(path))?.samples.contains { $0.language == "console" && !$0.isOnlyShown } ?? true
     }
 
-    @Test(arguments: pages) func theSwiftOfAPageCompiles(_ path: String) throws {
-        for finding in try SampleFolder(Page(Repository.path(path))).check() { Issue.record("\(path): \(finding)") }
+    /// Reads a page. The tour of the example app in docs/guide.md is left out: the example's own tests replay it.
+    static func page(_ path: String) throws -> Page {
+        try Page(Repository.path(path), section: path == "docs/guide.md" ? "An app of your own" : nil)
     }
 
-    @Test(arguments: sessions) func theSessionsOfAPageRunAsShown(_ path: String) throws {
-        let folder = try SampleFolder(Page(Repository.path(path)))
+    @Test(.promise("M.90"), arguments: pages) func theSwiftOfAPageCompiles(_ path: String) throws {
+        for finding in try SampleFolder(Self.page(path)).check() { Issue.record("\(path): \(finding)") }
+    }
+
+    @Test(.promise("M.90"), arguments: sessions) func theSessionsOfAPageRunAsShown(_ path: String) throws {
+        let folder = try SampleFolder(Self.page(path))
         for finding in try folder.build() { Issue.record("\(path): \(finding)") }
         #expect(try folder.replay() > 0)
     }
 
     /// A session that is only indented would be shown, but not run.
-    @Test(arguments: LinkTests.pages) func sessionsAreBlocks(_ path: String) throws {
+    @Test(.promise("M.90"), arguments: LinkTests.pages) func sessionsAreBlocks(_ path: String) throws {
         for (index, line) in try Repository.lines(path).enumerated() where line.hasPrefix("    $ ") {
             Issue.record("\(path):\(index + 1): a session is a block that begins with ```console")
         }

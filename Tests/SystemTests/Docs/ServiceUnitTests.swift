@@ -26,7 +26,7 @@ struct ServiceUnitTests {
         return units
     }
 
-    @Test(.enabled(if: hasTools)) func systemdFindsNothingWrongInTheUnits() throws {
+    @Test(.promise("M.89"), .enabled(if: hasTools)) func systemdFindsNothingWrongInTheUnits() throws {
         let folder = try TemporaryFolder()
         let units = try root(folder)
         var files: [String] = []
@@ -42,7 +42,7 @@ struct ServiceUnitTests {
         #expect(end == .exit(0) && findings.isEmpty, "\(verify.outputText)")
     }
 
-    @Test(.enabled(if: hasTools)) func theUnitsOfAnAppCanBeEnabled() throws {
+    @Test(.promise("M.89"), .enabled(if: hasTools)) func theUnitsOfAnAppCanBeEnabled() throws {
         let folder = try TemporaryFolder()
         let units = try root(folder)
         let enable = try ChildProgram(
@@ -57,7 +57,7 @@ struct ServiceUnitTests {
 
     /// The commands on the page agree with the units.
     @Test func thePageNamesTheUnitsFolderAndSocket() throws {
-        let page = try Repository.text("docs/systemd.md")
+        let page = try Repository.text("docs/operations.md")
         func value(_ key: String, _ unit: String) throws -> String {
             let line = try Repository.lines("docs/systemd/\(unit)").first { $0.hasPrefix(key + "=") }
             return String(try #require(line).dropFirst(key.count + 1)).replacing("%i", with: "APP")

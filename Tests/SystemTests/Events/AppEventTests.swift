@@ -5,7 +5,7 @@ import Testing
 /// The app's own events, with real processes: a module prints what it gets.
 @Suite(.timeLimit(.hang))
 struct AppEventTests {
-    @Test func sigtermIsToldToModulesBeforeTheirTearDown() throws {
+    @Test(.promise("11.17", "I.3")) func sigtermIsToldToModulesBeforeTheirTearDown() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -27,7 +27,7 @@ struct AppEventTests {
         #expect(app.running.said("| tearDown Slow"))
     }
 
-    @Test func secondSignalEndsAtOnceWhileTheModulesAreTold() throws {
+    @Test(.promise("M.39")) func secondSignalEndsAtOnceWhileTheModulesAreTold() throws {
         // Last keeps the app from ending if this second signal comes late.
         let app = try FixtureApp(
             """
@@ -44,7 +44,7 @@ struct AppEventTests {
         #expect(!app.running.said("| tearDown Base"))
     }
 
-    @Test func aServiceIsSuspendedAndGoesOnRunning() throws {
+    @Test(.promise("11.17")) func aServiceIsSuspendedAndGoesOnRunning() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -103,7 +103,7 @@ struct AppEventTests {
         #expect(told() == 6)
     }
 
-    @Test func memoryPressureReachesTheModulesThatDeclaredIt() throws {
+    @Test(.promise("11.17")) func memoryPressureReachesTheModulesThatDeclaredIt() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         let fifo = app.running.folder + "/pressure"

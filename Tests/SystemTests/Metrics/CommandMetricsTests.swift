@@ -20,7 +20,7 @@ struct CommandMetricsTests {
     }
     static let script: FakeBus.Script = { [.reply($0.to == "bus/modules" ? modules : stats())] }
 
-    @Test func allThatIsKnownIsOpenMetrics() async throws {
+    @Test(.promise("M.67")) func allThatIsKnownIsOpenMetrics() async throws {
         let run = try await strata("metrics", script: Self.script).run
         #expect(run.status == 0 && run.error == "")
         let text = try OpenMetricsText(run.output)
@@ -50,7 +50,7 @@ struct CommandMetricsTests {
     }
 
     /// OpenMetrics allows it raw in a label, but a terminal doesn't get it.
-    @Test func aLabelCanNotSteerTheTerminal() async throws {
+    @Test(.promise("M.57")) func aLabelCanNotSteerTheTerminal() async throws {
         let script: FakeBus.Script = {
             [.reply($0.to == "bus/modules" ? #"{"modules":[{"name":"a\u001b[2Jb","state":"ready"}]}"# : Self.stats())]
         }
@@ -72,7 +72,7 @@ struct CommandMetricsTests {
         #expect(try #require(longest).isNaN)
     }
 
-    @Test func programsMayHaveJSON() async throws {
+    @Test(.promise("M.67")) func programsMayHaveJSON() async throws {
         let run = try await strata("metrics", "--json", script: Self.script).run
         let samples = try run.lines.map { try JSON(parsing: $0) }
         #expect(samples.first == ["name": "strata_up", "type": "gauge", "labels": [:], "value": 1])

@@ -30,7 +30,7 @@ struct MeasuredModuleTests {
         .reply(#"{"metrics":[\#(metrics)],"dropped":\#(dropped)}"#)
     }
 
-    @Test func eachSampleHasItsModulesName() async throws {
+    @Test(.promise("M.68")) func eachSampleHasItsModulesName() async throws {
         let counter = #"{"name":"notes.saved","type":"counter","labels":{"kind":"short"},"value":3}"#
         let gauge = #"{"name":"notes.open","type":"gauge","value":-1.5}"#
         let timer = #"""
@@ -53,7 +53,7 @@ struct MeasuredModuleTests {
         #expect(text.value("strata_module_metrics_up", ["module": "Off"]) == nil)
     }
 
-    @Test func aModuleThatDoesNotTellIsTold() async throws {
+    @Test(.promise("M.68")) func aModuleThatDoesNotTellIsTold() async throws {
         let (text, _) = try await text([
             "Late": .error("deadline-exceeded", "too late"), "Python": .error("unknown-action", "what?"),
             "Gone": .error("unavailable", "gone"), "Odd": .reply("[]"), "Good": said(""),

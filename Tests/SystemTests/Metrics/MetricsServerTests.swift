@@ -5,7 +5,7 @@ import Testing
 /// `strata metrics --listen` over real sockets.
 @Suite(.timeLimit(.hang))
 struct MetricsServerTests {
-    @Test func aBusMayGoAndComeBack() throws {
+    @Test(.promise("M.67")) func aBusMayGoAndComeBack() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
         #expect(server.place == server.socket)
@@ -47,7 +47,7 @@ struct MetricsServerTests {
         #expect(length == MetricsProcess.body(of: answer).utf8.count)
     }
 
-    @Test func requestsThatAreNoneAreToldSo() throws {
+    @Test(.promise("M.67")) func requestsThatAreNoneAreToldSo() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
         func status(_ request: String) throws -> String {
@@ -72,7 +72,7 @@ struct MetricsServerTests {
         #expect(try server.ask(MetricsProcess.get, endsWriting: true).hasPrefix("HTTP/1.1 200 "))
     }
 
-    @Test func aRequestHasBoundsOfSizeAndTime() throws {
+    @Test(.promise("M.67")) func aRequestHasBoundsOfSizeAndTime() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
         let long = "GET /metrics HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 9_000))\r\n\r\n"
@@ -98,7 +98,7 @@ struct MetricsServerTests {
         return (Array(connections[..<16]), Array(connections[16...]))
     }
 
-    @Test(arguments: [nil, "0"]) func silentAndSlowConnectionsGiveWay(place: String?) throws {
+    @Test(.promise("M.67"), arguments: [nil, "0"]) func silentAndSlowConnectionsGiveWay(place: String?) throws {
         let server = try MetricsProcess(listening: place)
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus, script: CommandMetricsTests.script)
@@ -120,7 +120,7 @@ struct MetricsServerTests {
     }
 
     /// A web page that lets its own name lead here (DNS rebinding).
-    @Test func aPortAnswersToItsOwnNamesOnly() throws {
+    @Test(.promise("M.67")) func aPortAnswersToItsOwnNamesOnly() throws {
         let server = try MetricsProcess(listening: "127.0.0.2:0")
         defer { server.cleanUp() }
         let port = server.place.firstMatch(of: /:(\d+)\//)?.1 ?? ""
@@ -141,14 +141,14 @@ struct MetricsServerTests {
         #expect(try server.ask("GET /metrics HTTP/1.0\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
     }
 
-    @Test func whereEveryAddressIsAskedForEachIsMeant() throws {
+    @Test(.promise("M.67")) func whereEveryAddressIsAskedForEachIsMeant() throws {
         let server = try MetricsProcess(listening: "0.0.0.0:0")
         defer { server.cleanUp() }
         #expect(try server.ask("GET /metrics HTTP/1.1\r\nHost: 10.1.2.3:9464\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
         #expect(try server.ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n").hasPrefix("HTTP/1.1 421 "))
     }
 
-    @Test func oneConnectionMoreThanMayWaitIsRefused() throws {
+    @Test(.promise("M.67")) func oneConnectionMoreThanMayWaitIsRefused() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus) { _ in [] }
@@ -161,7 +161,9 @@ struct MetricsServerTests {
     }
 
     /// A process that closes with unread bytes resets the connection.
-    @Test(arguments: [nil, "0"]) func aRefusedRequestIsReadSoThatItsAnswerArrives(place: String?) throws {
+    @Test(.promise("M.67"), arguments: [nil, "0"]) func aRefusedRequestIsReadSoThatItsAnswerArrives(place: String?)
+        throws
+    {
         let server = try MetricsProcess(listening: place)
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus) { _ in [] }
@@ -171,7 +173,7 @@ struct MetricsServerTests {
         #expect(MetricsProcess.readToEnd(others[0]).hasPrefix("HTTP/1.1 503 "))
     }
 
-    @Test func refusedConnectionsHaveBoundsOfNumberSizeAndTime() throws {
+    @Test(.promise("M.67")) func refusedConnectionsHaveBoundsOfNumberSizeAndTime() throws {
         let server = try MetricsProcess()
         defer { server.cleanUp() }
         let bus = FakeBus(at: server.bus) { _ in [] }

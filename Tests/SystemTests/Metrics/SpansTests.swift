@@ -30,7 +30,7 @@ struct SpansTests {
         return all
     }
 
-    @Test func aTraceGoesThroughAllModulesIntoOneFile() throws {
+    @Test(.promise("M.70")) func aTraceGoesThroughAllModulesIntoOneFile() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         let path = app.running.folder + "/spans.jsonl"
@@ -74,7 +74,7 @@ struct SpansTests {
         #expect(try spans(path).map { "\($0.service) \($0.name)" } == ["Far Far/echo"])
     }
 
-    @Test func aFileThatCannotBeWrittenIsBadUsage() throws {
+    @Test(.promise("M.70")) func aFileThatCannotBeWrittenIsBadUsage() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.running.start("up", ["--spans", "/none/of/these/spans.jsonl"])

@@ -4,14 +4,14 @@ import StrataLoop
 import StrataTesting
 import Testing
 
-/// The session in docs/protocol.md, section 15, is replayed to a broker. Its answers are those of
-/// the page, to the byte, and nothing else.
+/// The session in docs/session.md is replayed to a broker. Its answers are those of the page, to the
+/// byte, and nothing else.
 @Suite(.timeLimit(.hang))
 struct RecordedSessionTests {
-    @Test func theBrokerSaysWhatThePageSays() throws {
+    @Test(.promise("15.1", "M.43")) func theBrokerSaysWhatThePageSays() throws {
         let page = try Self.page()
-        let manifest = try #require(Self.block("yaml", in: page.suffix(from: try Self.section(in: page))))
-        let session = try #require(Self.block("session", in: page[...]))
+        let manifest = try #require(Self.block("yaml", in: page))
+        let session = try #require(Self.block("session", in: page))
         let app = try UpProcess(manifest.joined(separator: "\n"))
         defer { app.cleanUp() }
         try app.start("broker")
@@ -44,7 +44,7 @@ struct RecordedSessionTests {
     }
 
     private static func page() throws -> [String] {
-        let path = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/docs/protocol.md"
+        let path = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined() + "/docs/session.md"
         let file = try #require(fopen(path, "r"), "there is no \(path)")
         defer { fclose(file) }
         var bytes: [UInt8] = []
@@ -53,17 +53,13 @@ struct RecordedSessionTests {
             .map(String.init)
     }
 
-    private static func section(in page: [String]) throws -> Int {
-        try #require(page.firstIndex { $0.hasPrefix("## 15.") })
-    }
-
-    /// Returns the lines of the first fenced block of a language.
-    private static func block(_ language: String, in lines: ArraySlice<String>) -> [String]? {
+    /// The lines of the first fenced block of a language.
+    private static func block(_ language: String, in lines: [String]) -> [String]? {
         guard let start = lines.firstIndex(of: "```\(language)") else { return nil }
         return Array(lines[(start + 1)...].prefix { $0 != "```" })
     }
 
-    /// Returns `PEER > LENGTH LENGTH REST` as bytes on the wire.
+    /// `PEER > LENGTH LENGTH REST` as it stands on the wire.
     private static func bytes(_ words: [String]) -> [UInt8] {
         let lengths = words[2...3].flatMap { word -> [UInt8] in
             let number = UInt32(word, radix: 16) ?? 0
@@ -73,7 +69,7 @@ struct RecordedSessionTests {
     }
 }
 
-/// A connection that reads and writes bytes, and knows nothing about frames.
+/// A connection that reads and writes bytes, and knows nothing of frames.
 private final class RecordedPeer {
     private var descriptor: Int32
 
@@ -96,8 +92,7 @@ private final class RecordedPeer {
         try #require(Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
     }
 
-    /// Returns this many bytes; fewer if the connection ends, or nothing comes within
-    /// `TestBus.patience`.
+    /// So many bytes; less where the connection ends, or nothing comes in `TestBus.patience`.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var have = 0
@@ -111,7 +106,7 @@ private final class RecordedPeer {
         return Array(bytes.prefix(have))
     }
 
-    /// Whether there is nothing to read except, perhaps, the end.
+    /// Whether nothing is there to be read but, perhaps, the end.
     var isQuiet: Bool {
         guard descriptor >= 0 else { return true }
         var byte: UInt8 = 0

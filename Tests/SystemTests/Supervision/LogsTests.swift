@@ -16,7 +16,7 @@ struct LogsTests {
         try text.split(separator: "\n").filter { $0.hasPrefix("{") }.map { try JSON(parsing: String($0)) }
     }
 
-    @Test func linesOfAllStartsAreKeptWithTheirStream() async throws {
+    @Test(.promise("M.72")) func linesOfAllStartsAreKeptWithTheirStream() async throws {
         let script = """
             echo to out; echo to err >&2
             printf 'bad \\377 \\033[31mred\\033[0m\\ttab \\033[2J last'; exit 5
@@ -67,7 +67,7 @@ struct LogsTests {
         #expect(try app.ended() == .code(0))
     }
 
-    @Test func followingOutlivesRestartsReloadsAndABrokersReplacement() throws {
+    @Test(.promise("M.73")) func followingOutlivesRestartsReloadsAndABrokersReplacement() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -87,7 +87,7 @@ struct LogsTests {
         #expect(logs.outputText.hasSuffix("strata: the app ends: SIGINT\n"), "\(logs.outputText.suffix(200))")
     }
 
-    @Test func followingOutlivesTheBrokersDeathWithoutALineTwice() throws {
+    @Test(.promise("M.74")) func followingOutlivesTheBrokersDeathWithoutALineTwice() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -117,7 +117,7 @@ struct LogsTests {
         #expect(words.last?.hasPrefix("strata: the app ends") == true)
     }
 
-    @Test func interruptedFollowingEndsQuietly() throws {
+    @Test(.promise("M.73")) func interruptedFollowingEndsQuietly() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -130,7 +130,7 @@ struct LogsTests {
     }
 
     /// It has credit for three lines while two thousand are written.
-    @Test func aSlowReaderMissesLinesAndHoldsUpNobody() throws {
+    @Test(.promise("M.75")) func aSlowReaderMissesLinesAndHoldsUpNobody() throws {
         let script = "i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i + 1)); done; echo done; exec cat <&3"
         let app = try UpProcess(
             "app: test\nmodules:\n  Chatty: {run: [chatty.sh], start: manual, stop: 100ms}",
@@ -159,7 +159,7 @@ struct LogsTests {
         #expect(try app.ended() == .code(0))
     }
 
-    @Test func onlySoManyReadAndBadParamsAreSaid() throws {
+    @Test(.promise("M.75")) func onlySoManyReadAndBadParamsAreSaid() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -182,7 +182,7 @@ struct LogsTests {
 
     /// A frame that holds next to nothing: the text is cut, and the launcher keeps its
     /// connection.
-    @Test func aLineFitsIntoASmallFrame() throws {
+    @Test(.promise("M.76")) func aLineFitsIntoASmallFrame() throws {
         let app = try UpProcess(
             """
             app: test

@@ -6,7 +6,7 @@ import Testing
 /// A module that dies of one of its actions, as a real process.
 @Suite(.timeLimit(.hang))
 struct PoisonTests {
-    @Test(arguments: ["crash", "block"])
+    @Test(.promise("6.7", "R.12"), arguments: ["crash", "block"])
     func actionThatKillsItsModuleIsQuarantinedUntilAPersonRestartsIt(action: String) throws {
         let ping = action == "block" ? "ping: 1s, " : ""
         let app = try FixtureApp(

@@ -54,7 +54,7 @@ struct ResistingModuleTests {
         return known()
     }
 
-    @Test(arguments: [SIGTERM, SIGINT])
+    @Test(.promise("M.37", "R.14"), arguments: [SIGTERM, SIGINT])
     func nothingIsLeftOfModulesThatResist(signal: Int32) throws {
         let app = try app()
         defer { app.cleanUp() }
@@ -73,7 +73,7 @@ struct ResistingModuleTests {
     }
 
     /// The output of `strata` isn't read, and its modules flood it.
-    @Test func nothingIsLeftWhereNobodyReadsTheOutput() throws {
+    @Test(.promise("M.37", "R.15")) func nothingIsLeftWhereNobodyReadsTheOutput() throws {
         let app = try app()
         defer { app.cleanUp() }
         let loop = try Loop()
@@ -111,7 +111,7 @@ struct ResistingModuleTests {
 
     /// tearDown, SIGTERM and SIGKILL each have their time, and come in this order. Later levels
     /// end before earlier ones.
-    @Test func endIsInReverseOrderAndEachStepHasItsTime() throws {
+    @Test(.promise("M.15", "R.13")) func endIsInReverseOrderAndEachStepHasItsTime() throws {
         let app = try FixtureApp(
             """
               Hangs: {level: middle, priority: 5, run: [MODULE], env: {FIXTURE: hangs in tearDown}, stop: 2s}

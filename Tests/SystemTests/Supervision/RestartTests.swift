@@ -6,7 +6,7 @@ import Testing
 /// The rows' `restart` and `backoff`, with real processes.
 @Suite(.timeLimit(.hang))
 struct RestartTests {
-    @Test func eachPolicyJudgesEachEnd() throws {
+    @Test(.promise("M.12", "R.7")) func eachPolicyJudgesEachEnd() throws {
         let policies = ["Always": "always", "Failure": "on-failure", "Never": "never"]
         let ends = ["Zero", "One", "Signal"]
         let rows = policies.flatMap { name, policy in
@@ -50,7 +50,7 @@ struct RestartTests {
     }
 
     /// The machine's tests check the exact delays; here a process costs time.
-    @Test func delaysGrowToTheirMost() throws {
+    @Test(.promise("M.13", "R.8")) func delaysGrowToTheirMost() throws {
         let app = try UpProcess(
             "{app: test, modules: {Quick: {run: [quick.sh], backoff: {first: 50ms, most: 400ms, reset: 60s}}}}",
             scripts: ["quick.sh": "exit 1"])

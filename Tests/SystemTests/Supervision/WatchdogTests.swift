@@ -6,7 +6,7 @@ import Testing
 /// Modules that don't answer their `ping`, as real processes.
 @Suite(.timeLimit(.hang))
 struct WatchdogTests {
-    @Test(arguments: ["hangs", "stopped"])
+    @Test(.promise("M.16", "R.11"), arguments: ["hangs", "stopped"])
     func moduleThatDoesNotAnswerIsStartedAgainAndNamed(how: String) throws {
         let app = try FixtureApp("  Dog: {run: [MODULE], provides: [Dog], ping: 2s, stop: 300ms}")
         defer { app.cleanUp() }

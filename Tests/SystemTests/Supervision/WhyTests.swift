@@ -7,7 +7,7 @@ import Testing
 /// `strata ps --why`: the reasons for modules' states, with real processes.
 @Suite(.timeLimit(.hang))
 struct WhyTests {
-    @Test func crashLoopEndsAsFailedAndSaysWhy() async throws {
+    @Test(.promise("M.13", "M.62", "R.9")) func crashLoopEndsAsFailedAndSaysWhy() async throws {
         let script = """
             i=0; while [ $i -lt 40 ]; do printf 'line %d \\033[31mred\\033[2J\\n' $i; i=$((i + 1)); done
             head -c 5000 /dev/zero | tr '\\0' x; echo; echo 'last words' >&2; exit 5
@@ -45,7 +45,7 @@ struct WhyTests {
         #expect(try app.ended() == .code(0))
     }
 
-    @Test func whatIsReadyAndWasNeverStartedAgainIsLeftOut() throws {
+    @Test(.promise("M.62")) func whatIsReadyAndWasNeverStartedAgainIsLeftOut() throws {
         let app = try FixtureApp()
         defer { app.cleanUp() }
         try app.start()
@@ -67,7 +67,7 @@ struct WhyTests {
         try app.end()
     }
 
-    @Test func eachWayToFailAtTheStartIsNamed() throws {
+    @Test(.promise("M.19", "R.9")) func eachWayToFailAtTheStartIsNamed() throws {
         try withShortStartup(isEachWayNamed)
     }
 
@@ -118,7 +118,7 @@ struct WhyTests {
         return true
     }
 
-    @Test func failedBackgroundWorkIsTheReasonForOperatorsAlone() throws {
+    @Test(.promise("10.24", "R.10")) func failedBackgroundWorkIsTheReasonForOperatorsAlone() throws {
         let app = try FixtureApp(
             "  Feed: {run: [MODULE], provides: [Feed], env: {FIXTURE: fails in the background}, restart: never}")
         defer { app.cleanUp() }
@@ -139,7 +139,7 @@ struct WhyTests {
     }
 
     /// Its backtrace is longer than what is kept. Registers and images aren't in it.
-    @Test func aCrashInSwiftIsToldWithItsCause() async throws {
+    @Test(.promise("M.63")) func aCrashInSwiftIsToldWithItsCause() async throws {
         let app = try FixtureApp("  Crashes: {run: [MODULE], env: {FIXTURE: crashes at once}, restart: never}")
         defer { app.cleanUp() }
         try app.start()
@@ -157,7 +157,7 @@ struct WhyTests {
 
     /// A frame that holds next to nothing: the lines are left out, and the launcher keeps its
     /// connection.
-    @Test func answerFitsIntoASmallFrame() throws {
+    @Test(.promise("10.33")) func answerFitsIntoASmallFrame() throws {
         let script =
             "i=0; while [ $i -lt 40 ]; do echo line $i $(printf %0200d 0); i=$((i + 1)); done; exit 5"
         let app = try UpProcess(

@@ -4,7 +4,7 @@ import Testing
 /// A row's limits, and starts that fail, with real processes.
 @Suite(.timeLimit(.hang))
 struct LimitTests {
-    @Test func processOverItsMemoryIsKilledAndSaidSo() throws {
+    @Test(.promise("M.17")) func processOverItsMemoryIsKilledAndSaidSo() throws {
         let script = "x=$(head -c 40000000 /dev/zero | tr '\\0' x); echo full; while read y <&3; do :; done"
         let app = try UpProcess(
             """
@@ -25,7 +25,7 @@ struct LimitTests {
     }
 
     /// Both limits hold at once, from its first line on.
-    @Test func filesBeyondTheLimitCannotBeOpened() throws {
+    @Test(.promise("M.17")) func filesBeyondTheLimitCannotBeOpened() throws {
         let script = """
             until [ "$(ulimit -Hn)" = 20 ]; do :; done
             for file in /proc/self/exe; do exec 9<$file && echo opened 9; done
@@ -43,7 +43,7 @@ struct LimitTests {
         #expect(try app.ended() == .code(0))
     }
 
-    @Test func failedAndHangingStartsAreToldWithTheirStep() throws {
+    @Test(.promise("M.19")) func failedAndHangingStartsAreToldWithTheirStep() throws {
         let modules = ["Fails", "Hangs", "Later", "Again"]
         try withShortStartup { startup in
             let app = try FixtureApp(

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.hang))
 struct ProcessTests {
     /// So a terminal's ctrl-C doesn't reach it, and a setuid program gains it nothing.
-    @Test func itLeadsASessionAndGainsNoPrivileges() throws {
+    @Test(.promise("M.35")) func itLeadsASessionAndGainsNoPrivileges() throws {
         let script = """
             read _ _ _ _ _ session _ </proc/self/stat
             [ "$session" = $$ ] && echo leads its session

@@ -28,7 +28,7 @@ struct ServiceManagerTests {
             }, location)
     }
 
-    @Test func theManagerHearsOfReadinessReloadAndEnd() throws {
+    @Test(.promise("M.89")) func theManagerHearsOfReadinessReloadAndEnd() throws {
         let app = try UpProcess("{app: test, modules: {A: {start: on-demand, run: [a.sh], provides: [A]}}}")
         defer { app.cleanUp() }
         let manager = try #require(DatagramServer(path: app.folder + "/notify"))
@@ -46,7 +46,7 @@ struct ServiceManagerTests {
         #expect(heard[3...] == ["STOPPING=1\nSTATUS=the app ends: SIGTERM"])
     }
 
-    @Test func theWatchdogHearsAsLongAsTheBrokerAnswers() throws {
+    @Test(.promise("M.89")) func theWatchdogHearsAsLongAsTheBrokerAnswers() throws {
         let app = try makeApp()
         defer { app.cleanUp() }
         let manager = try #require(DatagramServer(path: app.folder + "/notify"))
@@ -71,7 +71,7 @@ struct ServiceManagerTests {
         #expect(try app.ended() == .code(0))
     }
 
-    @Test func theWatchdogHearsNothingWhileTheBrokerIsGone() throws {
+    @Test(.promise("M.89")) func theWatchdogHearsNothingWhileTheBrokerIsGone() throws {
         let (broker, next, app) = (try makeApp(), try makeApp(), try makeApp())
         defer { for app in [app, next, broker] { app.cleanUp() } }
         let manager = try #require(DatagramServer(path: app.folder + "/notify"))
@@ -115,7 +115,7 @@ struct ServiceManagerTests {
         #expect(try app.ended() == .code(0))
     }
 
-    @Test func aPassedSocketIsServedByEachBrokerAndStays() throws {
+    @Test(.promise("M.89")) func aPassedSocketIsServedByEachBrokerAndStays() throws {
         let app = try makeApp()
         defer { app.cleanUp() }
         let listening = DatagramServer.listener(path: app.socket)

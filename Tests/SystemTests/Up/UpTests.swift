@@ -8,7 +8,7 @@ struct UpTests {
     /// Stays until the launcher has ended, or until it is ended itself.
     private static let stays = "echo here; exec cat <&3"
 
-    @Test func ctrlCEndsEveryProcessAndRemovesTheSocket() throws {
+    @Test(.promise("M.39", "M.43")) func ctrlCEndsEveryProcessAndRemovesTheSocket() throws {
         let app = try UpProcess(
             """
             app: test
@@ -30,7 +30,7 @@ struct UpTests {
         #expect(!app.isThere(app.socket))
     }
 
-    @Test func nothingThatAModuleStartsOutlivesTheApp() throws {
+    @Test(.promise("M.37")) func nothingThatAModuleStartsOutlivesTheApp() throws {
         let app = try UpProcess(
             "{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}",
             scripts: ["a.sh": "(setsid sh -c 'echo $$ >orphan; sleep 1000' </dev/null >/dev/null 2>&1 &)\nexec cat <&3"]
@@ -50,7 +50,7 @@ struct UpTests {
         #expect(!UpProcess.lives(orphan))
     }
 
-    @Test func killedBrokerIsStartedAgainAndTheModulesStay() throws {
+    @Test(.promise("M.38")) func killedBrokerIsStartedAgainAndTheModulesStay() throws {
         let app = try UpProcess("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
         defer { app.cleanUp() }
         try app.start()
@@ -67,7 +67,7 @@ struct UpTests {
         #expect(!app.isThere(app.socket))
     }
 
-    @Test func killedLauncherTakesTheWholeAppWithIt() throws {
+    @Test(.promise("M.36")) func killedLauncherTakesTheWholeAppWithIt() throws {
         let app = try UpProcess("{app: test, modules: {A: {run: [a.sh]}}}", scripts: ["a.sh": Self.stays])
         defer { app.cleanUp() }
         try app.start()
@@ -122,7 +122,7 @@ struct UpTests {
         #expect(!app.running.said("try, in another terminal") && !app.running.said("ctrl-C"), "\(app.running.lines)")
     }
 
-    @Test func socketThatIsTakenIsRefused() throws {
+    @Test(.promise("M.41")) func socketThatIsTakenIsRefused() throws {
         let app = try UpProcess("{app: test, modules: {A: {run: [a.sh], stop: 100ms}}}", scripts: ["a.sh": Self.stays])
         let second = try UpProcess("{app: test, modules: {}}")
         defer {
@@ -143,7 +143,7 @@ struct UpTests {
         _ = try app.ended()
     }
 
-    @Test func badManifestAndBadPathAreExitCode2() throws {
+    @Test(.promise("M.41")) func badManifestAndBadPathAreExitCode2() throws {
         let app = try UpProcess("app: TEST\nmodules:\n  A: {level: nowhere, restart: sometimes}\n")
         defer { app.cleanUp() }
         try app.start()

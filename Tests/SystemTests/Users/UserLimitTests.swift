@@ -8,7 +8,7 @@ extension SharedFolderTests {
     /// root.
     @Suite(.timeLimit(.hang), .enabled(if: UserApp.obstacle == nil, "\(UserApp.obstacle ?? "")"))
     struct UserLimitTests {
-        @Test func limitsHoldForAnotherUsersProcessAndItGainsNothing() throws {
+        @Test(.promise("M.17", "M.35")) func limitsHoldForAnotherUsersProcessAndItGainsNothing() throws {
             let rows = """
                   Big: {user: nobody, start: async, run: [big.sh], limits: {memory: 20MiB}, restart: never}
                   Files: {user: nobody, start: async, run: [files.sh], limits: {files: 20}, stop: 100ms}
@@ -47,7 +47,7 @@ extension SharedFolderTests {
         }
 
         /// The kernel exempts only root from it, so the launcher runs as another user.
-        @Test(.enabled(if: UserApp.User("uucp") != nil, "there is no user uucp"))
+        @Test(.promise("M.17"), .enabled(if: UserApp.User("uucp") != nil, "there is no user uucp"))
         func limitOnProcessesHoldsTheLaunchersOwnUser() throws {
             let user = try #require(UserApp.User("uucp"))
             let app = try UserApp("processes", "")

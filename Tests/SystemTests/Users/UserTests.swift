@@ -28,7 +28,7 @@ extension SharedFolderTests {
             return peer
         }
 
-        @Test func rowsUserIsTheProcesssAndTheBusSeesIt() throws {
+        @Test(.promise("M.7")) func rowsUserIsTheProcesssAndTheBusSeesIt() throws {
             let rows = """
                   Own: {run: [FIXTURE], provides: [Own]}
                   Guest: {user: nobody, run: [FIXTURE], provides: [Guest]}
@@ -53,7 +53,7 @@ extension SharedFolderTests {
             }
         }
 
-        @Test func socketAndItsFolderAreTheGroups() throws {
+        @Test(.promise("1.4", "M.7")) func socketAndItsFolderAreTheGroups() throws {
             try run("socket", "  A: {run: [FIXTURE]}") { app in
                 try app.awaitReady("A")
                 let group = getgrnam(UserApp.group).pointee.gr_gid
@@ -66,7 +66,7 @@ extension SharedFolderTests {
             }
         }
 
-        @Test func listedOperatorUsesItsToolsAndNobodyElseDoes() throws {
+        @Test(.promise("5.29", "M.7")) func listedOperatorUsesItsToolsAndNobodyElseDoes() throws {
             try run("tools", "  A: {run: [FIXTURE], provides: [A]}") { app in
                 try app.awaitReady("A")
                 let called = try app.strata(as: UserApp.listed, "call", "A/echo", "7")
@@ -89,7 +89,7 @@ extension SharedFolderTests {
         }
 
         /// A hostile process of the module's own user, in the socket's group.
-        @Test func floodOfItsOwnUserKeepsNoVouchedModuleOut() throws {
+        @Test(.promise("13.9")) func floodOfItsOwnUserKeepsNoVouchedModuleOut() throws {
             let row = "  Sand: {user: nobody, run: [FIXTURE], provides: [Sand], backoff: {first: 10ms, most: 10ms}}"
             try run("flood", row) { app in
                 try app.awaitReady("Sand")
@@ -115,7 +115,7 @@ extension SharedFolderTests {
             return (Int32(row?["pid"]?.integer ?? 0), row?["state"]?.string ?? "")
         }
 
-        @Test func operatorIsNoLauncherAndNobodyElsesModule() throws {
+        @Test(.promise("5.29")) func operatorIsNoLauncherAndNobodyElsesModule() throws {
             try run("roles", "  A: {run: [FIXTURE]}\n  Hand: {start: manual, provides: [Hand]}") { app in
                 try app.awaitReady("A")
                 let launch = try app.strata(
@@ -138,7 +138,7 @@ extension SharedFolderTests {
             }
         }
 
-        @Test func listedOperatorGetsNoModulesPlace() throws {
+        @Test(.promise("10.11")) func listedOperatorGetsNoModulesPlace() throws {
             try run("places", "  A: {run: [FIXTURE], provides: [A]}") { app in
                 try app.awaitReady("A")
                 let tried = try app.strata(as: UserApp.listed, "run", "A")
@@ -153,7 +153,7 @@ extension SharedFolderTests {
             }
         }
 
-        @Test func moduleIsNoOperatorWhoeverItsUserIs() throws {
+        @Test(.promise("5.32")) func moduleIsNoOperatorWhoeverItsUserIs() throws {
             let rows = """
                   Own: {run: [tool.sh]}
                   Listed: {user: games, run: [tool.sh]}
@@ -173,7 +173,7 @@ extension SharedFolderTests {
             }
         }
 
-        @Test func moduleOfItsOwnUserInheritsNothingAndOpensItsOutput() throws {
+        @Test(.promise("M.6")) func moduleOfItsOwnUserInheritsNothingAndOpensItsOutput() throws {
             let rows = """
                   Clean: {user: nobody, run: [words.sh], env: {TZ: UTC}}
                   Kept: {user: nobody, run: [words.sh], keepEnv: [LAUNCHERS_SECRET]}
@@ -195,7 +195,7 @@ extension SharedFolderTests {
         }
 
         /// A module with a user of its own can't harm the other modules.
-        @Test func hostileModuleReachesNobodyElse() throws {
+        @Test(.promise("5.32")) func hostileModuleReachesNobodyElse() throws {
             let rows = """
                   Victim: {run: [FIXTURE], provides: [Victim]}
                   Other: {user: games, run: [FIXTURE], provides: [Other]}
@@ -231,7 +231,7 @@ extension SharedFolderTests {
         }
 
         /// A module of one row can't be another row's, even as the same user.
-        @Test func processOfOneRowIsRefusedAsAnother() throws {
+        @Test(.promise("5.22")) func processOfOneRowIsRefusedAsAnother() throws {
             let rows = """
                   Real: {user: nobody, run: [FIXTURE], provides: [Real]}
                   Thief: {level: middle, start: async, user: nobody, run: [thief.sh], restart: never}
@@ -249,7 +249,7 @@ extension SharedFolderTests {
             }
         }
 
-        @Test func folderThatSomebodyElseMadeIsRefused() throws {
+        @Test(.promise("1.3")) func folderThatSomebodyElseMadeIsRefused() throws {
             let app = try UserApp("folder", "  A: {run: [FIXTURE]}")
             defer { app.cleanUp() }
             let folder = SocketPath.folder(of: app.running.socket)
@@ -273,7 +273,7 @@ extension SharedFolderTests {
         }
 
         /// The kernel counts processes per user, and this user has only the app's.
-        @Test(.enabled(if: UserApp.User("news") != nil, "there is no user news"))
+        @Test(.promise("M.17"), .enabled(if: UserApp.User("news") != nil, "there is no user news"))
         func limitOnProcessesHoldsAModuleOfItsOwnUser() throws {
             let script = """
                 ulimit -n

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct ExamplePageTests {
     @Test func theFirstTenMinutesAreReplayed() throws {
-        #expect(try RepositoryFolder().replay("../../docs/first-ten-minutes.md") > 30)
+        #expect(try RepositoryFolder().replay("../../docs/guide.md", section: "The example app") > 20)
     }
 
     @Test func theTwelveCommandsAreReplayed() throws {

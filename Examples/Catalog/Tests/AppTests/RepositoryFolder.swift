@@ -31,11 +31,13 @@ final class RepositoryFolder {
 
     deinit { temporary.remove() }
 
-    /// Types a page's sessions; how many commands.
-    /// - Parameter page: its path, from the example's folder.
-    func replay(_ page: String) throws -> Int {
+    /// Types a page's sessions, and returns the number of commands.
+    /// - Parameters:
+    ///   - page: its path, from the example's folder.
+    ///   - section: the one to type; nil for the whole page.
+    func replay(_ page: String, section: String? = nil) throws -> Int {
         try Transcript(
-            Page("\(Self.catalog)/\(page)"), in: folder,
+            Page("\(Self.catalog)/\(page)", section: section), in: folder,
             environment: [
                 "PATH": "\(built):/usr/bin:/bin", "XDG_RUNTIME_DIR": temporary.path + "/run",
                 // Other tests have buses in the folders that are looked into.

@@ -6,7 +6,7 @@ import Testing
 /// The protocol's section 10: the bus's descriptions of itself.
 @Suite(.timeLimit(.hang))
 struct DescriptionTests {
-    @Test func levelsListsModulesInStartOrder() throws {
+    @Test(.promise("10.12")) func levelsListsModulesInStartOrder() throws {
         let table = AppTable.testing(
             .manual("B"), .manual("A") { $0.priority = 1 }, .manual("C", rank: 2))
         try TestBus.run(table) { bus in
@@ -21,7 +21,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func levelsTellsToWhomModulesReportWithinTheirLevel() throws {
+    @Test(.promise("10.13")) func levelsTellsToWhomModulesReportWithinTheirLevel() throws {
         let table = AppTable.testing(
             .manual("A"), .manual("B"), .manual("C", rank: 2),
             .manual("D", rank: 2) { row in
@@ -47,7 +47,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func onlySoManyReportedToAreKeptApart() throws {
+    @Test(.promise("10.13")) func onlySoManyReportedToAreKeptApart() throws {
         let rows = (0..<18).map { AppTable.Row.manual("M\($0)") }
         try MemoryBus.run(AppTable.testing(rows)) { bus in
             let sender = try bus.module("M0")
@@ -60,7 +60,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func modulesSaysWhoIsThereAndWhatIsOpen() throws {
+    @Test(.promise("10.14")) func modulesSaysWhoIsThereAndWhatIsOpen() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -77,7 +77,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func restartsAreCounted() throws {
+    @Test(.promise("10.14")) func restartsAreCounted() throws {
         try MemoryBus.run(.sixModules()) { bus in
             for _ in 0..<2 {
                 try bus.module("Ant").close()
@@ -90,7 +90,7 @@ struct DescriptionTests {
     }
 
     /// The launcher knows the numbers of its own processes across the lives of all brokers.
-    @Test func restartsAndStartsAreTheLaunchersWord() throws {
+    @Test(.promise("10.14")) func restartsAndStartsAreTheLaunchersWord() throws {
         let table = AppTable.testing(.eager("Login", rank: 1))
         try MemoryBus.run(table) { bus in
             func login() throws -> JSON? { try bus.operator().asked("bus/modules")["modules"]?.array?.first }
@@ -118,7 +118,7 @@ struct DescriptionTests {
     }
 
     /// Even if none of its processes came as far as hello.
-    @Test func aModuleThatFailsSaysHowOftenItWasStarted() throws {
+    @Test(.promise("10.14")) func aModuleThatFailsSaysHowOftenItWasStarted() throws {
         try MemoryBus.run(.testing(.eager("Login", rank: 1))) { bus in
             try bus.launcher().asked(
                 "bus/moduleState", ["module": "Login", "state": "failed", "reason": "no", "restarts": 9])
@@ -127,7 +127,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func interfacesListsActionsURLsAndWhoRequiresThem() throws {
+    @Test(.promise("5.14", "10.12")) func interfacesListsActionsURLsAndWhoRequiresThem() throws {
         let table = AppTable.sixModules {
             $0.modules[0].provides = ["Stored"]
             $0.modules[2].requires = ["Shop"]
@@ -159,7 +159,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func namesListsEventsAndNotificationsOnce() throws {
+    @Test(.promise("10.9")) func namesListsEventsAndNotificationsOnce() throws {
         let table = AppTable.testing(
             .manual("Ant") { $0.broadcasts = ["item.gone", "item.added"] }, .manual("Bee"), .manual("Cat"))
         try MemoryBus.run(table) { bus in
@@ -173,7 +173,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func namesEndAtTheirBound() throws {
+    @Test(.promise("10.9")) func namesEndAtTheirBound() throws {
         let many = (0..<1_100).map { JSON.string("event\($0)") }
         try MemoryBus.run(.testing(.manual("Ant"))) { bus in
             _ = try bus.module("Ant", ["events": .array(many)])
@@ -181,7 +181,7 @@ struct DescriptionTests {
         }
     }
 
-    @Test func statsCountsWhatPassed() throws {
+    @Test(.promise("10.12")) func statsCountsWhatPassed() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             func counters() throws -> [String: Int64] {

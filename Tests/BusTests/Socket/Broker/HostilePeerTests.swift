@@ -5,7 +5,7 @@ import Testing
 /// What a peer can't do if it is malicious, or dies at the worst moment.
 @Suite(.timeLimit(.hang))
 struct HostilePeerTests {
-    @Test func callToItselfBeforeGarbageEndsThePeerAlone() throws {
+    @Test(.promise("2.6")) func callToItselfBeforeGarbageEndsThePeerAlone() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant", ["interfaces": ["Own": [:]]])
             let other = try bus.module("Bee")
@@ -35,7 +35,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test func requestStillOnItsWayToAnEndedPeerMayHaveRun() throws {
+    @Test(.promise("1.9", "6.1", "R.2")) func requestStillOnItsWayToAnEndedPeerMayHaveRun() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.module("Ant", ["interfaces": ["Own": [:]]])
             let caller = try bus.module("Cat")
@@ -72,7 +72,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test func longEchoInAnErrorIsCutOff() throws {
+    @Test(.promise("12.29")) func longEchoInAnErrorIsCutOff() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             let id = try peer.sendHello(String(repeating: "é", count: 30_000))
@@ -83,7 +83,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test func helloOfTooManyInterfacesIsRefusedAtOnce() throws {
+    @Test(.promise("13.4")) func helloOfTooManyInterfacesIsRefusedAtOnce() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             let many: [JSON.Member] = (0..<4_000).map { .init("I\($0)", [:]) }
@@ -92,7 +92,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test func remarksWaitUntilThePeerReads() throws {
+    @Test(.promise("13.27")) func remarksWaitUntilThePeerReads() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 64 << 10 }) { bus in
             let peer = try bus.module("Ant")
             let tool = try bus.operator()

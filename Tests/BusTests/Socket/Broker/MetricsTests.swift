@@ -7,7 +7,7 @@ import Testing
 struct MetricsTests {
     private let ant: JSON = ["module": "Ant"]
 
-    @Test func aModulesAnswerComesAsItIs() throws {
+    @Test(.promise("M.68")) func aModulesAnswerComesAsItIs() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/metrics", ant, ["trace": "00-1-2-01", "deadline": 700])
@@ -21,7 +21,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func aModulesErrorComesToo() throws {
+    @Test(.promise("M.68")) func aModulesErrorComesToo() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/metrics", ant)
@@ -30,7 +30,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func onlyOperatorsAskAndOnlyOfModulesThatAreReady() throws {
+    @Test(.promise("M.68")) func onlyOperatorsAskAndOnlyOfModulesThatAreReady() throws {
         try MemoryBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             let module = try bus.module("Ant")
             for peer in [module, try bus.launcher()] { try peer.refused("bus/metrics", ant, with: "forbidden") }
@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func whoGivesUpTakesTheQuestionBack() throws {
+    @Test(.promise("M.68")) func whoGivesUpTakesTheQuestionBack() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()
@@ -63,7 +63,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func aModulesEndEndsTheQuestion() throws {
+    @Test(.promise("M.68")) func aModulesEndEndsTheQuestion() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Ant")
             let id = try bus.operator().call("bus/metrics", ant)
@@ -73,7 +73,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func anAnswerThatDoesNotFitIsAnError() throws {
+    @Test(.promise("M.68")) func anAnswerThatDoesNotFitIsAnError() throws {
         var table = AppTable.sixModules()
         table.limits.queue = 65_536
         try TestBus.run(table) { bus in
@@ -92,7 +92,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func beingAskedIsNoUse() throws {
+    @Test(.promise("M.68")) func beingAskedIsNoUse() throws {
         let table = AppTable.testing(
             .manual("Login", rank: 1, provides: ["Login"]) { row in
                 row.start = .onDemand
@@ -120,7 +120,7 @@ struct MetricsTests {
         }
     }
 
-    @Test func theQuestionPassesToTheNextProgram() throws {
+    @Test(.promise("M.68")) func theQuestionPassesToTheNextProgram() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let module = try bus.module("Ant")
             let asking = try bus.operator()

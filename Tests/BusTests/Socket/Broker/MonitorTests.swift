@@ -55,7 +55,7 @@ struct MonitorTests {
 
     // MARK: which frames
 
-    @Test func aCallAndItsAnswersAreToldAsTheyPass() throws {
+    @Test(.promise("10.19")) func aCallAndItsAnswersAreToldAsTheyPass() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -86,7 +86,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func aRefusedRequestIsToldOnceWithTheCode() throws {
+    @Test(.promise("10.19")) func aRefusedRequestIsToldOnceWithTheCode() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -116,7 +116,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func theCallOfAnOpenHasItsURL() throws {
+    @Test(.promise("10.19")) func theCallOfAnOpenHasItsURL() throws {
         try TestBus.run(.sixModules()) { bus in
             let offer: JSON = [
                 "interfaces": ["Shop": [:]], "urls": [["host": "shop", "path": "/item/:name", "to": "Shop/item"]],
@@ -135,7 +135,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func aRequestThatWaitsIsToldWhenItGoesOrFails() throws {
+    @Test(.promise("10.19")) func aRequestThatWaitsIsToldWhenItGoesOrFails() throws {
         try TestBus.run(.testing(.eager("Late", provides: ["Test"]), .manual("Ant"))) { bus in
             let launcher = try bus.launcher()
             let ant = try bus.module("Ant", waits: false)
@@ -170,7 +170,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func notificationsAreToldAsTheyComeAndToEachObserver() throws {
+    @Test(.promise("10.19")) func notificationsAreToldAsTheyComeAndToEachObserver() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant", ["observes": ["up"]])
             let cats = try [bus.module("Cat", ["observes": ["down"]]), bus.module("Cat2", ["observes": ["down"]])]
@@ -211,7 +211,7 @@ struct MonitorTests {
 
     /// Disabled if brokers are replaced. If the frames of two peers are both there, their order
     /// differs then.
-    @Test(.disabled(if: TestBus.isHandedOverEachRound))
+    @Test(.promise("10.23"), .disabled(if: TestBus.isHandedOverEachRound))
     func cancelsAndCreditsAndMonitorsThemselvesAreNeverTold() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
@@ -239,7 +239,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func framesBeforeHelloAreNotTold() throws {
+    @Test(.promise("10.23")) func framesBeforeHelloAreNotTold() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             let id = try monitor(tool)
@@ -252,7 +252,7 @@ struct MonitorTests {
 
     // MARK: what is asked for
 
-    @Test func moduleAndNameChooseFrames() throws {
+    @Test(.promise("10.21")) func moduleAndNameChooseFrames() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let bee = try bus.provider("Bee", "Test")
@@ -275,7 +275,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func bodiesComeAlongWhereTheyAreAskedForAndAreJSON() throws {
+    @Test(.promise("10.21")) func bodiesComeAlongWhereTheyAreAskedForAndAreJSON() throws {
         try TestBus.run(.sixModules { $0.limits.frame = 20_000 }) { bus in
             let ant = try bus.module("Ant")
             try ant.settle()
@@ -307,7 +307,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func bodiesOver64KiBAreOmitted() throws {
+    @Test(.promise("10.21")) func bodiesOver64KiBAreOmitted() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -322,7 +322,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func onlyOperatorsMayMonitor() throws {
+    @Test(.promise("10.18")) func onlyOperatorsMayMonitor() throws {
         try TestBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("bus/monitor", [:], with: "forbidden")
             try bus.launcher().refused("bus/monitor", [:], with: "forbidden")
@@ -348,7 +348,7 @@ struct MonitorTests {
 
     // MARK: slow monitors
 
-    @Test func whatFoundNoCreditIsCountedInTheNext() throws {
+    @Test(.promise("10.22")) func whatFoundNoCreditIsCountedInTheNext() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -368,7 +368,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func aMonitorThatDoesNotReadMissesAndGoesOn() throws {
+    @Test(.promise("10.22")) func aMonitorThatDoesNotReadMissesAndGoesOn() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 100_000 }) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -391,7 +391,7 @@ struct MonitorTests {
 
     /// More frames than there is room for, at once. All that are left out are counted, up to the
     /// last one.
-    @Test func whatTheRingHasNoRoomForIsCounted() throws {
+    @Test(.promise("10.22")) func whatTheRingHasNoRoomForIsCounted() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -415,7 +415,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func anOlderMonitorsGapsAreNotTheOthers() throws {
+    @Test(.promise("10.22")) func anOlderMonitorsGapsAreNotTheOthers() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -434,7 +434,7 @@ struct MonitorTests {
     }
 
     /// No frame waits for a monitor that has ended, whichever monitor takes its place.
-    @Test func theNextMonitorGetsNothingOfTheLastOnes() throws {
+    @Test(.promise("10.22")) func theNextMonitorGetsNothingOfTheLastOnes() throws {
         try TestBus.run(.sixModules()) { bus in
             let ant = try bus.module("Ant")
             let tool = try bus.operator()
@@ -460,7 +460,7 @@ struct MonitorTests {
 
     // MARK: its end
 
-    @Test func aMonitorHasNoDeadline() throws {
+    @Test(.promise("6.23")) func aMonitorHasNoDeadline() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let tool = try bus.operator()
@@ -473,7 +473,7 @@ struct MonitorTests {
         }
     }
 
-    @Test func sixteenMayBeOpenAndEachThatEndsMakesRoom() throws {
+    @Test(.promise("13.15")) func sixteenMayBeOpenAndEachThatEndsMakesRoom() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             let other = try bus.connect("another tool")

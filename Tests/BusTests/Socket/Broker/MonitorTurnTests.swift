@@ -92,7 +92,7 @@ struct MonitorTurnTests {
         }
     }
 
-    @Test func aFrameIsOnlyNotedWhileItIsHandled() throws {
+    @Test(.promise("10.20")) func aFrameIsOnlyNotedWhileItIsHandled() throws {
         let scene = try Scene()
         defer { scene.end() }
         let before = scene.sent
@@ -105,7 +105,7 @@ struct MonitorTurnTests {
         #expect(pieces.allSatisfy { $0 <= NoteTurns.batch }, "\(pieces)")
     }
 
-    @Test func besideALightPeerAPieceIsSmall() throws {
+    @Test(.promise("10.20")) func besideALightPeerAPieceIsSmall() throws {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(300)
@@ -114,7 +114,7 @@ struct MonitorTurnTests {
         #expect(pieces.reduce(0, +) == 300 && pieces.allSatisfy { $0 <= NoteTurns.sharedBatch }, "\(pieces)")
     }
 
-    @Test func aTurnFormatsNoMoreThanItMay() throws {
+    @Test(.promise("10.20")) func aTurnFormatsNoMoreThanItMay() throws {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(1_000)
@@ -123,7 +123,7 @@ struct MonitorTurnTests {
         #expect(pieces.reduce(0, +) <= NoteTurns.mostWork + NoteTurns.batch, "\(pieces)")
     }
 
-    @Test func bodiesThatAreLongToReadTakeALongerPause() throws {
+    @Test(.promise("10.20")) func bodiesThatAreLongToReadTakeALongerPause() throws {
         let scene = try Scene(["bodies": true])
         defer { scene.end() }
         let body = "[" + String(repeating: "1,", count: 4_000) + "1]"
@@ -132,7 +132,7 @@ struct MonitorTurnTests {
         #expect(try scene.piecesOfATurn().filter { $0 > 0 } == [1])
     }
 
-    @Test func withoutCreditNothingIsKept() throws {
+    @Test(.promise("10.20")) func withoutCreditNothingIsKept() throws {
         let scene = try Scene(credit: 2)
         defer { scene.end() }
         try scene.broadcast(300)
@@ -140,14 +140,14 @@ struct MonitorTurnTests {
         #expect(scene.monitor.missed >= 298)
     }
 
-    @Test func filtersAreJudgedBeforeAnythingIsKept() throws {
+    @Test(.promise("10.20")) func filtersAreJudgedBeforeAnythingIsKept() throws {
         let scene = try Scene(["name": "other"])
         defer { scene.end() }
         try scene.broadcast(300)
         #expect(scene.broker.bus.monitors.ring?.isEmpty == true && scene.monitor.missed == 0)
     }
 
-    @Test func memoryIsThereWhileSomebodyMonitors() throws {
+    @Test(.promise("10.20")) func memoryIsThereWhileSomebodyMonitors() throws {
         let scene = try Scene()
         defer { scene.end() }
         try scene.broadcast(10)

@@ -6,7 +6,7 @@ import Testing
 /// The protocol's section 11: the orderly end, in this process, and of the daemon at SIGTERM.
 @Suite(.timeLimit(.hang))
 struct ShutDownTests {
-    @Test func tearDownGoesInReverseOrderEqualsAtOnce() throws {
+    @Test(.promise("11.9", "I.10")) func tearDownGoesInReverseOrderEqualsAtOnce() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peers = try ["Ant", "Ant2", "Bee", "Cat"].map { try bus.module($0) }
             for peer in peers { peer.answersLifecycle = false }
@@ -26,7 +26,7 @@ struct ShutDownTests {
         }
     }
 
-    @Test func openRequestsAreAnsweredBeforeTheFarewell() throws {
+    @Test(.promise("11.18", "12.7")) func openRequestsAreAnsweredBeforeTheFarewell() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -60,7 +60,7 @@ struct ShutDownTests {
         }
     }
 
-    @Test func aTearDownThatHangsHoldsNobodyUpForever() throws {
+    @Test(.promise("11.18")) func aTearDownThatHangsHoldsNobodyUpForever() throws {
         try MemoryBus.run(.sixModules { $0.modules[4].stop = 30 }) { bus in
             let hanging = try bus.module("Cat")
             hanging.answersLifecycle = false
@@ -86,7 +86,7 @@ struct ShutDownTests {
         }
     }
 
-    @Test func theDaemonEndsInOrderAtSIGTERM() throws {
+    @Test(.promise("11.18")) func theDaemonEndsInOrderAtSIGTERM() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

@@ -15,7 +15,7 @@ struct SocketTests {
         loop.run()
     }
 
-    @Test func theSocketIsItsUsersAlone() throws {
+    @Test(.promise("1.2")) func theSocketIsItsUsersAlone() throws {
         try TestBus.run(.sixModules()) { bus in
             var status = stat()
             #expect(lstat(bus.path, &status) == 0)
@@ -24,7 +24,7 @@ struct SocketTests {
         }
     }
 
-    @Test func aLiveBrokersPathIsRefused() throws {
+    @Test(.promise("1.6")) func aLiveBrokersPathIsRefused() throws {
         try TestBus.run(.sixModules()) { bus in
             let error = #expect(throws: BrokerStartError.self) { try start(at: bus.path) }
             guard case .alreadyRunning(let message) = error else {
@@ -37,7 +37,7 @@ struct SocketTests {
         }
     }
 
-    @Test func aDeadSocketIsReplaced() throws {
+    @Test(.promise("1.6")) func aDeadSocketIsReplaced() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/bus"
         let bus = try TestBus(.sixModules(), executable: try BuiltExecutable.path("strata-broker"))
@@ -49,7 +49,7 @@ struct SocketTests {
         #expect(folder.contents == [])
     }
 
-    @Test func whatIsNoSocketIsRefusedAndStays() throws {
+    @Test(.promise("1.6")) func whatIsNoSocketIsRefusedAndStays() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/bus"
         let descriptor = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
@@ -63,7 +63,7 @@ struct SocketTests {
         #expect(folder.contents == ["bus"])
     }
 
-    @Test func aPathOver107BytesIsRefusedSayingSo() throws {
+    @Test(.promise("1.5")) func aPathOver107BytesIsRefusedSayingSo() throws {
         let folder = try TemporaryFolder()
         let longest = folder.path + "/" + String(repeating: "b", count: 107 - folder.path.utf8.count - 1)
         try start(at: longest)
@@ -73,7 +73,7 @@ struct SocketTests {
         #expect(folder.contents == [])
     }
 
-    @Test(arguments: ["live", "foreign", "long"])
+    @Test(.promise("1.6"), arguments: ["live", "foreign", "long"])
     func theDaemonSaysWhyItDoesNotStart(reason: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let file = "\(bus.folder)/file"

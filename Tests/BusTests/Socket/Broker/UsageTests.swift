@@ -14,7 +14,7 @@ struct UsageTests {
         "calls": 0, "queue": 0, "waiting": 0, "held": 0, "observations": 0, "interfaces": 0, "urls": 0, "instances": 0,
     ]
 
-    @Test func aModuleThatAsksForNothingUsesNothingAndAnAbsentOneHasNone() throws {
+    @Test(.promise("10.14")) func aModuleThatAsksForNothingUsesNothingAndAnAbsentOneHasNone() throws {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.module("Ant")
             #expect(try usage(of: "Ant", bus) == Self.none)
@@ -22,7 +22,7 @@ struct UsageTests {
         }
     }
 
-    @Test func whatItBroughtAndAskedForIsCountedUntilItEnds() throws {
+    @Test(.promise("10.14")) func whatItBroughtAndAskedForIsCountedUntilItEnds() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module(
                 "Ant",
@@ -47,7 +47,7 @@ struct UsageTests {
         }
     }
 
-    @Test func bytesOfRequestsThatWaitAreTheirSendersAndTheirNumberTheirOwners() throws {
+    @Test(.promise("10.14")) func bytesOfRequestsThatWaitAreTheirSendersAndTheirNumberTheirOwners() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let caller = try bus.module("Bee")
             let starting = try bus.connect("Ant")
@@ -68,7 +68,7 @@ struct UsageTests {
         }
     }
 
-    @Test func bytesOnTheirWayToItAreItsQueue() throws {
+    @Test(.promise("10.14")) func bytesOnTheirWayToItAreItsQueue() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

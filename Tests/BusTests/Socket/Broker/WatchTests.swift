@@ -9,7 +9,7 @@ struct WatchTests {
         ["module": .string(module), "state": .string(state)]
     }
 
-    @Test func watchTellsThePresentStateOfEveryRowThenEachChange() throws {
+    @Test(.promise("10.17")) func watchTellsThePresentStateOfEveryRowThenEachChange() throws {
         try TestBus.run(.testing(.manual("Ant"), .manual("Bee", rank: 1))) { bus in
             _ = try bus.module("Bee")
             let tool = try bus.operator()
@@ -32,7 +32,7 @@ struct WatchTests {
         }
     }
 
-    @Test func statesThatWaitForCreditAreMergedPerModule() throws {
+    @Test(.promise("6.23", "10.17")) func statesThatWaitForCreditAreMergedPerModule() throws {
         try MemoryBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             let tool = try bus.operator()
             let id = try tool.call("bus/watch", nil, ["credit": 2])
@@ -52,7 +52,7 @@ struct WatchTests {
         }
     }
 
-    @Test func aWatchHasNoDeadline() throws {
+    @Test(.promise("6.23")) func aWatchHasNoDeadline() throws {
         try MemoryBus.run(.testing(.manual("Ant"))) { bus in
             let tool = try bus.operator()
             let clock = try bus.provider("Ant", "Test")

@@ -32,7 +32,7 @@ struct AdaptedLengthTests {
         }
     }
 
-    @Test func paramsThatNoFrameHoldsUnderTheirNewNamesAreTooLarge() throws {
+    @Test(.promise("12.3")) func paramsThatNoFrameHoldsUnderTheirNewNamesAreTooLarge() throws {
         try run { owner, caller in
             let error = try caller.refused("NoteLogin/show", Self.short, with: "too-large")
             #expect(error.message.contains("limits.frame"), "\(error)")
@@ -44,7 +44,7 @@ struct AdaptedLengthTests {
         }
     }
 
-    @Test(arguments: [true, false])
+    @Test(.promise("12.3"), arguments: [true, false])
     func aReplyThatNoFrameHoldsUnderItsNewNamesEndsTheCall(isPartial: Bool) throws {
         try run { owner, caller in
             let id = try caller.call("NoteLogin/show", [:])
@@ -60,7 +60,7 @@ struct AdaptedLengthTests {
     }
 
     /// Escapes are longer in JSON than in a URL.
-    @Test func aURLWhoseParamsNoFrameHoldsIsABadURL() throws {
+    @Test(.promise("9.2")) func aURLWhoseParamsNoFrameHoldsIsABadURL() throws {
         try run { owner, caller in
             let behind = "#" + String(repeating: "f", count: 450)
             for (count, fits) in [(50, true), (300, false)] {

@@ -25,7 +25,7 @@ struct AdapterTests {
         }
     }
 
-    @Test(arguments: ["NoteLogin/show", "NoteLoginRouter/show", "Plain/show"])
+    @Test(.promise("I.14", "M.25", "M.29"), arguments: ["NoteLogin/show", "NoteLoginRouter/show", "Plain/show"])
     func actionAndMembersAreRenamedBothWays(to: String) throws {
         try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
@@ -40,7 +40,7 @@ struct AdapterTests {
         }
     }
 
-    @Test func whatIsNotListedPassesUnderItsOwnName() throws {
+    @Test(.promise("M.25")) func whatIsNotListedPassesUnderItsOwnName() throws {
         try TestBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
@@ -52,7 +52,7 @@ struct AdapterTests {
         }
     }
 
-    @Test func valuesAreCopiedAsBytesAndTheNewNameReplaces() throws {
+    @Test(.promise("M.26")) func valuesAreCopiedAsBytesAndTheNewNameReplaces() throws {
         try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
@@ -63,7 +63,7 @@ struct AdapterTests {
         }
     }
 
-    @Test(arguments: ["[1]", "5", "null", ""])
+    @Test(.promise("M.26"), arguments: ["[1]", "5", "null", ""])
     func bodyThatIsNoObjectPassesUnchanged(body: String) throws {
         try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
@@ -73,7 +73,7 @@ struct AdapterTests {
         }
     }
 
-    @Test func bodiesThatCannotBeRenamedAreRefusedAndTheConnectionStays() throws {
+    @Test(.promise("12.3", "M.27")) func bodiesThatCannotBeRenamedAreRefusedAndTheConnectionStays() throws {
         try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let caller = try bus.module("Notes")
@@ -95,7 +95,7 @@ struct AdapterTests {
         }
     }
 
-    @Test func providersBroadcastReachesObserversOfTheNewNames() throws {
+    @Test(.promise("I.14", "M.28")) func providersBroadcastReachesObserversOfTheNewNames() throws {
         try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let observer = try bus.module(
@@ -112,7 +112,7 @@ struct AdapterTests {
         }
     }
 
-    @Test func providedInterfaceBeatsAnAdapter() throws {
+    @Test(.promise("M.29")) func providedInterfaceBeatsAnAdapter() throws {
         try MemoryBus.run(Self.table()) { bus in
             let owner = try bus.module("Owner", ["interfaces": ["Login": [:]]])
             let direct = try bus.module("Other", ["interfaces": ["NoteLogin": [:]]])
@@ -126,7 +126,7 @@ struct AdapterTests {
         }
     }
 
-    @Test func requiredNameIsDeclaredAndProvidersLevelJudged() throws {
+    @Test(.promise("M.24")) func requiredNameIsDeclaredAndProvidersLevelJudged() throws {
         let table = Self.table {
             $0.calls = .declared
             $0.modules[1].requires = ["NoteLogin"]

@@ -7,7 +7,7 @@ import Testing
 struct AuthorizationMeanwhileTests: AuthorizationSuite {
     // MARK: the call's end while the authorizer is asked
 
-    @Test(arguments: ["deadline", "cancel", "death"])
+    @Test(.promise("8.5"), arguments: ["deadline", "cancel", "death"])
     func aCallThatEndsWhileAskedNeverRuns(ending: String) throws {
         try run { bus, cast in
             let id = try cast.hand.call("Shop/buy", nil, ending == "deadline" ? ["deadline": 40] : [:])
@@ -27,7 +27,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test func whatTheAuthorizerAskedForItIsCancelledWithTheCall() throws {
+    @Test(.promise("8.5")) func whatTheAuthorizerAskedForItIsCancelledWithTheCall() throws {
         try run { bus, cast in
             let other = try bus.provider("Hand2", "SignIn")
             let id = try cast.hand.call("Shop/buy", nil, ["deadline": 20_000])
@@ -41,7 +41,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test func whenItsParentEndsACallIsNotAskedForAnyMore() throws {
+    @Test(.promise("8.5")) func whenItsParentEndsACallIsNotAskedForAnyMore() throws {
         try run { bus, cast in
             let middle = try bus.provider("Hand2", "Outer")
             let outer = try cast.hand.call("Outer/act")
@@ -116,7 +116,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test func anOwnerThatDiesMeanwhileIsUnavailable() throws {
+    @Test(.promise("8.9")) func anOwnerThatDiesMeanwhileIsUnavailable() throws {
         try run { bus, cast in
             let id = try cast.hand.call("Shop/buy")
             let asked = try cast.gate.expectCall("Guard/authorize")
@@ -127,7 +127,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: ["before", "after"])
+    @Test(.promise("8.9"), arguments: ["before", "after"])
     func anOwnerThatIsStartedAgainMeanwhileGetsTheAllowedCallOnce(back: String) throws {
         try runWhileShopIsAway(["thing": "hat"]) { bus, gate, hand, id, asked in
             if back == "after" {
@@ -143,7 +143,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: ["before", "after"])
+    @Test(.promise("8.9"), arguments: ["before", "after"])
     func anActionThatWentAwayMeanwhileIsUnknown(back: String) throws {
         try runWhileShopIsAway { bus, gate, hand, id, asked in
             if back == "after" {
@@ -157,7 +157,7 @@ struct AuthorizationMeanwhileTests: AuthorizationSuite {
         }
     }
 
-    @Test func anInstanceIsNamedAndChecked() throws {
+    @Test(.promise("8.1")) func anInstanceIsNamedAndChecked() throws {
         try run { bus, cast in
             let cart: JSON = ["Cart": ["instances": "multiple", "actions": ["pay": ["auth": true]]]]
             try cast.shop.asked("bus/register", ["interfaces": cart])

@@ -7,7 +7,7 @@ import Testing
 struct AuthorizationTests: AuthorizationSuite {
     // MARK: asking
 
-    @Test func anAllowedCallGoesOnOnceAndItsResultToItsCaller() throws {
+    @Test(.promise("8.1", "I.6")) func anAllowedCallGoesOnOnceAndItsResultToItsCaller() throws {
         try run { _, cast in
             let members: JSON = ["deadline": 5_000, "meta": ["k": 1], "trace": "00-aa-bb-01"]
             let id = try cast.hand.call("Shop/buy", ["thing": "hat"], members)
@@ -27,7 +27,7 @@ struct AuthorizationTests: AuthorizationSuite {
     }
 
     /// A `meta` has at most 4,096 bytes, even the bus's own.
-    @Test func anOpenWhoseURLIsTooLongToBeAskedAboutIsUnauthorized() throws {
+    @Test(.promise("8.2")) func anOpenWhoseURLIsTooLongToBeAskedAboutIsUnauthorized() throws {
         try run { _, cast in
             let longest = "test://shop/buy/" + String(repeating: "a", count: 3_900)
             try cast.hand.open(longest)
@@ -41,7 +41,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func anActionWithoutAuthIsNotAskedFor() throws {
+    @Test(.promise("8.3")) func anActionWithoutAuthIsNotAskedFor() throws {
         try run { _, cast in
             try cast.hand.call("Shop/look")
             try cast.shop.expectCall("Shop/look")
@@ -50,6 +50,7 @@ struct AuthorizationTests: AuthorizationSuite {
     }
 
     @Test(
+        .promise("8.4", "12.21"),
         arguments: [
             (["allow": false, "reason": "not you"], "not you"), (["allow": false], ""), ([:], ""), (nil, ""),
             (["allow": "true"], ""), (["allow": 1], ""), ([["allow": true]], ""), (true, ""),
@@ -65,7 +66,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func anAnswerThatIsNoJSONRefuses() throws {
+    @Test(.promise("8.4")) func anAnswerThatIsNoJSONRefuses() throws {
         try run { _, cast in
             let id = try cast.hand.call("Shop/buy")
             let asked = try cast.gate.expectCall("Guard/authorize")
@@ -75,7 +76,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: ["Guard.broken", "unknown-action", "deadline-exceeded", "cancelled"])
+    @Test(.promise("8.4"), arguments: ["Guard.broken", "unknown-action", "deadline-exceeded", "cancelled"])
     func anErrorRefuses(code: String) throws {
         try run { _, cast in
             let id = try cast.hand.call("Shop/buy")
@@ -86,7 +87,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func withoutAuthorizerInTheManifestNobodyIsAllowed() throws {
+    @Test(.promise("8.4")) func withoutAuthorizerInTheManifestNobodyIsAllowed() throws {
         try run({ $0.authorizer = nil }) { _, cast in
             let error = try cast.hand.refused("Shop/buy", with: "unauthorized")
             #expect(error.message.contains("authorizer"))
@@ -95,7 +96,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func whereTheAuthorizerDoesNotRunNobodyIsAllowed() throws {
+    @Test(.promise("8.4")) func whereTheAuthorizerDoesNotRunNobodyIsAllowed() throws {
         try run { bus, cast in
             cast.gate.close()
             try bus.waitUntil("Gate", is: "absent")
@@ -105,7 +106,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func theAuthorizersDeathRefusesWhatItWasAsked() throws {
+    @Test(.promise("8.4")) func theAuthorizersDeathRefusesWhatItWasAsked() throws {
         try run { _, cast in
             let ids = try (0..<3).map { _ in try cast.hand.call("Shop/buy") }
             for _ in ids { try cast.gate.expectCall("Guard/authorize") }
@@ -117,7 +118,7 @@ struct AuthorizationTests: AuthorizationSuite {
 
     // MARK: who is checked
 
-    @Test func operatorsAreChecked() throws {
+    @Test(.promise("5.34", "8.6")) func operatorsAreChecked() throws {
         try run { bus, cast in
             let tool = try bus.operator()
             let id = try tool.call("Shop/buy")
@@ -129,7 +130,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func theOwnerIsChecked() throws {
+    @Test(.promise("8.6")) func theOwnerIsChecked() throws {
         try run { _, cast in
             let id = try cast.shop.call("Shop/buy")
             let asked = try cast.gate.expectCall("Guard/authorize")
@@ -140,7 +141,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func theAuthorizersOwnInterfaceIsNeverChecked() throws {
+    @Test(.promise("8.6")) func theAuthorizersOwnInterfaceIsNeverChecked() throws {
         try TestBus.run(table()) { bus in
             let interfaces: JSON = [
                 "Guard": ["actions": ["authorize": ["auth": true], "unlock": ["auth": true]]],
@@ -159,7 +160,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func authSkipIsForTrustedRowsAndNeverForAnOpen() throws {
+    @Test(.promise("8.8", "I.6")) func authSkipIsForTrustedRowsAndNeverForAnOpen() throws {
         try run { bus, cast in
             let trusted = try bus.module("Hand2")
             try trusted.call("Shop/buy", nil, ["auth": "skip"])
@@ -177,7 +178,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func aURLIsChecked() throws {
+    @Test(.promise("8.7")) func aURLIsChecked() throws {
         try run { _, cast in
             let url = "test://shop/buy/hat?size=L#top"
             let id = try cast.hand.open(url)
@@ -194,7 +195,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: ["ShopRouter/buy", "ShopROUTER/buy", "Shoprouter/buy"])
+    @Test(.promise("8.7"), arguments: ["ShopRouter/buy", "ShopROUTER/buy", "Shoprouter/buy"])
     func theRouterSuffixDoesNotBypass(to: String) throws {
         try run { _, cast in
             let id = try cast.hand.call(to)
@@ -206,7 +207,7 @@ struct AuthorizationTests: AuthorizationSuite {
         }
     }
 
-    @Test func whatTheOtherChecksRefuseIsNotAskedFor() throws {
+    @Test(.promise("6.19")) func whatTheOtherChecksRefuseIsNotAskedFor() throws {
         try run({ $0.calls = .layered }) { bus, cast in
             try cast.hand.refused("Shop/bye", with: "unknown-action")
             try cast.hand.refused("Shop#1/buy", with: "unknown-instance")

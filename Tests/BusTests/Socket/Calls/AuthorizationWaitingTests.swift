@@ -6,7 +6,7 @@ import Testing
 /// wait.
 @Suite(.timeLimit(.hang))
 struct AuthorizationWaitingTests: AuthorizationSuite {
-    @Test func aCallThatWaitsTakesItsPlaceWhenAllowedAndDelaysNoOther() throws {
+    @Test(.promise("6.3")) func aCallThatWaitsTakesItsPlaceWhenAllowedAndDelaysNoOther() throws {
         try run { _, cast in
             try cast.hand.call("Shop/buy", 1)
             try cast.hand.call("Shop/look", 2)
@@ -78,7 +78,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
     }
 
     /// Section 11: otherwise the start would wait for itself.
-    @Test func theAuthorizersOwnSetUpCannotWaitForIt() throws {
+    @Test(.promise("11.7")) func theAuthorizersOwnSetUpCannotWaitForIt() throws {
         try MemoryBus.run(table()) { bus in
             let shop = try bus.module("Shop", Self.offer)
             let gate = try bus.connect("Gate")
@@ -91,7 +91,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
         }
     }
 
-    @Test func bytesThatWaitForTheAuthorizerAreCountedToTheirSender() throws {
+    @Test(.promise("13.20")) func bytesThatWaitForTheAuthorizerAreCountedToTheirSender() throws {
         try run({ $0.limits.held = 100_000 }) { bus, cast in
             // A single one may exceed the limit.
             let large = try cast.hand.call("Shop/buy", .filler(200_000))
@@ -115,7 +115,7 @@ struct AuthorizationWaitingTests: AuthorizationSuite {
         }
     }
 
-    @Test func bytesThatWaitForAllHaveALimitForLargeRequests() throws {
+    @Test(.promise("13.21")) func bytesThatWaitForAllHaveALimitForLargeRequests() throws {
         try run({ $0.limits.total = 150_000 }) { bus, cast in
             let other = try bus.module("Hand2")
             try cast.hand.call("Shop/buy", .filler(100_000))

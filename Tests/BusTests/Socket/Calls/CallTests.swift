@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 6: a call's way to its owner and back.
 @Suite(.timeLimit(.hang))
 struct CallTests {
-    @Test func aCallReachesTheOwnerAndItsReplyTheCaller() throws {
+    @Test(.promise("3.10", "4.1", "I.4")) func aCallReachesTheOwnerAndItsReplyTheCaller() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -18,7 +18,9 @@ struct CallTests {
         }
     }
 
-    @Test(arguments: [(nil, 30_000), (2_000, 2_000), (0, 1), (-5, 1), (100_000_000, 86_400_000)] as [(Int64?, Int64)])
+    @Test(
+        .promise("3.9"),
+        arguments: [(nil, 30_000), (2_000, 2_000), (0, 1), (-5, 1), (100_000_000, 86_400_000)] as [(Int64?, Int64)])
     func theDeadlineIsForwardedAsWhatIsLeft(given: Int64?, most: Int64) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
@@ -29,7 +31,7 @@ struct CallTests {
         }
     }
 
-    @Test func noDeadlineIsForwardedAsNoneWhereCreditIsGiven() throws {
+    @Test(.promise("3.9")) func noDeadlineIsForwardedAsNoneWhereCreditIsGiven() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             try bus.module("Bee").call("Test/act", nil, ["deadline": 0, "credit": 3])
@@ -37,7 +39,7 @@ struct CallTests {
         }
     }
 
-    @Test func atTheDeadlineTheCallerIsToldAndTheCalleeCancelled() throws {
+    @Test(.promise("6.14", "12.26")) func atTheDeadlineTheCallerIsToldAndTheCalleeCancelled() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -51,7 +53,7 @@ struct CallTests {
         }
     }
 
-    @Test func deadlinesPassInTheirOrder() throws {
+    @Test(.promise("6.14", "R.2")) func deadlinesPassInTheirOrder() throws {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -66,7 +68,7 @@ struct CallTests {
         }
     }
 
-    @Test func aCancelEndsTheRequestAtOnceAndItsAnswerIsDropped() throws {
+    @Test(.promise("4.3", "6.15", "12.27", "R.1")) func aCancelEndsTheRequestAtOnceAndItsAnswerIsDropped() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -81,7 +83,7 @@ struct CallTests {
         }
     }
 
-    @Test func theCalleesDeathEndsItsOpenCalls() throws {
+    @Test(.promise("1.7", "6.1")) func theCalleesDeathEndsItsOpenCalls() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -93,7 +95,7 @@ struct CallTests {
         }
     }
 
-    @Test func aCalleeThatOnlyEndsItsWritingIsGoneToo() throws {
+    @Test(.promise("1.7")) func aCalleeThatOnlyEndsItsWritingIsGoneToo() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -112,7 +114,7 @@ struct CallTests {
         return ids
     }
 
-    @Test func whatWasNotDeliveredWhenTheCalleeDiedDidNotRun() throws {
+    @Test(.promise("6.1", "12.24")) func whatWasNotDeliveredWhenTheCalleeDiedDidNotRun() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -128,7 +130,7 @@ struct CallTests {
         }
     }
 
-    @Test(arguments: ["cancel", "deadline", "death"])
+    @Test(.promise("6.15", "12.26", "12.27"), arguments: ["cancel", "deadline", "death"])
     func aCallThatIsQueuedAndEndsNeverArrives(ending: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
@@ -154,7 +156,7 @@ struct CallTests {
         }
     }
 
-    @Test func framesOfOneSenderKeepTheirOrder() throws {
+    @Test(.promise("6.2", "R.3")) func framesOfOneSenderKeepTheirOrder() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Cat", "Test", ["observes": ["news"]])
             let caller = try bus.module("Bee")
@@ -170,6 +172,7 @@ struct CallTests {
     }
 
     @Test(
+        .promise("4.1", "6.26", "12.8", "12.15", "12.23", "12.28"),
         arguments: [
             ("bad-params", nil, "bad-params", "yes"), ("failed", nil, "failed", "yes"),
             ("unknown-action", nil, "unknown-action", "no"), ("overloaded", nil, "overloaded", "no"),
@@ -196,7 +199,7 @@ struct CallTests {
         }
     }
 
-    @Test func anActionThatIsNotListedIsUnknownWhereAnyAre() throws {
+    @Test(.promise("5.17", "12.15")) func anActionThatIsNotListedIsUnknownWhereAnyAre() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.module(
                 "Ant", ["interfaces": ["Test": ["actions": ["act": ["auth": false]]], "Open": [:]]])
@@ -209,7 +212,7 @@ struct CallTests {
         }
     }
 
-    @Test func tooManyOpenRequestsAreOverloaded() throws {
+    @Test(.promise("13.1")) func tooManyOpenRequestsAreOverloaded() throws {
         try MemoryBus.run(.sixModules { $0.limits.calls = 3 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -244,7 +247,7 @@ struct CallTests {
         }
     }
 
-    @Test func layeredCallsGoToTheSameOrAnEarlierLevel() throws {
+    @Test(.promise("5.34", "6.20", "I.16")) func layeredCallsGoToTheSameOrAnEarlierLevel() throws {
         try MemoryBus.run(.sixModules { $0.calls = .layered }) { bus in
             let from = try bus.module("Bee")
             let tool = try bus.operator()
@@ -265,7 +268,7 @@ struct CallTests {
         }
     }
 
-    @Test func declaredCallsNeedTheInterfaceInTheRowsRequires() throws {
+    @Test(.promise("6.20", "I.16", "M.21")) func declaredCallsNeedTheInterfaceInTheRowsRequires() throws {
         let table = AppTable.sixModules {
             $0.calls = .declared
             $0.modules[2].requires = ["Test"]
@@ -284,7 +287,7 @@ struct CallTests {
         }
     }
 
-    @Test func authSkipIsForTrustedRowsAlone() throws {
+    @Test(.promise("8.8", "M.22")) func authSkipIsForTrustedRowsAlone() throws {
         try MemoryBus.run(.sixModules { $0.modules[2].trusted = true }) { bus in
             let callee = try bus.provider("Ant", "Test")
             try bus.module("Cat").refused("Test/act", nil, ["auth": "skip"], with: "forbidden")

@@ -16,7 +16,7 @@ struct CheckOrderTests {
     private static let here: JSON = ["interfaces": ["Here": ["actions": ["act": [:], "guarded": ["auth": true]]]]]
 
     /// Each destination fails the check of its code and, as far as possible, all later checks.
-    @Test func theFirstCheckThatFailsIsTold() throws {
+    @Test(.promise("6.19")) func theFirstCheckThatFailsIsTold() throws {
         try TestBus.run(Self.table) { bus in
             let owner = try bus.module("Ant", Self.here)
             let caller = try bus.module("Bee")
@@ -32,7 +32,7 @@ struct CheckOrderTests {
 
     /// The bus makes some checks only when it takes a place. They keep the judge's order, too:
     /// after the action the request, then its parent, then the authorizer.
-    @Test func placesAreTakenInTheJudgesOrder() throws {
+    @Test(.promise("6.19")) func placesAreTakenInTheJudgesOrder() throws {
         var table = Self.table
         table.limits.calls = 1
         try MemoryBus.run(table) { bus in
@@ -49,7 +49,7 @@ struct CheckOrderTests {
         }
     }
 
-    @Test func aRefusalOfThePolicyNamesBothLevelsAndWhatToDo() throws {
+    @Test(.promise("12.20")) func aRefusalOfThePolicyNamesBothLevelsAndWhatToDo() throws {
         try MemoryBus.run(Self.table) { bus in
             let caller = try bus.module("Bee")
             let violation = try caller.refused("Later/act", with: "level-violation").message
@@ -62,7 +62,7 @@ struct CheckOrderTests {
     }
 
     /// A module's own interfaces need no declaration, and operators need none at all.
-    @Test func ownInterfacesAndOperatorsAreFreeOfTheDeclaration() throws {
+    @Test(.promise("6.20")) func ownInterfacesAndOperatorsAreFreeOfTheDeclaration() throws {
         try MemoryBus.run(Self.table) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Here": [:], "More": [:]]])
             try owner.call("More/act")

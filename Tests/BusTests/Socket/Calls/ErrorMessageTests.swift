@@ -10,7 +10,7 @@ struct ErrorMessageTests {
         ["code": "Test.no"], ["code": "Test.no", "message": ""], ["code": "bad-params"], [:], ["message": ""],
     ]
 
-    @Test(arguments: errors, ["call", "report"])
+    @Test(.promise("12.1"), arguments: errors, ["call", "report"])
     func anErrorWithoutMessageGetsOne(sent: JSON, request: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test", ["observes": ["news"]])
@@ -38,7 +38,7 @@ struct ErrorMessageTests {
     }
 
     /// A message of the module's own stays as it is.
-    @Test func aMessageIsForwardedAsItIs() throws {
+    @Test(.promise("12.1")) func aMessageIsForwardedAsItIs() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

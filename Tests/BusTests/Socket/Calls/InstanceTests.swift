@@ -39,7 +39,7 @@ struct InstanceTests {
 
     // MARK: calling
 
-    @Test func anInstanceIsCalledByItsCreatorAlone() throws {
+    @Test(.promise("6.27", "I.4")) func anInstanceIsCalledByItsCreatorAlone() throws {
         try run { bus, store, hand in
             let cart = try create(hand)
             #expect(cart.hasPrefix("Cart#") && Int(cart.dropFirst(5)) != nil, "\(cart)")
@@ -54,7 +54,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func eachInstanceHasANameOfItsOwn() throws {
+    @Test(.promise("6.27")) func eachInstanceHasANameOfItsOwn() throws {
         try run { bus, store, hand in
             let other = try bus.module("Hand2")
             let names = try [create(hand), create(hand), create(other), create(other, "Basket"), create(store)]
@@ -78,7 +78,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func whatWasNotCreatedIsUnknown() throws {
+    @Test(.promise("3.13", "6.29", "12.16")) func whatWasNotCreatedIsUnknown() throws {
         try run { _, store, hand in
             let number = try create(hand).dropFirst(5)
             for to in [
@@ -93,7 +93,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func ofASingleInterfaceItIsThePlainName() throws {
+    @Test(.promise("6.30")) func ofASingleInterfaceItIsThePlainName() throws {
         try run({ $0.limits.instances = 1 }) { _, store, hand in
             for _ in 0..<3 { #expect(try create(hand, "TillRouter") == "Till") }
             for _ in 0..<2 { #expect(try hand.asked("bus/release", released("Till")) == [:]) }
@@ -107,7 +107,7 @@ struct InstanceTests {
 
     // MARK: endings
 
-    @Test func releaseEndsItAndTellsTheOwner() throws {
+    @Test(.promise("6.28", "10.5")) func releaseEndsItAndTellsTheOwner() throws {
         try run { _, store, hand in
             let cart = try create(hand)
             let other = try create(hand)
@@ -144,7 +144,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func onlyItsCreatorReleasesIt() throws {
+    @Test(.promise("6.28")) func onlyItsCreatorReleasesIt() throws {
         try run { bus, store, hand in
             let cart = try create(hand)
             let other = try bus.module("Hand2")
@@ -162,7 +162,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func theCreatorsEndReleasesAllThatItCreated() throws {
+    @Test(.promise("6.28")) func theCreatorsEndReleasesAllThatItCreated() throws {
         try run { bus, store, hand in
             let names = try (0..<4).map { try create(hand, $0 % 2 == 0 ? "Cart" : "Basket") }
             let other = try bus.module("Hand2")
@@ -184,7 +184,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func theOwnersEndEndsThem() throws {
+    @Test(.promise("5.12", "6.28")) func theOwnersEndEndsThem() throws {
         try run({ $0.limits.instances = 1 }) { bus, store, hand in
             let cart = try create(hand)
             store.close()
@@ -212,7 +212,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func aCallToAnInstanceThatWaitedForItsOwnersNextStartIsUnknown() throws {
+    @Test(.promise("6.29")) func aCallToAnInstanceThatWaitedForItsOwnersNextStartIsUnknown() throws {
         try TestBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let hand = try bus.module("Hand")
@@ -241,7 +241,7 @@ struct InstanceTests {
 
     // MARK: limits and refusals
 
-    @Test func moreThanOneMayHaveAreOverloaded() throws {
+    @Test(.promise("13.5")) func moreThanOneMayHaveAreOverloaded() throws {
         try run({ $0.limits.instances = 2 }) { bus, store, hand in
             let first = try create(hand)
             _ = try create(hand, "Basket")
@@ -254,7 +254,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func aURLCannotLeadToOne() throws {
+    @Test(.promise("5.15")) func aURLCannotLeadToOne() throws {
         let urls: JSON = [["host": "shop", "path": "/", "to": "Cart/add"]]
         let interfaces: JSON = ["Cart": ["instances": "multiple"]]
         try MemoryBus.run(table()) { bus in
@@ -277,7 +277,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func whatCannotBeCreatedIsRefused() throws {
+    @Test(.promise("10.5")) func whatCannotBeCreatedIsRefused() throws {
         try run { bus, store, hand in
             try hand.refused("bus/create", ["interface": "Nothing"], with: "unknown-interface")
             try hand.refused("bus/create", ["interface": "bus"], with: "unknown-interface")
@@ -292,7 +292,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func layeredCallsHoldForCreate() throws {
+    @Test(.promise("6.31")) func layeredCallsHoldForCreate() throws {
         try run({ $0.calls = .layered }) { bus, store, hand in
             _ = try create(hand)
             try hand.asked("bus/register", ["interfaces": ["Tray": ["instances": "multiple"], "Plain": [:]]])
@@ -304,7 +304,7 @@ struct InstanceTests {
         }
     }
 
-    @Test func declaredCallsHoldForCreate() throws {
+    @Test(.promise("6.31")) func declaredCallsHoldForCreate() throws {
         let change: (inout AppTable) -> Void = {
             $0.calls = .declared
             $0.modules[1].requires = ["Cart"]
@@ -319,7 +319,7 @@ struct InstanceTests {
 
     // MARK: waiting for the owner
 
-    @Test func createWaitsForAnOwnerOnDemand() throws {
+    @Test(.promise("6.31")) func createWaitsForAnOwnerOnDemand() throws {
         try MemoryBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let hand = try bus.module("Hand")
@@ -363,7 +363,7 @@ struct InstanceTests {
         }
     }
 
-    @Test(arguments: ["failed start", "launcher's word", "launcher's end"])
+    @Test(.promise("6.31"), arguments: ["failed start", "launcher's word", "launcher's end"])
     func createIsUnavailableWhereTheOwnerDoesNotCome(why: String) throws {
         try MemoryBus.run(table { $0.modules[0].start = .onDemand }) { bus in
             let launcher = try bus.launcher()
@@ -381,7 +381,7 @@ struct InstanceTests {
     }
 
     /// Section 11: otherwise the start would wait for itself.
-    @Test func createInSetUpCannotWaitForAModuleThatIsNotReady() throws {
+    @Test(.promise("11.7")) func createInSetUpCannotWaitForAModuleThatIsNotReady() throws {
         try MemoryBus.run(table()) { bus in
             let store = try bus.connect("Store")
             try store.hello("Store", Self.offer)

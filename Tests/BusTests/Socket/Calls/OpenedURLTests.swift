@@ -7,7 +7,7 @@ import Testing
 struct OpenedURLTests {
     private static func shop(_ path: String) -> JSON { ["host": "shop", "path": .string(path), "to": "Shop/show"] }
 
-    @Test func aBodySentWithAnOpenIsIgnored() throws {
+    @Test(.promise("9.12")) func aBodySentWithAnOpenIsIgnored() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Cat", "Shop", ["urls": [Self.shop("/:id")]])
             let caller = try bus.module("Ant")
@@ -19,7 +19,7 @@ struct OpenedURLTests {
         }
     }
 
-    @Test func modulesMayShareAHostAndALiteralBeatsABoundSegmentAcrossThem() throws {
+    @Test(.promise("9.5", "9.10")) func modulesMayShareAHostAndALiteralBeatsABoundSegmentAcrossThem() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let bound = try bus.provider("Cat", "Shop", ["urls": [Self.shop("/:kind/:id"), Self.shop("/:kind/new")]])
             let literal = try bus.provider(
@@ -34,7 +34,7 @@ struct OpenedURLTests {
         }
     }
 
-    @Test(arguments: ["/:a/:a", "a", "/a//b", "/a?b", "/%4", "/:1"])
+    @Test(.promise("9.9"), arguments: ["/:a/:a", "a", "/a//b", "/a?b", "/%4", "/:1"])
     func aPatternThatIsNoneIsBadParams(path: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.provider("Ant", "Shop")
@@ -45,7 +45,7 @@ struct OpenedURLTests {
         }
     }
 
-    @Test func theSamePatternTwiceForAHostIsTakenWhateverItsSegmentsAreCalled() throws {
+    @Test(.promise("9.8")) func theSamePatternTwiceForAHostIsTakenWhateverItsSegmentsAreCalled() throws {
         let table = AppTable.testing(
             .manual("Ant"),
             .manual("Bee", provides: ["Row"]) { row in
@@ -77,7 +77,7 @@ struct OpenedURLTests {
         }
     }
 
-    @Test func aURLIsTakenAwayByItsOwnerAloneAndARowsStays() throws {
+    @Test(.promise("10.2")) func aURLIsTakenAwayByItsOwnerAloneAndARowsStays() throws {
         let table = AppTable.testing(
             .manual("Ant"),
             .manual("Bee", provides: ["Row"]) { row in
@@ -97,7 +97,7 @@ struct OpenedURLTests {
         }
     }
 
-    @Test func anOpenStartsItsOwnerOnDemandAndWaits() throws {
+    @Test(.promise("9.13")) func anOpenStartsItsOwnerOnDemandAndWaits() throws {
         let table = AppTable.testing(
             .manual("Ant"),
             .eager("Shop", rank: 2, provides: ["Shop"]) { row in

@@ -19,7 +19,7 @@ struct ParentTests {
         let first: RawPeer, middle: RawPeer, last: RawPeer
     }
 
-    @Test(arguments: ["reply", "error", "cancel", "deadline", "caller's death"])
+    @Test(.promise("6.16", "R.1"), arguments: ["reply", "error", "cancel", "deadline", "caller's death"])
     func whenTheParentEndsItsRequestsAreCancelled(ending: String) throws {
         try chain { bus, chain in
             let outer = try chain.first.call("Outer/act", nil, ending == "deadline" ? ["deadline": 1_500] : [:])
@@ -67,7 +67,7 @@ struct ParentTests {
         }
     }
 
-    @Test func theDeadlineIsAtMostWhatTheParentHas() throws {
+    @Test(.promise("6.16")) func theDeadlineIsAtMostWhatTheParentHas() throws {
         try chain { bus, chain in
             try chain.first.call("Outer/act", nil, ["deadline": 5_000])
             let parent = try chain.middle.expectCall("Outer/act")
@@ -77,7 +77,7 @@ struct ParentTests {
         }
     }
 
-    @Test func aParentThatIsNotOpenIsCancelled() throws {
+    @Test(.promise("6.18")) func aParentThatIsNotOpenIsCancelled() throws {
         try chain { bus, chain in
             try chain.middle.refused("Inner/act", nil, ["parent": 4_711], with: "cancelled")
             // Another peer's call is no parent.
@@ -90,7 +90,7 @@ struct ParentTests {
         }
     }
 
-    @Test func aChainOfManyIsCancelledToItsEnd() throws {
+    @Test(.promise("6.16")) func aChainOfManyIsCancelledToItsEnd() throws {
         try TestBus.run(.sixModules()) { bus in
             let module = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

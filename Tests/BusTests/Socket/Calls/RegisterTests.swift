@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 10: `register` and `unregister`.
 @Suite(.timeLimit(.hang))
 struct RegisterTests {
-    @Test func whatIsRegisteredLaterIsCalledLater() throws {
+    @Test(.promise("10.2", "I.9")) func whatIsRegisteredLaterIsCalledLater() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant")
             let caller = try bus.module("Bee")
@@ -24,7 +24,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func registeringIsAllOrNothing() throws {
+    @Test(.promise("10.2", "12.23")) func registeringIsAllOrNothing() throws {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Taken")
             let owner = try bus.module("Bee")
@@ -34,7 +34,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func actionsAreAdded() throws {
+    @Test(.promise("10.3")) func actionsAreAdded() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Own": ["actions": ["a": [:], "b": [:]]], "Any": [:]]])
             try owner.asked(
@@ -53,7 +53,7 @@ struct RegisterTests {
         }
     }
 
-    @Test(arguments: [["observes": ["x"]], ["events": ["e"]], ["requires": ["Own"]]] as [JSON])
+    @Test(.promise("10.3"), arguments: [["observes": ["x"]], ["events": ["e"]], ["requires": ["Own"]]] as [JSON])
     func whatIsSaidBeforeTheStartAloneComesTooLate(_ part: JSON) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.module("Ant")
@@ -66,7 +66,7 @@ struct RegisterTests {
         }
     }
 
-    @Test func whatTheRowProvidesStays() throws {
+    @Test(.promise("5.16", "10.2", "M.20")) func whatTheRowProvidesStays() throws {
         let table = AppTable.testing(.manual("Ant", provides: ["Owned"]), .manual("Bee"))
         try MemoryBus.run(table) { bus in
             let owner = try bus.provider("Ant", "Owned")

@@ -14,7 +14,7 @@ struct StepDeadlineTests {
         try callee.find(["kind": "cancel"])
     }
 
-    @Test func whatIsMadeForACallWithoutDeadlineHasTheDefault() throws {
+    @Test(.promise("6.25")) func whatIsMadeForACallWithoutDeadlineHasTheDefault() throws {
         try TestBus.run(.sixModules()) { bus in
             let inner = try bus.provider("Ant", "Inner")
             let outer = try bus.provider("Bee", "Outer")
@@ -27,7 +27,7 @@ struct StepDeadlineTests {
     }
 
     /// The callee isn't slow: it has answered, but sends nothing more.
-    @Test func aStreamThatIsQuietIsSaidToBeSo() throws {
+    @Test(.promise("M.82")) func aStreamThatIsQuietIsSaidToBeSo() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -44,7 +44,7 @@ struct StepDeadlineTests {
         }
     }
 
-    @Test func creditBeginsAStepAnew() throws {
+    @Test(.promise("6.24")) func creditBeginsAStepAnew() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let clock = try bus.provider("Cat", "Clock")
@@ -108,7 +108,7 @@ struct StepDeadlineTests {
         }
     }
 
-    @Test func noStepLastsLongerThanItsParent() throws {
+    @Test(.promise("6.24")) func noStepLastsLongerThanItsParent() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let inner = try bus.provider("Ant", "Inner")
             let outer = try bus.provider("Bee", "Outer")

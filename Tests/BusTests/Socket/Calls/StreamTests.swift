@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 6: partial replies and their credit.
 @Suite(.timeLimit(.hang))
 struct StreamTests {
-    @Test func partialRepliesReachTheCallerInOrderBeforeTheFinalOne() throws {
+    @Test(.promise("6.21")) func partialRepliesReachTheCallerInOrderBeforeTheFinalOne() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -22,7 +22,7 @@ struct StreamTests {
         }
     }
 
-    @Test func creditIsForwardedAndLetsMoreThrough() throws {
+    @Test(.promise("4.3")) func creditIsForwardedAndLetsMoreThrough() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -39,7 +39,7 @@ struct StreamTests {
         }
     }
 
-    @Test func onePartialReplyBeyondTheCreditEndsTheCall() throws {
+    @Test(.promise("6.22", "12.10")) func onePartialReplyBeyondTheCreditEndsTheCall() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -56,7 +56,7 @@ struct StreamTests {
         }
     }
 
-    @Test func aSumOfCreditsStopsAtTheLargestInteger() throws {
+    @Test(.promise("3.10")) func aSumOfCreditsStopsAtTheLargestInteger() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -70,7 +70,7 @@ struct StreamTests {
         }
     }
 
-    @Test func theDeadlineOfAStreamIsForEachStep() throws {
+    @Test(.promise("6.24")) func theDeadlineOfAStreamIsForEachStep() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -89,7 +89,7 @@ struct StreamTests {
         }
     }
 
-    @Test func aPartialReplyThatDoesNotFitEndsTheStream() throws {
+    @Test(.promise("13.25")) func aPartialReplyThatDoesNotFitEndsTheStream() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -103,7 +103,7 @@ struct StreamTests {
         }
     }
 
-    @Test func aFinalReplyThatDoesNotFitIsOverloadedAndRan() throws {
+    @Test(.promise("13.25")) func aFinalReplyThatDoesNotFitIsOverloadedAndRan() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

@@ -30,16 +30,18 @@ struct EndingTests {
         }
     }
 
-    @Test(arguments: ["not-registered", "failed", "shutting-down"])
+    @Test(.promise("4.9", "12.4", "12.7", "12.8"), arguments: ["not-registered", "failed", "shutting-down"])
     func theLastErrorHasNoIDAndSaysThatNothingRan(code: String) throws {
         let error = try lastFrame(code)
         #expect(error["id"] == nil && error.ran == "no" && !error.message.isEmpty, "\(error)")
     }
 
-    @Test(arguments: [
-        ("bad-id", #"{"kind":"call","to":"bus/ping"}"#), ("bad-id", #"{"kind":"call","id":7,"to":"bus/ping"}"#),
-        ("unknown-kind", #"{"kind":"dance"}"#),
-    ])
+    @Test(
+        .promise("12.11", "12.12"),
+        arguments: [
+            ("bad-id", #"{"kind":"call","to":"bus/ping"}"#), ("bad-id", #"{"kind":"call","id":7,"to":"bus/ping"}"#),
+            ("unknown-kind", #"{"kind":"dance"}"#),
+        ])
     func aRemarkHasNoIDAndSaysThatNothingRan(code: String, header: String) throws {
         try TestBus.run(.sixModules()) { bus in
             _ = try bus.provider("Ant", "Test")
@@ -53,7 +55,7 @@ struct EndingTests {
     }
 
     /// A peer that reads nothing has 2 s for its last bytes, by the broker's clock.
-    @Test func aPeerThatDoesNotReadItsLastFrameIsClosed() throws {
+    @Test(.promise("1.8", "1.10")) func aPeerThatDoesNotReadItsLastFrameIsClosed() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.provider("Ant", "Own")
             let caller = try bus.provider("Bee", "Clock")
@@ -75,7 +77,7 @@ struct EndingTests {
 
     /// The peer could be written to again and had ended its writing, both at the same time. The
     /// frames that waited were handled then, and ended it.
-    @Test func whoIsEndedByWhatItSaidBeforeItsLastWordIsTold() throws {
+    @Test(.promise("1.9")) func whoIsEndedByWhatItSaidBeforeItsLastWordIsTold() throws {
         let table = AppTable.sixModules { $0.limits.queue = 300_000 }
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.provider("Ant", "Big")
@@ -105,7 +107,7 @@ struct EndingTests {
         }
     }
 
-    @Test func aSlowConsumerGetsNoMoreAnswersAndItsCallsEndAsDied() throws {
+    @Test(.promise("11.20", "R.1")) func aSlowConsumerGetsNoMoreAnswersAndItsCallsEndAsDied() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let slow = try bus.provider("Cat", "Slow", ["observes": ["news"]])
             let sender = try bus.provider("Ant", "Quick")
@@ -125,7 +127,7 @@ struct EndingTests {
         }
     }
 
-    @Test func whileTheAppEndsNobodyIsLetIn() throws {
+    @Test(.promise("11.19")) func whileTheAppEndsNobodyIsLetIn() throws {
         try TestBus.run(.sixModules()) { bus in
             let last = try bus.module("Cat")
             last.answersLifecycle = false
@@ -139,7 +141,7 @@ struct EndingTests {
         }
     }
 
-    @Test func whatIsForwardedIsAtMostOneKiBLarger() throws {
+    @Test(.promise("2.7")) func whatIsForwardedIsAtMostOneKiBLarger() throws {
         let table = AppTable.sixModules {
             $0.limits.header = 2_000
             $0.limits.frame = 4_000

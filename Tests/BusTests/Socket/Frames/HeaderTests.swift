@@ -5,7 +5,7 @@ import Testing
 /// The protocol's sections 3 and 4: members, names and kinds.
 @Suite(.timeLimit(.hang))
 struct HeaderTests {
-    @Test func theBrokerWritesKindFirstThenIDWithoutWhiteSpace() throws {
+    @Test(.promise("3.1")) func theBrokerWritesKindFirstThenIDWithoutWhiteSpace() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -22,7 +22,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func membersThatTheProtocolDoesNotKnowAreNotForwarded() throws {
+    @Test(.promise("3.2")) func membersThatTheProtocolDoesNotKnowAreNotForwarded() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -33,7 +33,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func fromIsTheBrokersAndNeverBelieved() throws {
+    @Test(.promise("3.3")) func fromIsTheBrokersAndNeverBelieved() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -44,7 +44,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func traceAndMetaPassAsTheSameBytes() throws {
+    @Test(.promise("3.4")) func traceAndMetaPassAsTheSameBytes() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test", ["observes": ["news"]])
             let caller = try bus.module("Bee")
@@ -65,7 +65,7 @@ struct HeaderTests {
         }
     }
 
-    @Test(arguments: ["Test", "TestRouter", "TestROUTER", "Testrouter"])
+    @Test(.promise("3.12", "I.5"), arguments: ["Test", "TestRouter", "TestROUTER", "Testrouter"])
     func oneSuffixRouterIsTakenOff(name: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", name)
@@ -78,13 +78,15 @@ struct HeaderTests {
         }
     }
 
-    @Test(arguments: [
-        ("", "unknown-interface"), ("Test", "unknown-interface"), ("/act", "unknown-interface"),
-        ("Test/", "unknown-interface"), ("1Test/act", "unknown-interface"), ("Test/a b", "unknown-interface"),
-        ("test/act", "unknown-interface"), ("Tést/act", "unknown-interface"), ("Nobody/act", "unknown-interface"),
-        ("operator/act", "unknown-interface"), ("module/setUp", "forbidden"), ("bus/nothing", "unknown-action"),
-        ("Test#1/act", "unknown-instance"),
-    ])
+    @Test(
+        .promise("3.7", "12.14", "I.5"),
+        arguments: [
+            ("", "unknown-interface"), ("Test", "unknown-interface"), ("/act", "unknown-interface"),
+            ("Test/", "unknown-interface"), ("1Test/act", "unknown-interface"), ("Test/a b", "unknown-interface"),
+            ("test/act", "unknown-interface"), ("Tést/act", "unknown-interface"), ("Nobody/act", "unknown-interface"),
+            ("operator/act", "unknown-interface"), ("module/setUp", "forbidden"), ("bus/nothing", "unknown-action"),
+            ("Test#1/act", "unknown-instance"),
+        ])
     func aCallThatLeadsNowhereIsRefusedWithItsReason(to: String, code: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
@@ -95,7 +97,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func aMistypedNameGetsTheNearestOne() throws {
+    @Test(.promise("12.29")) func aMistypedNameGetsTheNearestOne() throws {
         try TestBus.run(.sixModules()) { bus in
             _ = try bus.module("Ant", ["interfaces": ["Storage": ["actions": ["find": [:]]]]])
             let caller = try bus.module("Bee")
@@ -106,7 +108,7 @@ struct HeaderTests {
         }
     }
 
-    @Test(arguments: [#""id":0"#, #""id":-1"#, #""id":9007199254740992"#, #""x":1"#])
+    @Test(.promise("3.7"), arguments: [#""id":0"#, #""id":-1"#, #""id":9007199254740992"#, #""x":1"#])
     func aRequestWithoutAUsableIDIsABadIDWithoutID(member: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
@@ -116,7 +118,9 @@ struct HeaderTests {
         }
     }
 
-    @Test(arguments: [#""id":1.5"#, #""id":1e2"#, #""id":"1""#, #""id":null"#, #""deadline":"5""#, #""credit":-1"#])
+    @Test(
+        .promise("3.6"),
+        arguments: [#""id":1.5"#, #""id":1e2"#, #""id":"1""#, #""id":null"#, #""deadline":"5""#, #""credit":-1"#])
     func aKnownMemberOfAWrongTypeOrRangeEndsTheConnection(member: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
@@ -125,7 +129,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func anIDInUseIsABadIDWithoutIDAndTheOpenRequestGoesOn() throws {
+    @Test(.promise("4.8")) func anIDInUseIsABadIDWithoutIDAndTheOpenRequestGoesOn() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -143,7 +147,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func theBrokerNeverUsesANumberTwiceOnAConnection() throws {
+    @Test(.promise("3.8")) func theBrokerNeverUsesANumberTwiceOnAConnection() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -158,7 +162,7 @@ struct HeaderTests {
         }
     }
 
-    @Test(arguments: ["subscribe", "notice", "Call", ""])
+    @Test(.promise("4.6", "12.11"), arguments: ["subscribe", "notice", "Call", ""])
     func anUnknownKindIsRefusedWithItsID(kind: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
@@ -171,7 +175,7 @@ struct HeaderTests {
     }
 
     /// With the id of an open request, it would be taken for the answer to that request.
-    @Test(arguments: ["subscribe", "notice"])
+    @Test(.promise("4.6"), arguments: ["subscribe", "notice"])
     func anUnknownKindWithAnOpenRequestsIDIsARemark(kind: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Shop")
@@ -185,7 +189,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func whatAnswersNothingOpenIsDroppedAndCounted() throws {
+    @Test(.promise("4.7")) func whatAnswersNothingOpenIsDroppedAndCounted() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             let before = try peer.asked("bus/stats")["counters"]?["dropped"]?.integer ?? -1
@@ -198,7 +202,7 @@ struct HeaderTests {
         }
     }
 
-    @Test(arguments: ["broadcast", "report"])
+    @Test(.promise("3.6"), arguments: ["broadcast", "report"])
     func aNotificationWithoutNameEndsTheConnection(kind: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
@@ -207,7 +211,7 @@ struct HeaderTests {
         }
     }
 
-    @Test func anAnswerOfSomebodyElsesCallIsDropped() throws {
+    @Test(.promise("4.7")) func anAnswerOfSomebodyElsesCallIsDropped() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let stranger = try bus.module("Cat")

@@ -12,7 +12,7 @@ struct TraceTests {
         #expect(header.contains(Self.carried), "line \(line): \(header)")
     }
 
-    @Test func aStreamCarriesThemInBothDirections() throws {
+    @Test(.promise("3.4")) func aStreamCarriesThemInBothDirections() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -28,7 +28,7 @@ struct TraceTests {
         }
     }
 
-    @Test func anErrorCarriesThem() throws {
+    @Test(.promise("3.4")) func anErrorCarriesThem() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -39,7 +39,7 @@ struct TraceTests {
         }
     }
 
-    @Test func anOpenAndABroadcastCarryThem() throws {
+    @Test(.promise("3.4")) func anOpenAndABroadcastCarryThem() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider(
                 "Cat", "Test", ["urls": [["host": "test", "path": "/", "to": "Test/act"]], "observes": ["news"]])
@@ -51,7 +51,7 @@ struct TraceTests {
         }
     }
 
-    @Test(arguments: ["all", "any"]) func anEmitCarriesThemToEachListener(_ policy: String) throws {
+    @Test(.promise("3.4"), arguments: ["all", "any"]) func anEmitCarriesThemToEachListener(_ policy: String) throws {
         try TestBus.run(.sixModules()) { bus in
             let listeners = try ["Ant", "Bee"].map { try bus.module($0, ["events": ["app.suspend"]]) }
             let carried = #""trace":"00-\u0061b-\/","meta":{ "policy": "\#(policy)", "a":"\u00e9" }"#
@@ -67,7 +67,7 @@ struct TraceTests {
     }
 
     /// Calls that wait keep them, too.
-    @Test func aCallThatWaitsCarriesThem() throws {
+    @Test(.promise("3.4")) func aCallThatWaitsCarriesThem() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.connect("Ant")
             try owner.hello("Ant", ["interfaces": ["Test": [:]], "observes": ["news"]])

@@ -52,7 +52,7 @@ struct FullQueueTests {
 
     /// The trial gets none of the waiting bytes. The next program gets each body once, even if
     /// several peers wait for it.
-    @Test func bodiesAreWrittenOnceAndNotForTheTrial() throws {
+    @Test(.promise("10.31", "R.23")) func bodiesAreWrittenOnceAndNotForTheTrial() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         try TestBus.run(.sixModules(), executable: try recordingProgram(folder)) { bus in
@@ -87,7 +87,7 @@ struct FullQueueTests {
 
     /// With a limit on the size of files, the hand-over is refused with figures before anything
     /// is written.
-    @Test func whatDoesNotFitIsRefusedWithItsFigures() throws {
+    @Test(.promise("10.31", "R.24")) func whatDoesNotFitIsRefusedWithItsFigures() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let program = try recordingProgram(folder)

@@ -40,7 +40,7 @@ struct HandOverRefusalTests {
         try WrittenProgram.write(bytes, to: target)
     }
 
-    @Test func aProgramThatIsGone() throws {
+    @Test(.promise("R.22")) func aProgramThatIsGone() throws {
         try run({ _ in }, { #expect($0.message.contains("can't be started")) })
     }
 
@@ -50,7 +50,7 @@ struct HandOverRefusalTests {
             { #expect($0.message.contains("can't be started")) })
     }
 
-    @Test func aProgramThatFailsItsTrialIsQuoted() throws {
+    @Test(.promise("R.22")) func aProgramThatFailsItsTrialIsQuoted() throws {
         try run(
             { try WrittenProgram.write("#!/bin/sh\necho 'I am of version 2' >&2\nexit 4\n", to: $0) },
             {
@@ -59,14 +59,14 @@ struct HandOverRefusalTests {
             })
     }
 
-    @Test func aProgramThatHangsInItsTrialIsKilled() throws {
+    @Test(.promise("R.22")) func aProgramThatHangsInItsTrialIsKilled() throws {
         try run(
             { try WrittenProgram.write("#!/bin/sh\nexec sleep 600\n", to: $0) },
             { #expect($0.message.contains("5000 ms")) })
     }
 
     /// Each program takes the broker's place in turn, and the broker continues.
-    @Test func noOtherProgramPassesATrial() throws {
+    @Test(.promise("10.30", "R.22")) func noOtherProgramPassesATrial() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let program = "\(folder.path)/strata-broker"
@@ -141,7 +141,7 @@ struct HandOverRefusalTests {
     }
 
     /// All requests during a trial get that trial's answer.
-    @Test func oneTrialAnswersAllWhoAsk() throws {
+    @Test(.promise("10.30")) func oneTrialAnswersAllWhoAsk() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (log, go) = ("\(folder.path)/log", "\(folder.path)/go")

@@ -16,7 +16,7 @@ struct HandOverTests {
     @discardableResult
     private func handOver(_ bus: TestBus) throws -> JSON { try bus.operator().asked("bus/handOver") }
 
-    @Test func openCallsStreamsAndReportsGoOn() throws {
+    @Test(.promise("R.20")) func openCallsStreamsAndReportsGoOn() throws {
         try run { bus in
             let owner = try bus.provider("Ant", "Shop", ["observes": ["sold"]])
             let caller = try bus.module("Bee")
@@ -179,7 +179,7 @@ struct HandOverTests {
     }
 
     /// Frames that monitors should still get are sent before the hand-over.
-    @Test func notesPassOn() throws {
+    @Test(.promise("10.22")) func notesPassOn() throws {
         try run { bus in
             let tool = try bus.operator()
             let ant = try bus.module("Ant")
@@ -259,7 +259,7 @@ struct HandOverTests {
     }
 
     /// Fifty hand-overs under load: no connection drops and no call fails.
-    @Test func fiftyHandOversUnderLoadLoseNothing() throws {
+    @Test(.promise("R.20")) func fiftyHandOversUnderLoadLoseNothing() throws {
         try run { bus in
             let owner = try bus.provider("Ant", "Echo")
             let callers = [try bus.module("Bee"), try bus.module("Cat"), try bus.module("Bee2")]

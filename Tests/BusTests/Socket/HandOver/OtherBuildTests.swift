@@ -46,7 +46,7 @@ struct OtherBuildTests {
         try replace { $0 }
     }
 
-    @Test func fieldsThatNoBuildKnowsArePassedOver() throws {
+    @Test(.promise("10.32")) func fieldsThatNoBuildKnowsArePassedOver() throws {
         try replace { state in
             var rewriter = StateRewriter(adds: true)
             let other = rewriter.rewrite(state)
@@ -57,7 +57,7 @@ struct OtherBuildTests {
 
     /// Leaves out each field once. Either it is blank, or a contradiction to it is refused with a
     /// reason.
-    @Test func aFieldThatIsMissingIsBlankOrRefused() throws {
+    @Test(.promise("10.32")) func aFieldThatIsMissingIsBlankOrRefused() throws {
         let state = try presentState()
         let all = fields(of: state)
         #expect(all.count > 150)
@@ -84,13 +84,13 @@ struct OtherBuildTests {
     }
 
     /// This build resumes a state of each build that changed the fields.
-    @Test(arguments: try Repository.entries(Self.states))
+    @Test(.promise("10.32", "R.21"), arguments: try Repository.entries(Self.states))
     func aKeptStateIsResumed(_ name: String) throws {
         try replace { _ in try [UInt8](contentsOf: Repository.path("\(Self.states)/\(name)")) }
     }
 
     /// A build that changes the fields keeps a state for later builds.
-    @Test func thisBuildsFieldsAreAmongTheKept() throws {
+    @Test(.promise("10.32")) func thisBuildsFieldsAreAmongTheKept() throws {
         let state = try presentState()
         if let kept = Self.kept {
             try WrittenProgram.write(state, to: Repository.path("\(Self.states)/\(kept).state"))
@@ -107,7 +107,7 @@ struct OtherBuildTests {
     }
 
     /// Brokers of the two builds take turns under load, and no peer notices.
-    @Test func theBuildIsChangedBackAndForthUnderLoad() throws {
+    @Test(.promise("10.32", "R.21")) func theBuildIsChangedBackAndForthUnderLoad() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let program = "\(folder.path)/strata-broker"
@@ -147,7 +147,7 @@ struct OtherBuildTests {
     // MARK: Declarations
 
     /// A property that is not a field is silently lost at a hand-over.
-    @Test func everyFieldOfEveryPartIsWritten() throws {
+    @Test(.promise("10.32")) func everyFieldOfEveryPartIsWritten() throws {
         /// Properties that are derived, or that another part writes.
         let others: [String: Set<String>] = [
             "BrokerState": ["queues"], "Statistics": ["codes"], "Deadline": ["timer", "bucket"],

@@ -15,7 +15,7 @@ struct RouterNameTests {
         try TestBus.run(table, executable: try BuiltExecutable.path("strata-broker"), test)
     }
 
-    @Test func aHandOverTakesNoSecondSuffixOff() throws {
+    @Test(.promise("3.12")) func aHandOverTakesNoSecondSuffixOff() throws {
         try run { bus in
             let gate = try bus.provider("Gate", "Guard")
             let shop = try bus.module(
@@ -43,7 +43,7 @@ struct RouterNameTests {
     }
 
     /// The answer of `create` can be used as it is.
-    @Test func anInstancesNameLeadsToIt() throws {
+    @Test(.promise("3.12")) func anInstancesNameLeadsToIt() throws {
         try run { bus in
             _ = try bus.provider("Gate", "Guard")
             let shop = try bus.module(

@@ -120,7 +120,7 @@ struct StateFileTests {
     }
 
     /// Waiting bytes are written once, directly from where they lie, and are read without a copy.
-    @Test func manyBytesStandInAFileOfTheirOwn() throws {
+    @Test(.promise("10.31")) func manyBytesStandInAFileOfTheirOwn() throws {
         let large = (0..<100_000).map { UInt8(truncatingIfNeeded: $0) }
         let files = try large.withUnsafeBytes { bytes in
             var state = state()

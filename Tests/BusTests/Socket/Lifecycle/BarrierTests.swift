@@ -27,7 +27,7 @@ struct BarrierTests {
         try peer.settle()
     }
 
-    @Test func modulesStartByLevelThenPriorityAndEqualsAtOnce() throws {
+    @Test(.promise("11.5", "I.1")) func modulesStartByLevelThenPriorityAndEqualsAtOnce() throws {
         try TestBus.run(table()) { bus in
             let late = try arrive(bus, "Late")
             let one = try arrive(bus, "One")
@@ -61,7 +61,7 @@ struct BarrierTests {
         }
     }
 
-    @Test func aFailedStartLeavesTheBarrierOnceTheLauncherSaysSo() throws {
+    @Test(.promise("11.6")) func aFailedStartLeavesTheBarrierOnceTheLauncherSaysSo() throws {
         try MemoryBus.run(table()) { bus in
             let one = try arrive(bus, "One")
             let first = try arrive(bus, "First")
@@ -88,7 +88,7 @@ struct BarrierTests {
         }
     }
 
-    @Test func aStartThatTakesLongerThanStartupLeavesTheBarrier() throws {
+    @Test(.promise("11.6")) func aStartThatTakesLongerThanStartupLeavesTheBarrier() throws {
         try MemoryBus.run(table { $0.startup = 1_500 }) { bus in
             let one = try arrive(bus, "One")
             // First, Two and Late never connect.
@@ -117,7 +117,7 @@ struct BarrierTests {
         }
     }
 
-    @Test func manualAndAsynchronousModulesAreWaitedForByNobodyAndWaitForNobody() throws {
+    @Test(.promise("11.8", "I.2")) func manualAndAsynchronousModulesAreWaitedForByNobodyAndWaitForNobody() throws {
         let table = AppTable.testing(
             .eager("First"), .manual("Hand"), .eager("Async") { $0.start = .async })
         try MemoryBus.run(table) { bus in
@@ -133,7 +133,7 @@ struct BarrierTests {
         }
     }
 
-    @Test func aModuleThatJoinsLateGetsAllThreeAtOnce() throws {
+    @Test(.promise("11.8")) func aModuleThatJoinsLateGetsAllThreeAtOnce() throws {
         let table = AppTable.testing(.eager("First"), .eager("Second"))
         try MemoryBus.run(table) { bus in
             let first = try arrive(bus, "First")
@@ -150,7 +150,7 @@ struct BarrierTests {
         }
     }
 
-    @Test func aResumedModuleCountsAsStartedForTheOthers() throws {
+    @Test(.promise("5.11")) func aResumedModuleCountsAsStartedForTheOthers() throws {
         let table = AppTable.testing(.eager("First", priority: 1), .eager("Second"))
         try MemoryBus.run(table) { bus in
             let first = try arrive(bus, "First", ["resumed": true])
@@ -160,7 +160,7 @@ struct BarrierTests {
         }
     }
 
-    @Test func aRequestMadeInInitializeToALaterOneIsUnavailableAtOnce() throws {
+    @Test(.promise("11.7")) func aRequestMadeInInitializeToALaterOneIsUnavailableAtOnce() throws {
         let table = AppTable.testing(.eager("First", priority: 1), .eager("Second", provides: ["Test"]))
         try MemoryBus.run(table) { bus in
             let first = try arrive(bus, "First")

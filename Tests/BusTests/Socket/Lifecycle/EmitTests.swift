@@ -21,7 +21,7 @@ struct EmitTests {
         return try peer.call("bus/emit", ["n": 1], .object(header + (members.object ?? [])))
     }
 
-    @Test(arguments: [nil, "notify"] as [JSON?])
+    @Test(.promise("10.8", "11.13", "I.3"), arguments: [nil, "notify"] as [JSON?])
     func notifyCallsAllAndAnswersTrue(policy: JSON?) throws {
         try three { tool, listeners in
             let id = try emit(tool, policy)
@@ -44,6 +44,7 @@ struct EmitTests {
     }
 
     @Test(
+        .promise("11.13"),
         arguments: [([true, true, true], true), ([true, false, true], false), ([true, 1, true], false)]
             as [([JSON], Bool)])
     func allIsTrueWhereEveryAnswerIs(answers: [JSON], expected: Bool) throws {
@@ -56,7 +57,7 @@ struct EmitTests {
         }
     }
 
-    @Test func anyStopsAtTheFirstTrueInStartOrder() throws {
+    @Test(.promise("11.13", "I.3")) func anyStopsAtTheFirstTrueInStartOrder() throws {
         try three { tool, listeners in
             let id = try emit(tool, "any")
             let first = try listeners[0].expectCall("module/event")
@@ -73,7 +74,7 @@ struct EmitTests {
         }
     }
 
-    @Test func oneThatDiesOrHangsCostsItsOwnAnswerOnly() throws {
+    @Test(.promise("11.14")) func oneThatDiesOrHangsCostsItsOwnAnswerOnly() throws {
         try three { tool, listeners in
             let id = try emit(tool, "all", ["deadline": 1_500])
             try listeners[0].reply(to: try listeners[0].expectCall("module/event"), true)
@@ -92,7 +93,7 @@ struct EmitTests {
         }
     }
 
-    @Test func anEventThatNobodyDeclaredIsTrueForAllAndFalseForAny() throws {
+    @Test(.promise("11.13")) func anEventThatNobodyDeclaredIsTrueForAllAndFalseForAny() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             try tool.expectReply(to: try emit(tool, "all"), body: ["answer": true, "answers": []])
@@ -100,7 +101,7 @@ struct EmitTests {
         }
     }
 
-    @Test func onlyThoseWhoseRowListsItMayEmit() throws {
+    @Test(.promise("11.11", "M.22")) func onlyThoseWhoseRowListsItMayEmit() throws {
         try three { tool, listeners in
             let ant = listeners[0]
             let id = try emit(ant)
@@ -111,7 +112,7 @@ struct EmitTests {
         }
     }
 
-    @Test func theLauncherEmitsEventsOfTheAppAlone() throws {
+    @Test(.promise("5.35")) func theLauncherEmitsEventsOfTheAppAlone() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let launcher = try bus.launcher()
             try launcher.asked("bus/emit", nil, ["name": "app.reload"])
@@ -120,7 +121,7 @@ struct EmitTests {
     }
 
     /// By then all listeners have handled the event.
-    @Test func answersThatNoFrameHoldsAreOverloadedAndHaveRun() throws {
+    @Test(.promise("10.8")) func answersThatNoFrameHoldsAreOverloadedAndHaveRun() throws {
         try MemoryBus.run(
             .sixModules {
                 $0.limits.frame = 2_048
@@ -144,7 +145,7 @@ struct EmitTests {
         }
     }
 
-    @Test func anotherPolicyOrNoNameIsBadParams() throws {
+    @Test(.promise("11.15")) func anotherPolicyOrNoNameIsBadParams() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             try tool.expectError(to: try emit(tool, "most"), "bad-params", ran: "no")

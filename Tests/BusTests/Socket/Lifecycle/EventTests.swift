@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 11: whom an event reaches, and how long it has.
 @Suite(.timeLimit(.hang))
 struct EventTests {
-    @Test(arguments: [(nil, 5_000), (0, 5_000), (700, 700)] as [(Int64?, Int64)])
+    @Test(.promise("11.12"), arguments: [(nil, 5_000), (0, 5_000), (700, 700)] as [(Int64?, Int64)])
     func eachListenerHasTheEmitsDeadlineForItself(given: Int64?, most: Int64) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let listeners = try ["Ant", "Bee"].map { try bus.module($0, ["events": ["e"]]) }
@@ -23,7 +23,7 @@ struct EventTests {
         }
     }
 
-    @Test func anEventReachesReadyModulesThatDeclaredItAlone() throws {
+    @Test(.promise("10.28", "11.12")) func anEventReachesReadyModulesThatDeclaredItAlone() throws {
         let table = AppTable.testing(.eager("Login"), .manual("Ant"), .manual("Bee"), .manual("Cat"))
         try TestBus.run(table) { bus in
             let launcher = try bus.launcher()
@@ -46,7 +46,7 @@ struct EventTests {
         }
     }
 
-    @Test func noticesReachARetiredModule() throws {
+    @Test(.promise("10.28")) func noticesReachARetiredModule() throws {
         let table = AppTable.testing(.eager("Login", rank: 1), .manual("Ant"))
         try MemoryBus.run(table) { bus in
             let launcher = try bus.launcher()

@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 11: the calls that one module gets, and what happens if it fails.
 @Suite(.timeLimit(.hang))
 struct LifecycleTests {
-    @Test func aModuleIsSetUpThenInitializedThenReadyThenStarted() throws {
+    @Test(.promise("5.28", "11.1", "I.1", "I.10")) func aModuleIsSetUpThenInitializedThenReadyThenStarted() throws {
         let table = AppTable.sixModules {
             $0.settings = ["a": 1]
             $0.launchOptions = ["b": 2]
@@ -30,7 +30,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func aModuleThatLacksAStepHasDoneIt() throws {
+    @Test(.promise("11.3")) func aModuleThatLacksAStepHasDoneIt() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
@@ -42,7 +42,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test(arguments: ["setUp", "initialize", "didStart"])
+    @Test(.promise("11.3"), arguments: ["setUp", "initialize", "didStart"])
     func anErrorInAStepEndsTheConnectionAsFailed(step: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
@@ -58,7 +58,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func aStepThatHangsEndsTheConnectionAsFailed() throws {
+    @Test(.promise("11.3")) func aStepThatHangsEndsTheConnectionAsFailed() throws {
         try MemoryBus.run(.sixModules { $0.startup = 50 }) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
@@ -68,7 +68,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func aResumedModuleIsReadyAtOnceAndCalledWithNothing() throws {
+    @Test(.promise("5.11")) func aResumedModuleIsReadyAtOnceAndCalledWithNothing() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant", ["resumed": true, "interfaces": ["Test": [:]]])
@@ -79,7 +79,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func callsOfItsOwnItMayMakeFromHelloOn() throws {
+    @Test(.promise("6.17")) func callsOfItsOwnItMayMakeFromHelloOn() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let module = try bus.connect("Bee")
@@ -95,7 +95,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func aRequestMadeInSetUpToAModuleThatIsNotReadyIsUnavailableAtOnce() throws {
+    @Test(.promise("11.7")) func aRequestMadeInSetUpToAModuleThatIsNotReadyIsUnavailableAtOnce() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let waiting = try bus.connect("Cat")
             try waiting.hello("Cat", ["interfaces": ["Late": [:]]])
@@ -109,7 +109,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func nobodyButTheBrokerCallsAModulesSteps() throws {
+    @Test(.promise("11.2")) func nobodyButTheBrokerCallsAModulesSteps() throws {
         try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.module("Ant"), try bus.operator()] {
                 try peer.refused("module/tearDown", with: "forbidden")
@@ -117,7 +117,7 @@ struct LifecycleTests {
         }
     }
 
-    @Test func aLostModuleIsToldToThoseThatListen() throws {
+    @Test(.promise("11.16")) func aLostModuleIsToldToThoseThatListen() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let listener = try bus.module("Ant", ["events": ["app.moduleLost"]])
             let lost = try bus.module("Bee")

@@ -34,7 +34,7 @@ struct OverlapTests {
 
     // MARK: beside each other
 
-    @Test func theOldOneServesUntilTheNewOneIsReady() throws {
+    @Test(.promise("5.25")) func theOldOneServesUntilTheNewOneIsReady() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let (cat, ant) = (try bus.module("Cat", ["observes": ["shop.said"]]), try bus.module("Ant"))
@@ -69,7 +69,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func aPlaceThatIsTakenBackEndsBothSessions() throws {
+    @Test(.promise("10.11")) func aPlaceThatIsTakenBackEndsBothSessions() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let new = try bus.process(of: "Shop", Self.hello, answersLifecycle: false)
@@ -80,7 +80,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func everythingPassesTogetherWhenItIsReady() throws {
+    @Test(.promise("5.25")) func everythingPassesTogetherWhenItIsReady() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let (cat, ant) = (try bus.module("Cat"), try bus.module("Ant"))
@@ -113,7 +113,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func whatTheNewOneRegistersAndObservesInItsStartIsInForceLater() throws {
+    @Test(.promise("5.25")) func whatTheNewOneRegistersAndObservesInItsStartIsInForceLater() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let (cat, ant) = (try bus.module("Cat"), try bus.module("Ant"))
@@ -161,7 +161,7 @@ struct OverlapTests {
 
     // MARK: the old one's end
 
-    @Test func instancesStayWithTheOldOneUntilTheyAreReleased() throws {
+    @Test(.promise("5.26")) func instancesStayWithTheOldOneUntilTheyAreReleased() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")
@@ -184,7 +184,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func instancesHaveStopAndNoMore() throws {
+    @Test(.promise("5.26")) func instancesHaveStopAndNoMore() throws {
         try TestBus.run(table { $0.modules[0].stop = 2_000 }) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")
@@ -203,7 +203,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func itHasStopToFinishAndNoMore() throws {
+    @Test(.promise("5.26")) func itHasStopToFinishAndNoMore() throws {
         try TestBus.run(table { $0.modules[0].stop = 50 }) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")
@@ -217,7 +217,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func whoLeavesBeginsNothingNew() throws {
+    @Test(.promise("5.26")) func whoLeavesBeginsNothingNew() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")
@@ -272,7 +272,7 @@ struct OverlapTests {
 
     // MARK: what goes wrong
 
-    @Test func aFailedStartLeavesTheOldOneWhereItIs() throws {
+    @Test(.promise("5.27")) func aFailedStartLeavesTheOldOneWhereItIs() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat", ["events": ["app.moduleLost"]])
@@ -293,7 +293,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func theOldOnesDeathMakesTheNewOneTheOnlyOne() throws {
+    @Test(.promise("5.27")) func theOldOnesDeathMakesTheNewOneTheOnlyOne() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let (cat, ant) = (try bus.module("Cat"), try bus.module("Ant"))
@@ -314,7 +314,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func theNewOnesDeathChangesNothing() throws {
+    @Test(.promise("5.27")) func theNewOnesDeathChangesNothing() throws {
         try TestBus.run(table()) { bus in
             let old = try serving(bus)
             let cat = try bus.module("Cat")
@@ -352,7 +352,7 @@ struct OverlapTests {
 
     // MARK: who is let in
 
-    @Test func anotherProcessWaitsForItsVouch() throws {
+    @Test(.promise("5.25")) func anotherProcessWaitsForItsVouch() throws {
         try TestBus.run(table()) { bus in
             _ = try serving(bus)
             let new = try OtherProcess(bus, "Shop")
@@ -376,7 +376,7 @@ struct OverlapTests {
         }
     }
 
-    @Test func underWaitAVouchEndsTheOldOne() throws {
+    @Test(.promise("5.24")) func underWaitAVouchEndsTheOldOne() throws {
         try TestBus.run(table { $0.modules[0].replace = .wait }) { bus in
             let old = try serving(bus)
             let new = try OtherProcess(bus, "Shop")

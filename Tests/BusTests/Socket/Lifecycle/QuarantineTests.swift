@@ -82,7 +82,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func whatWasAloneOpenAtThreeDeathsIsRefusedAtOnceAndTheRestGoesOn() throws {
+    @Test(.promise("6.7", "R.12")) func whatWasAloneOpenAtThreeDeathsIsRefusedAtOnceAndTheRestGoesOn() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             // The module is down, and the refusal waits for nothing.
@@ -103,14 +103,14 @@ struct QuarantineTests {
         }
     }
 
-    @Test func severalCallsOfOneActionAreOne() throws {
+    @Test(.promise("6.7")) func severalCallsOfOneActionAreOne() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write", "Store/write", "Store/write") }
             #expect(try cast.quarantined == ["Store/write"])
         }
     }
 
-    @Test func whereAnotherWasOpenTooNeitherCounts() throws {
+    @Test(.promise("6.7")) func whereAnotherWasOpenTooNeitherCounts() throws {
         try run { cast in
             for _ in 0..<4 { try cast.die(of: "Store/write", "Store/read") }
             for _ in 0..<2 { try cast.die(of: "Store/write") }
@@ -120,7 +120,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test(.enabled(if: !TestBus.isHandedOverEachRound, "8 MiB would be written down in each round"))
+    @Test(.promise("6.7"), .enabled(if: !TestBus.isHandedOverEachRound, "8 MiB would be written down in each round"))
     func whatHadNotReachedItDoesNotCount() throws {
         try run({ $0.limits.queue = 64 << 20 }) { cast in
             for _ in 0..<3 {
@@ -140,7 +140,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func whatTheAuthorizerAllowsMeanwhileIsRefusedToo() throws {
+    @Test(.promise("6.10")) func whatTheAuthorizerAllowsMeanwhileIsRefusedToo() throws {
         let listed: JSON = ["interfaces": ["Store": ["actions": ["write": ["auth": true]]]]]
         let change: (inout AppTable) -> Void = {
             $0.authorizer = "Door"
@@ -168,7 +168,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func aURLThatLeadsThereIsUnavailableAndCanOpenSaysSo() throws {
+    @Test(.promise("6.10")) func aURLThatLeadsThereIsUnavailableAndCanOpenSaysSo() throws {
         try run { cast in
             for _ in 0..<3 {
                 let store = try cast.arrive()
@@ -188,7 +188,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func itMayBeCalledAgainWhenResetHasPassed() throws {
+    @Test(.promise("6.8")) func itMayBeCalledAgainWhenResetHasPassed() throws {
         try run(reset: 4_000) { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             let store = try cast.arrive()
@@ -202,7 +202,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func theNextBrokerKnowsWhatWasOpenAndWhatIsQuarantined() throws {
+    @Test(.promise("6.12")) func theNextBrokerKnowsWhatWasOpenAndWhatIsQuarantined() throws {
         try run(executable: true) { cast in
             for _ in 0..<2 { try cast.die(of: "Store/write") }
             let store = try cast.arrive()
@@ -218,7 +218,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func deathsFurtherApartThanResetDoNotCount() throws {
+    @Test(.promise("6.8")) func deathsFurtherApartThanResetDoNotCount() throws {
         try run(reset: 250) { cast in
             for _ in 0..<4 {
                 try cast.die(of: "Store/write")
@@ -228,7 +228,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func aPersonsRestartForgetsAndTheLaunchersOwnDoesNot() throws {
+    @Test(.promise("6.8")) func aPersonsRestartForgetsAndTheLaunchersOwnDoesNot() throws {
         try run { cast in
             for _ in 0..<3 { try cast.die(of: "Store/write") }
             var store = try cast.arrive()
@@ -255,7 +255,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func whatIsStoppedReplacedOrEndedByTheBrokerHasNotDied() throws {
+    @Test(.promise("6.9")) func whatIsStoppedReplacedOrEndedByTheBrokerHasNotDied() throws {
         try run { cast in
             for kind in ["retired", "vouched anew", "garbage"] {
                 for _ in 0..<3 {
@@ -277,7 +277,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func whatWasOpenAtADeathIsSaid() throws {
+    @Test(.promise("6.11")) func whatWasOpenAtADeathIsSaid() throws {
         try run { cast in
             let watch = try cast.hand.call("bus/watch", nil, ["credit": 1_000])
             try cast.die(of: "Store/write", "Store/read", "More/x", "Store/write")
@@ -301,7 +301,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func theListOfWhatWasOpenIsBounded() throws {
+    @Test(.promise("6.11")) func theListOfWhatWasOpenIsBounded() throws {
         try run { cast in
             let store = try cast.arrive()
             for number in 0..<50 { _ = try cast.hand.call("Store/a\(number)") }
@@ -318,7 +318,7 @@ struct QuarantineTests {
     }
 
     /// More names than are kept, of an interface that lists no actions.
-    @Test(.enabled(if: !TestBus.isHandedOverEachRound, "it takes 27,000 rounds"))
+    @Test(.promise("6.11"), .enabled(if: !TestBus.isHandedOverEachRound, "it takes 27,000 rounds"))
     func manyNamesOfActionsLeaveTheRightOneCounted() throws {
         try run({ $0.limits.calls = 100_000 }) { cast in
             for death in 1...3 {
@@ -346,7 +346,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func lifeCycleAndReportsAreNoActions() throws {
+    @Test(.promise("6.7")) func lifeCycleAndReportsAreNoActions() throws {
         try run { cast in
             for _ in 0..<4 {
                 let store = try cast.arrive(hello: ["observes": ["news"]])
@@ -360,7 +360,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func anInterfaceThatListsItsActionsIsTreatedAlike() throws {
+    @Test(.promise("6.7")) func anInterfaceThatListsItsActionsIsTreatedAlike() throws {
         try run { cast in
             let listed: JSON = ["interfaces": ["Store": ["actions": ["write": [:], "read": [:]]]]]
             for _ in 0..<3 { try cast.die(of: "Store/write", hello: listed) }
@@ -372,7 +372,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func anAdapterLeadsToTheSameRefusal() throws {
+    @Test(.promise("6.7")) func anAdapterLeadsToTheSameRefusal() throws {
         var adapter = AppTable.Adapter(name: "Keep", to: "Store")
         var action = AppTable.AdaptedAction(name: "put", to: "write")
         action.params = [.init(from: "a", to: "b")]
@@ -391,7 +391,7 @@ struct QuarantineTests {
         }
     }
 
-    @Test func anAuthorizerThatDiesOfItsQuestionRefusesAtOnce() throws {
+    @Test(.promise("6.10")) func anAuthorizerThatDiesOfItsQuestionRefusesAtOnce() throws {
         let change: (inout AppTable) -> Void = { $0.authorizer = "Store" }
         try run(change) { cast in
             let guarded: JSON = ["interfaces": ["Guarded": ["actions": ["act": ["auth": true]]]]]

@@ -31,7 +31,7 @@ struct RetiringTests {
         return (old, new)
     }
 
-    @Test func itIsToldThatAnotherTookOver() throws {
+    @Test(.promise("M.31")) func itIsToldThatAnotherTookOver() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let (old, new) = try replaced(bus)
             let retiring = try old.peer.expectCall(
@@ -47,7 +47,7 @@ struct RetiringTests {
         }
     }
 
-    @Test func aClientThatDoesNotKnowItGoesOnAsBefore() throws {
+    @Test(.promise("M.31")) func aClientThatDoesNotKnowItGoesOnAsBefore() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let cat = try bus.module("Cat")
             var held: UInt64 = 0
@@ -65,7 +65,7 @@ struct RetiringTests {
         }
     }
 
-    @Test func oneWhoseHelloDoesNotSayItIsNotTold() throws {
+    @Test(.promise("M.31")) func oneWhoseHelloDoesNotSayItIsNotTold() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let (old, _) = try replaced(bus, hello: Self.unaware)
             try old.peer.reply(to: try old.peer.expectCall("module/tearDown"))
@@ -73,7 +73,7 @@ struct RetiringTests {
         }
     }
 
-    @Test func aStreamThatIsOpenAtItsEndIsReplaced() throws {
+    @Test(.promise("12.25", "M.31", "R.19")) func aStreamThatIsOpenAtItsEndIsReplaced() throws {
         try TestBus.run(table(stop: 100)) { bus in
             let cat = try bus.module("Cat")
             var stream: UInt64 = 0
@@ -94,7 +94,7 @@ struct RetiringTests {
         }
     }
 
-    @Test func aReportThatIsOpenAtItsEndIsReplaced() throws {
+    @Test(.promise("M.31")) func aReportThatIsOpenAtItsEndIsReplaced() throws {
         try TestBus.run(table(stop: 100)) { bus in
             let cat = try bus.module("Cat")
             var report: UInt64 = 0
@@ -107,7 +107,7 @@ struct RetiringTests {
         }
     }
 
-    @Test func oneThatEndsByItselfHasDied() throws {
+    @Test(.promise("12.25", "M.31")) func oneThatEndsByItselfHasDied() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let cat = try bus.module("Cat")
             var held: UInt64 = 0
@@ -120,7 +120,7 @@ struct RetiringTests {
         }
     }
 
-    @Test func itEndsItsStreamsAsReplacedItself() throws {
+    @Test(.promise("12.25", "M.31")) func itEndsItsStreamsAsReplacedItself() throws {
         try TestBus.run(table(stop: 60_000)) { bus in
             let cat = try bus.module("Cat")
             var (early, late): (UInt64, UInt64) = (0, 0)

@@ -68,7 +68,7 @@ struct SupervisionTests {
 
     // MARK: idle
 
-    @Test func whatNobodyAsksIsRetiredAndThenStopped() throws {
+    @Test(.promise("10.34", "M.11")) func whatNobodyAsksIsRetiredAndThenStopped() throws {
         try run(onSockets: true, { $0.idle = 60 }) { bus, cast in
             let login = try arrive(bus)
             let stop = try cast.launcher.expectCall("launcher/stop", ["module": "Login"], ["from": "bus"])
@@ -91,7 +91,7 @@ struct SupervisionTests {
     }
 
     /// The launcher's message and the connection's end come in either order.
-    @Test(arguments: ["end", "word"], ["Login/act", "bus/create"])
+    @Test(.promise("M.11"), arguments: ["end", "word"], ["Login/act", "bus/create"])
     func aRequestThatComesInBetweenStartsItAgain(first: String, request: String) throws {
         try run({ $0.idle = 60 }) { bus, cast in
             let login = try arriveByHand(bus)
@@ -121,7 +121,7 @@ struct SupervisionTests {
     }
 
     /// The bus itself stopped it, whatever the launcher reports about that, if anything.
-    @Test(arguments: ["nothing", "restarting", "failed"], [true, false])
+    @Test(.promise("M.11"), arguments: ["nothing", "restarting", "failed"], [true, false])
     func aRequestThatComesInBetweenNeedsNoWordOfTheLauncher(word: String, isFirst: Bool) throws {
         try run({ $0.idle = 300 }) { bus, cast in
             let login = try arrive(bus)
@@ -144,7 +144,7 @@ struct SupervisionTests {
     }
 
     /// The launcher's report about the expected process is final.
-    @Test func aStartAgainThatFailsEndsWhatWaits() throws {
+    @Test(.promise("M.11")) func aStartAgainThatFailsEndsWhatWaits() throws {
         try run({ $0.idle = 300 }) { bus, cast in
             let login = try arrive(bus)
             login.answersLifecycle = false
@@ -165,7 +165,7 @@ struct SupervisionTests {
     }
 
     /// The idle time counts from the end of a request, not from its arrival.
-    @Test(arguments: ["call", "report"])
+    @Test(.promise("M.11"), arguments: ["call", "report"])
     func idleCountsFromARequestsEnd(kind: String) throws {
         try run({ $0.idle = 400 }) { bus, cast in
             let (login, id, open) = try arriveAsked(kind, bus, cast)
@@ -205,7 +205,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func onlyWhatIsStartedOnDemandIdles() throws {
+    @Test(.promise("M.11")) func onlyWhatIsStartedOnDemandIdles() throws {
         try run({
             $0.idle = 40
             $0.start = .async
@@ -228,7 +228,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func aStopThatTheLauncherRefusesIsAskedForAgain() throws {
+    @Test(.promise("M.11")) func aStopThatTheLauncherRefusesIsAskedForAgain() throws {
         try run({ $0.idle = 40 }) { bus, cast in
             let login = try arrive(bus)
             for code in ["overloaded", "failed"] {
@@ -269,7 +269,7 @@ struct SupervisionTests {
 
     // MARK: ping
 
-    @Test func anyAnswerToAPingCounts() throws {
+    @Test(.promise("11.10", "M.16")) func anyAnswerToAPingCounts() throws {
         try run({ $0.ping = 1_000 }) { bus, cast in
             let login = try arriveByHand(bus)
             try login.reply(to: try login.expectCall("module/ping", nil, ["from": "bus", "deadline": 1_000]))
@@ -282,7 +282,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func withoutAnAnswerTheLauncherIsAskedToRestart() throws {
+    @Test(.promise("10.34", "11.10", "I.13")) func withoutAnAnswerTheLauncherIsAskedToRestart() throws {
         try run({ $0.ping = 80 }) { bus, cast in
             let login = try arriveByHand(bus)
             let ping = try login.expectCall("module/ping")
@@ -317,7 +317,7 @@ struct SupervisionTests {
         }
     }
 
-    @Test func nobodyIsPingedBeforeItIsReadyOrWithoutPing() throws {
+    @Test(.promise("M.16")) func nobodyIsPingedBeforeItIsReadyOrWithoutPing() throws {
         try run({ $0.ping = 40 }) { bus, cast in
             let token = try bus.vouch(for: "Login")
             let login = try bus.connect("Login")

@@ -29,7 +29,7 @@ struct TimelineTests {
             ])
     }
 
-    @Test func eachStepOfALaunchedModuleHasItsTime() throws {
+    @Test(.promise("10.36", "I.12")) func eachStepOfALaunchedModuleHasItsTime() throws {
         try TestBus.run(.testing(.eager("Shop", rank: 1))) { bus in
             let spawnedAt = Loop.wallMicroseconds - 5_000
             try tell(bus, "Shop", "starting", spawnedAt: spawnedAt)
@@ -84,7 +84,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func aModuleThatNeverConnectedSaysSo() throws {
+    @Test(.promise("10.36")) func aModuleThatNeverConnectedSaysSo() throws {
         try TestBus.run(.testing(.eager("Shop"), .eager("Till"))) { bus in
             try tell(bus, "Shop", "starting", spawnedAt: Loop.wallMicroseconds)
             try tell(bus, "Shop", "failed", spawnedAt: Loop.wallMicroseconds)
@@ -96,7 +96,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func aStartThatFailedEndsWithItsStep() throws {
+    @Test(.promise("10.36")) func aStartThatFailedEndsWithItsStep() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant")
             try module.hello("Ant")
@@ -107,7 +107,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func theLastStartIsTold() throws {
+    @Test(.promise("10.36")) func theLastStartIsTold() throws {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").close()
             try bus.waitUntil("Ant", is: "absent")
@@ -121,7 +121,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func aSessionThatResumesKeepsItsProcessesStart() throws {
+    @Test(.promise("10.36")) func aSessionThatResumesKeepsItsProcessesStart() throws {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").close()
             try bus.waitUntil("Ant", is: "absent")
@@ -149,7 +149,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func underOverlapTheNewProcessesStartIsTold() throws {
+    @Test(.promise("10.37")) func underOverlapTheNewProcessesStartIsTold() throws {
         let table = AppTable.testing(.eager("Shop", provides: ["Shop"]) { $0.replace = .overlap })
         try TestBus.run(table) { bus in
             let hello: JSON = ["interfaces": ["Shop": [:]]]
@@ -175,7 +175,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func onlyOperatorsAreTold() throws {
+    @Test(.promise("10.36")) func onlyOperatorsAreTold() throws {
         try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.module("Ant"), try bus.launcher()] {
                 try peer.refused("bus/timeline", with: "forbidden")
@@ -183,7 +183,7 @@ struct TimelineTests {
         }
     }
 
-    @Test func theTimesPassToTheNextProgram() throws {
+    @Test(.promise("10.37")) func theTimesPassToTheNextProgram() throws {
         try TestBus.run(
             .testing(.eager("Shop"), .eager("Till")), executable: try BuiltExecutable.path("strata-broker")
         ) { bus in

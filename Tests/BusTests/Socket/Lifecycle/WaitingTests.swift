@@ -17,7 +17,7 @@ struct WaitingTests {
         return try bus.provider("Login", "Login", .object([.init("token", .string(token))] + (hello.object ?? [])))
     }
 
-    @Test func requestsWaitForAModuleThatWillStartAndKeepTheirOrder() throws {
+    @Test(.promise("6.3", "6.4", "R.3")) func requestsWaitForAModuleThatWillStartAndKeepTheirOrder() throws {
         try TestBus.run(table()) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -31,7 +31,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func withoutLauncherNobodyCanStartIt() throws {
+    @Test(.promise("6.13", "12.22")) func withoutLauncherNobodyCanStartIt() throws {
         try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let error = try caller.refused("Login/act", with: "unavailable")
@@ -39,7 +39,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func theLaunchersEndEndsWhatWaits() throws {
+    @Test(.promise("6.13")) func theLaunchersEndEndsWhatWaits() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -50,7 +50,7 @@ struct WaitingTests {
         }
     }
 
-    @Test(arguments: ["failed", "absent"])
+    @Test(.promise("6.13"), arguments: ["failed", "absent"])
     func whatTheLauncherSaysEndsWhatWaits(state: String) throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
@@ -66,7 +66,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aWaitingRequestsDeadlineAndCancelMeanThatItDidNotRun() throws {
+    @Test(.promise("6.15")) func aWaitingRequestsDeadlineAndCancelMeanThatItDidNotRun() throws {
         try MemoryBus.run(table()) { bus in
             _ = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -80,7 +80,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func checksOnActionsAreMadeWhenItIsReady() throws {
+    @Test(.promise("6.5")) func checksOnActionsAreMadeWhenItIsReady() throws {
         let table = AppTable.testing(.eager("Login", provides: ["Login"]), .manual("Hand", rank: 2))
         try MemoryBus.run(table) { bus in
             _ = try bus.launcher()
@@ -97,7 +97,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func requestsWaitAgainAfterADeathThatTheLauncherMends() throws {
+    @Test(.promise("6.4")) func requestsWaitAgainAfterADeathThatTheLauncherMends() throws {
         try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let first = try arrive(bus)
@@ -113,7 +113,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func afterADeathUnderRestartNeverNobodyWaits() throws {
+    @Test(.promise("6.13")) func afterADeathUnderRestartNeverNobodyWaits() throws {
         try MemoryBus.run(table { $0.restart = .never }) { bus in
             let caller = try bus.module("Hand")
             try arrive(bus).close()
@@ -122,7 +122,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aFailedStartLetsRequestsWaitOn() throws {
+    @Test(.promise("11.4")) func aFailedStartLetsRequestsWaitOn() throws {
         try MemoryBus.run(table()) { bus in
             let caller = try bus.module("Hand")
             let token = try bus.vouch(for: "Login")
@@ -162,7 +162,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func onDemandIsStartedByTheFirstRequest() throws {
+    @Test(.promise("6.4", "10.34")) func onDemandIsStartedByTheFirstRequest() throws {
         try MemoryBus.run(table { $0.start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -180,7 +180,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func whereTheLauncherCannotStartItTheRequestIsUnavailable() throws {
+    @Test(.promise("6.13")) func whereTheLauncherCannotStartItTheRequestIsUnavailable() throws {
         try MemoryBus.run(table { $0.start = .onDemand }) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -190,7 +190,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func whatAProcessWroteIsForOperatorsAlone() throws {
+    @Test(.promise("10.24")) func whatAProcessWroteIsForOperatorsAlone() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let (caller, tool) = (try bus.module("Hand"), try bus.operator())
@@ -219,7 +219,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aRetiredModuleFinishesWhatItHasAndGetsNothingNew() throws {
+    @Test(.promise("10.28", "M.30", "R.6")) func aRetiredModuleFinishesWhatItHasAndGetsNothingNew() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let caller = try bus.module("Hand")
@@ -249,7 +249,7 @@ struct WaitingTests {
 
     /// A person stops it. Requests that come while it is stopped start it again, but requests
     /// that waited for its start do not.
-    @Test(arguments: [true, false])
+    @Test(.promise("M.14"), arguments: [true, false])
     func aRequestToWhatIsBeingStoppedStartsItAgain(isReady: Bool) throws {
         try MemoryBus.run(table { $0.start = .onDemand }) { bus in
             let launcher = try bus.launcher()
@@ -323,7 +323,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aTearDownThatHangsEndsAtStop() throws {
+    @Test(.promise("10.28")) func aTearDownThatHangsEndsAtStop() throws {
         try MemoryBus.run(table { $0.stop = 40 }) { bus in
             let launcher = try bus.launcher()
             let login = try arrive(bus)
@@ -334,7 +334,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func whatIsNotThereCannotBeRetiredOrSpokenOf() throws {
+    @Test(.promise("10.25")) func whatIsNotThereCannotBeRetiredOrSpokenOf() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             try launcher.refused("bus/retire", ["module": "Login"], with: "unavailable")
@@ -354,7 +354,7 @@ struct WaitingTests {
         try MemoryBus.run(table, isLaunched: true, test)
     }
 
-    @Test func requestsWaitForALauncherThatIsToCome() throws {
+    @Test(.promise("6.4")) func requestsWaitForALauncherThatIsToCome() throws {
         try launched(hello: 600_000) { bus in
             let ant = try bus.module("Ant")
             let (call, late) = (try ant.call("Shop/buy"), try ant.call("Late/act"))
@@ -374,7 +374,7 @@ struct WaitingTests {
         }
     }
 
-    @Test func aLauncherThatDoesNotComeIsWaitedForAsLongAsAnyHello() throws {
+    @Test(.promise("6.4")) func aLauncherThatDoesNotComeIsWaitedForAsLongAsAnyHello() throws {
         try launched(hello: 1_500) { bus in
             let ant = try bus.module("Ant")
             try ant.expectError(to: try ant.call("Shop/buy"), "unavailable", ran: "no")

@@ -23,7 +23,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     // MARK: hello
 
-    @Test(arguments: [-1, 0, 1])
+    @Test(.promise("2.3"), arguments: [-1, 0, 1])
     func aFrameBeforeHelloIsJudgedByItsLength(beyond: Int) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let header = Array(#"{"kind":"call","id":1,"to":"bus/hello"}"#.utf8)
@@ -46,7 +46,7 @@ struct BodyLimitTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: [-1, 0, 1])
+    @Test(.promise("13.18"), arguments: [-1, 0, 1])
     func helloReadsSoManyValues(beyond: Int) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect("Ant", answersLifecycle: true)
@@ -87,18 +87,18 @@ struct BodyLimitTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: actions, [-1, 0, 1])
+    @Test(.promise("13.18"), arguments: actions, [-1, 0, 1])
     func eachActionReadsSoManyBytes(action: String, beyond: Int) throws {
         try ask(action, body(["module": 5], bytes: Self.bytes + beyond), isRead: beyond <= 0)
     }
 
-    @Test(arguments: actions, [-1, 0, 1])
+    @Test(.promise("13.18"), arguments: actions, [-1, 0, 1])
     func eachActionReadsSoManyValues(action: String, beyond: Int) throws {
         try ask(action, body(["module": 5], values: Self.values + beyond), isRead: beyond <= 0)
     }
 
     /// The bytes are counted before anything is read.
-    @Test func whatIsTooLargeIsNotRead() throws {
+    @Test(.promise("13.18")) func whatIsTooLargeIsNotRead() throws {
         try TestBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             let text = String(repeating: "{", count: Self.bytes)
@@ -109,7 +109,7 @@ struct BodyLimitTests: AuthorizationSuite {
         }
     }
 
-    @Test func theLongestObjectIsObserved() throws {
+    @Test(.promise("13.18")) func theLongestObjectIsObserved() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             try peer.asked("bus/observe", ["name": "n", "object": .filler(16 << 10)])
@@ -119,7 +119,7 @@ struct BodyLimitTests: AuthorizationSuite {
 
     // MARK: answers
 
-    @Test(arguments: [-1, 0, 1])
+    @Test(.promise("13.19"), arguments: [-1, 0, 1])
     func anAuthorizersAnswerHasABound(beyond: Int) throws {
         try run { _, cast in
             for answer in [
@@ -139,7 +139,7 @@ struct BodyLimitTests: AuthorizationSuite {
         }
     }
 
-    @Test(arguments: [-1, 0, 1])
+    @Test(.promise("13.19"), arguments: [-1, 0, 1])
     func anAnswerToAnEventHasABound(beyond: Int) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let listeners = try ["Ant", "Bee", "Cat"].map { try bus.module($0, ["events": ["e"]]) }
@@ -159,7 +159,7 @@ struct BodyLimitTests: AuthorizationSuite {
         }
     }
 
-    @Test func allAnswersToAnEventHaveABound() throws {
+    @Test(.promise("13.19")) func allAnswersToAnEventHaveABound() throws {
         try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 20) }) { bus in
             // Sixteen answers fill it to the last byte.
             let guests = try (10..<28).map { try bus.module("Guest\($0)", ["events": ["e"]]) }
@@ -179,6 +179,7 @@ struct BodyLimitTests: AuthorizationSuite {
     }
 
     @Test(
+        .promise("13.19"),
         .disabled(if: TestBus.isHandedOverEachRound, "4 MiB would be written down in each round"),
         arguments: [-1, 0, 1])
     func theLaunchersTableHasABound(beyond: Int) throws {

@@ -24,7 +24,7 @@ struct ByteLimitTests {
         return ids.count - caller.inbox.filter { $0.code == "overloaded" }.count - 1
     }
 
-    @Test func aCallNamesTheFullQueueAndItsOwner() throws {
+    @Test(.promise("13.23")) func aCallNamesTheFullQueueAndItsOwner() throws {
         try run { bus, callee, caller in
             _ = try fill(callee, from: caller)
             let error = try caller.refused("Test/act", .filler(200_000), with: "overloaded")
@@ -32,7 +32,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func aReportNamesTheFullQueueAndItsOwner() throws {
+    @Test(.promise("13.23")) func aReportNamesTheFullQueueAndItsOwner() throws {
         try run { bus, target, sender in
             _ = try fill(target, from: sender)
             let report = try sender.report("news", to: "Ant", .filler(200_000))
@@ -41,7 +41,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func aNoticeThatDoesNotFitNamesTheQueueOfTheSlowOne() throws {
+    @Test(.promise("12.6", "13.24")) func aNoticeThatDoesNotFitNamesTheQueueOfTheSlowOne() throws {
         try TestBus.run(.sixModules { $0.limits.queue = Self.queue }) { bus in
             let slow = try bus.module("Cat", ["observes": ["news"]])
             let sender = try bus.module("Ant")
@@ -54,7 +54,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test(arguments: [true, false])
+    @Test(.promise("12.10", "13.25"), arguments: [true, false])
     func aReplyThatDoesNotFitNamesTheQueueOfTheCaller(isPartial: Bool) throws {
         try run { bus, callee, caller in
             let ids = try (0..<12).map { _ in try caller.call("Test/act") }
@@ -74,7 +74,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func whoAsksMuchOfAnObserverDoesNotMakeItFallBehind() throws {
+    @Test(.promise("7.13")) func whoAsksMuchOfAnObserverDoesNotMakeItFallBehind() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 2 * Self.queue }) { bus in
             let observer = try bus.provider("Cat", "Test", ["observes": ["news"]])
             let caller = try bus.module("Ant")
@@ -88,7 +88,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func anEmptyQueueTakesAFrameOverItsLimit() throws {
+    @Test(.promise("13.26")) func anEmptyQueueTakesAFrameOverItsLimit() throws {
         try run { bus, callee, caller in
             let id = try caller.call("Test/act", .filler(3 * Self.queue))
             let call = try callee.expectCall("Test/act", .filler(3 * Self.queue))
@@ -97,7 +97,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func theBrokersOwnAnswersAlwaysFit() throws {
+    @Test(.promise("13.26")) func theBrokersOwnAnswersAlwaysFit() throws {
         try run { bus, callee, caller in
             let taken = try fill(callee, from: caller)
             let ping = try callee.call("bus/ping")
@@ -109,7 +109,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func callsQueuedToAPeerNeverStopItFromBeingRead() throws {
+    @Test(.promise("13.28")) func callsQueuedToAPeerNeverStopItFromBeingRead() throws {
         try run { bus, callee, caller in
             let observer = try bus.module("Cat", ["observes": ["alive"]])
             _ = try fill(callee, from: caller)
@@ -120,7 +120,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func whoDoesNotReadItsAnswersIsHeardUpToItsNextRequest() throws {
+    @Test(.promise("13.27")) func whoDoesNotReadItsAnswersIsHeardUpToItsNextRequest() throws {
         try run { bus, slow, caller in
             let observer = try bus.provider("Cat", "Big", ["observes": ["late"]])
             let asked = try (0..<2).map { _ in try caller.call("Test/act") }
@@ -145,7 +145,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func bytesThatWaitAreTheirSenders() throws {
+    @Test(.promise("13.20", "13.21")) func bytesThatWaitAreTheirSenders() throws {
         let table = AppTable.testing(
             .eager("Login", provides: ["Login"]), .manual("Hand", rank: 2), .manual("Hand2", rank: 2)
         ) {
@@ -174,7 +174,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func headersAndFramesAreAsLargeAsTheirOwnSettings() throws {
+    @Test(.promise("2.4", "13.16")) func headersAndFramesAreAsLargeAsTheirOwnSettings() throws {
         let table = AppTable.sixModules {
             $0.limits.frame = 100_000
             $0.limits.header = 300
@@ -189,7 +189,7 @@ struct ByteLimitTests {
         }
     }
 
-    @Test func anAdaptedBodyNamesItsLimit() throws {
+    @Test(.promise("13.17")) func anAdaptedBodyNamesItsLimit() throws {
         let table = AppTable.testing(.manual("Owner", provides: ["Login"]), .manual("Hand")) { table in
             var show = AppTable.AdaptedAction(name: "show", to: "present")
             show.params = [.init(from: "message", to: "text")]

@@ -26,7 +26,7 @@ struct DescriptorLimitTests {
         return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, stream)], as: UTF8.self)
     }
 
-    @Test func theLimitIsToldAtTheStartAndToWhomItRefuses() throws {
+    @Test(.promise("13.12")) func theLimitIsToldAtTheStartAndToWhomItRefuses() throws {
         try run(limit: 64) { bus, said in
             _ = try bus.launcher()
             let words = text(of: said)
@@ -50,7 +50,7 @@ struct DescriptorLimitTests {
 
     /// The limit is lowered while the broker runs. Open connections stay, and a new one gets an
     /// error.
-    @Test func whoeverThereIsNoDescriptorForIsTold() throws {
+    @Test(.promise("13.12")) func whoeverThereIsNoDescriptorForIsTold() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let broker = try #require(bus.brokerPID)
             let tool = try bus.operator()
@@ -75,7 +75,7 @@ struct DescriptorLimitTests {
 
     /// Without even the spare descriptor, the listener rests. Otherwise the waiting connection
     /// would wake it in each round.
-    @Test func aListenerWithoutDescriptorsRests() throws {
+    @Test(.promise("13.12")) func aListenerWithoutDescriptorsRests() throws {
         try TestBus.run(.sixModules(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let broker = try #require(bus.brokerPID)
             let tool = try bus.operator()

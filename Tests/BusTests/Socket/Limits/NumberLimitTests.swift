@@ -14,7 +14,7 @@ struct NumberLimitTests {
         #expect(error.message.contains(whose), "line \(line): \(error)")
     }
 
-    @Test func openRequests() throws {
+    @Test(.promise("12.9", "13.1")) func openRequests() throws {
         try MemoryBus.run(.sixModules { $0.limits.calls = 2 }) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee", ["observes": ["news"]])
@@ -30,7 +30,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func requestsThatWaitForOneModule() throws {
+    @Test(.promise("13.2")) func requestsThatWaitForOneModule() throws {
         let table = AppTable.testing(
             .eager("Login", provides: ["Login"]), .eager("Other", provides: ["Other"]), .manual("Hand", rank: 2)
         ) { $0.limits.waiting = 2 }
@@ -51,7 +51,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func observations() throws {
+    @Test(.promise("13.3")) func observations() throws {
         try MemoryBus.run(.sixModules { $0.limits.observations = 1 }) { bus in
             let peer = try bus.module("Ant", ["observes": ["a"]])
             expect(try peer.ask("bus/observe", ["name": "b"]), names: "limits.observations", of: "Ant")
@@ -64,7 +64,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func whatRowAndHelloBothNameIsCountedOnce() throws {
+    @Test(.promise("5.14", "13.3")) func whatRowAndHelloBothNameIsCountedOnce() throws {
         let table = AppTable.testing(
             .manual("Ant", provides: ["Test"]) { row in
                 row.observes = [.init(name: "a")]
@@ -86,7 +86,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func interfacesAndURLs() throws {
+    @Test(.promise("13.4")) func interfacesAndURLs() throws {
         try MemoryBus.run(
             .sixModules {
                 $0.limits.interfaces = 1
@@ -122,7 +122,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func instances() throws {
+    @Test(.promise("13.5")) func instances() throws {
         try MemoryBus.run(.sixModules { $0.limits.instances = 2 }) { bus in
             let owner = try bus.module("Ant", ["interfaces": ["Cart": ["instances": "multiple"]]])
             let peer = try bus.module("Bee")
@@ -135,7 +135,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func theLastSixteenConnectionsAreForOperatorsAndTheLauncher() throws {
+    @Test(.promise("13.6")) func theLastSixteenConnectionsAreForOperatorsAndTheLauncher() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 18 }) { bus in
             let modules = try [bus.module("Ant"), bus.module("Bee")]
             let third = try bus.connect()
@@ -155,7 +155,7 @@ struct NumberLimitTests {
 
     /// A row's module gets a connection slot however many guests there are. Guests have half of
     /// the slots however many rows there are.
-    @Test(arguments: [(places: 14, guests: 8), (places: 12, guests: 6), (places: 8, guests: 4)])
+    @Test(.promise("13.7"), arguments: [(places: 14, guests: 8), (places: 12, guests: 6), (places: 8, guests: 4)])
     func guestsLeaveAPlaceForEachRow(places: Int, guests: Int) throws {
         let table = AppTable.sixModules {
             $0.guests = .init(rank: 2, most: 100)
@@ -171,7 +171,7 @@ struct NumberLimitTests {
     }
 
     /// Ended connections whose last bytes are not read take no slots.
-    @Test func endedConnectionsThatNobodyReadsGiveWay() throws {
+    @Test(.promise("13.7")) func endedConnectionsThatNobodyReadsGiveWay() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 18 }) { bus in
             let tool = try bus.operator()
             let calls = (1_000..<1_400).map { id in
@@ -192,7 +192,7 @@ struct NumberLimitTests {
         }
     }
 
-    @Test func guests() throws {
+    @Test(.promise("13.14", "M.8")) func guests() throws {
         try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 1) }) { bus in
             _ = try bus.module("Visitor")
             let second = try bus.connect()

@@ -11,7 +11,7 @@ struct OverloadTests {
     private static let news: JSON = ["kind": "broadcast", "name": "news"]
 
     /// A few frames of a flood come before a light peer's frame, not 64 KiB of them.
-    @Test func aLightPeerComesBeforeTheRestOfAFlood() throws {
+    @Test(.promise("13.34")) func aLightPeerComesBeforeTheRestOfAFlood() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             let flooding = try bus.module("Ant")
             let light = try bus.module("Ant2")
@@ -41,7 +41,7 @@ struct OverloadTests {
 
     /// A peer that sends a burst waits for a few turns of 64 KiB, not for one turn of each
     /// flooding peer.
-    @Test func aRoundHasFewTurnsOfThoseWhoHaveMuchToSay() throws {
+    @Test(.promise("13.35")) func aRoundHasFewTurnsOfThoseWhoHaveMuchToSay() throws {
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) { $0.guests = .init(rank: 1, most: 20) }
         try TestBus.run(table, executable: BuiltExecutable.path("strata-broker")) { bus in
             let crowd = try (0..<12).map { try bus.module("Many\($0)") }
@@ -64,7 +64,7 @@ struct OverloadTests {
     }
 
     /// Sessions that end together end a few per round, even if no peer was light before.
-    @Test func manySessionsThatEndAtOnceKeepNobodyWaiting() throws {
+    @Test(.promise("13.36")) func manySessionsThatEndAtOnceKeepNobodyWaiting() throws {
         let most = 200
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("New")]) {
             $0.guests = .init(rank: 1, most: most)
@@ -85,7 +85,7 @@ struct OverloadTests {
 
     /// The loop doesn't report peers that wait for their turns. None is forgotten, even if it
     /// closes as soon as it has sent everything.
-    @Test func manyWhoFloodAtOnceAreAllHeardToTheirLastWord() throws {
+    @Test(.promise("13.35")) func manyWhoFloodAtOnceAreAllHeardToTheirLastWord() throws {
         let table = AppTable.testing([.manual("Cat", rank: 2), .manual("Light")]) {
             $0.guests = .init(rank: 1, most: 20)
         }
@@ -108,7 +108,7 @@ struct OverloadTests {
     }
 
     /// Even while the broker's last frames to it are not read.
-    @Test func whoIsEndedFreesItsPlaceAtOnce() throws {
+    @Test(.promise("13.39")) func whoIsEndedFreesItsPlaceAtOnce() throws {
         try TestBus.run(
             .sixModules {
                 $0.limits.queue = 100_000
@@ -125,7 +125,7 @@ struct OverloadTests {
         }
     }
 
-    @Test func aByteAtATimeEndsAsBadFrameAndKeepsNobodyWaiting() throws {
+    @Test(.promise("13.40")) func aByteAtATimeEndsAsBadFrameAndKeepsNobodyWaiting() throws {
         try TestBus.run(.sixModules { $0.assembly = 200 }) { bus in
             let owner = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -147,7 +147,7 @@ struct OverloadTests {
         }
     }
 
-    @Test func tenThousandObservationsGetEachBroadcastOnce() throws {
+    @Test(.promise("13.3")) func tenThousandObservationsGetEachBroadcastOnce() throws {
         let table = AppTable.testing([.manual("Ant")]) { $0.guests = .init(rank: 2, most: 10) }
         try TestBus.run(table) { bus in
             let names: [JSON] = Array(repeating: "news", count: 1_000)
@@ -166,7 +166,7 @@ struct OverloadTests {
         }
     }
 
-    @Test func aSlowObserverIsEndedEachTimeAndTheOthersGetAll() throws {
+    @Test(.promise("13.24")) func aSlowObserverIsEndedEachTimeAndTheOthersGetAll() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 100_000 }) { bus in
             let sender = try bus.module("Ant")
             let good = try bus.module("Bee", ["observes": ["news"]])
@@ -194,7 +194,7 @@ struct OverloadTests {
     }
 
     /// The queues to peers that read nothing are freed with them.
-    @Test func largeFramesThatWaitAreWholeAndInOrder() throws {
+    @Test(.promise("13.26")) func largeFramesThatWaitAreWholeAndInOrder() throws {
         try TestBus.run(.sixModules()) { bus in
             let callee = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")

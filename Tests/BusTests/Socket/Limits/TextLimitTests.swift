@@ -12,7 +12,7 @@ struct TextLimitTests {
         ["name": "news", "object": .string("\(number)" + String(repeating: "x", count: 15_990))]
     }
 
-    @Test func namesAndObjectsOfObservations() throws {
+    @Test(.promise("13.13")) func namesAndObjectsOfObservations() throws {
         try TestBus.run(.sixModules()) { bus in
             let observer = try bus.module("Ant", ["observes": ["a"]])
             var last: JSON = .null
@@ -27,7 +27,7 @@ struct TextLimitTests {
         }
     }
 
-    @Test func whatTheRowObservesIsCountedToo() throws {
+    @Test(.promise("13.13")) func whatTheRowObservesIsCountedToo() throws {
         let table = AppTable.testing(
             .manual("Ant") { row in
                 row.observes = (0..<63).map { .init(name: "\($0)", object: String(repeating: "x", count: 16_000)) }
@@ -42,7 +42,7 @@ struct TextLimitTests {
         }
     }
 
-    @Test func namesOfEventsThatAreSaidInParts() throws {
+    @Test(.promise("13.13")) func namesOfEventsThatAreSaidInParts() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.connect("Ant", answersLifecycle: true)
             try module.hello("Ant", ["more": true])
@@ -60,7 +60,7 @@ struct TextLimitTests {
         }
     }
 
-    @Test func patternsOfURLs() throws {
+    @Test(.promise("13.13")) func patternsOfURLs() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Test")
             // Each request has 61,500 bytes.
@@ -80,7 +80,7 @@ struct TextLimitTests {
     }
 
     /// An instance number that doesn't exist may have 16 KiB of digits.
-    @Test func routesThatLeadToNoInstanceAreNotRemembered() {
+    @Test(.promise("13.13")) func routesThatLeadToNoInstanceAreNotRemembered() {
         var routes = RouteTable()
         let owner = ModuleRecord(guest: "Ant", rank: 0, number: 1)
         routes.add(InterfaceRecord(name: "Test", owner: owner, isDeclared: false))

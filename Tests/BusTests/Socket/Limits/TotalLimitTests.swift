@@ -42,7 +42,7 @@ struct TotalLimitTests {
         }
     }
 
-    @Test func onePeerThatReadsNothingLeavesMostOfItToTheOthers() throws {
+    @Test(.promise("13.22")) func onePeerThatReadsNothingLeavesMostOfItToTheOthers() throws {
         try TestBus.run(.sixModules { $0.limits.total = Self.total }) { bus in
             let caller = try bus.module("Cat")
             let count = try fill("Ant", "Stuck", bus, from: caller)
@@ -58,7 +58,7 @@ struct TotalLimitTests {
         }
     }
 
-    @Test func whatFindsNoRoomIsRefusedAndShortQueuesGoOn() throws {
+    @Test(.promise("13.22")) func whatFindsNoRoomIsRefusedAndShortQueuesGoOn() throws {
         try run { bus, caller, _ in
             let owner = try bus.provider("Bee2", "Test", ["observes": ["asked"]])
             let large = try caller.refused("Test/act", .filler(500_000), with: "overloaded")
@@ -75,7 +75,7 @@ struct TotalLimitTests {
         }
     }
 
-    @Test func anAnswerThatFindsNoRoomHasRun() throws {
+    @Test(.promise("13.22")) func anAnswerThatFindsNoRoomHasRun() throws {
         try run { bus, caller, _ in
             let owner = try bus.provider("Bee2", "Test")
             let ids = try (0..<2).map { _ in try caller.call("Test/act") }
@@ -90,7 +90,7 @@ struct TotalLimitTests {
     }
 
     /// The observers are not to blame.
-    @Test func aLargeBroadcastIsRefusedToItsSender() throws {
+    @Test(.promise("13.22")) func aLargeBroadcastIsRefusedToItsSender() throws {
         try run { bus, caller, _ in
             let sender = try bus.module("Bee2")
             try sender.expectError(to: try sender.broadcast("other", .filler(500_000)), "overloaded", ran: "no")
@@ -104,7 +104,7 @@ struct TotalLimitTests {
     }
 
     /// It is in the broker's memory once.
-    @Test func aBodyThatManyWaitForCountsOnce() throws {
+    @Test(.promise("13.21")) func aBodyThatManyWaitForCountsOnce() throws {
         try TestBus.run(.sixModules { $0.limits.total = Self.total }) { bus in
             let sender = try bus.module("Ant")
             let observers = try ["Bee", "Bee2", "Cat", "Cat2"].map { try bus.module($0, ["observes": ["news"]]) }
@@ -122,7 +122,7 @@ struct TotalLimitTests {
     }
 
     /// Requests that wait for a module and queued frames share one total.
-    @Test func requestsThatWaitForAModuleCountToo() throws {
+    @Test(.promise("13.21")) func requestsThatWaitForAModuleCountToo() throws {
         let table = AppTable.testing(
             .eager("Login", provides: ["Login"]), .manual("Owner", provides: ["Test"]), .manual("Hand", rank: 2)
         ) { $0.limits.total = Self.total }
@@ -149,7 +149,7 @@ struct TotalLimitTests {
     }
 
     /// An app whose total is used up can be inspected, and ended.
-    @Test func operatorsAndTheLauncherGetThrough() throws {
+    @Test(.promise("13.22")) func operatorsAndTheLauncherGetThrough() throws {
         try run { bus, _, _ in
             let (tool, launcher) = (try bus.operator(), try bus.launcher())
             #expect(try tool.asked("bus/modules")["modules"]?.array?.count == 6)
@@ -162,7 +162,7 @@ struct TotalLimitTests {
     }
 
     /// Small frames, which are copied into the queue, count at the end of a round.
-    @Test func smallFramesCountToo() throws {
+    @Test(.promise("13.21")) func smallFramesCountToo() throws {
         try TestBus.run(.sixModules { $0.limits.total = 400_000 }) { bus in
             let caller = try bus.module("Cat")
             let stuck = try bus.provider("Ant", "Stuck")
@@ -178,7 +178,7 @@ struct TotalLimitTests {
     }
 
     /// Frames that were read, and peers that ended, no longer count.
-    @Test func roomComesBack() throws {
+    @Test(.promise("13.21")) func roomComesBack() throws {
         try run { bus, caller, last in
             let owner = try bus.provider("Bee2", "Test")
             try caller.refused("Test/act", .filler(500_000), with: "overloaded")

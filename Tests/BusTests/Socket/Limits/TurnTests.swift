@@ -8,7 +8,7 @@ import Testing
 /// The protocol's section 13: no peer keeps other peers waiting.
 @Suite(.timeLimit(.hang))
 struct TurnTests {
-    @Test func atMost64KiBOfOnePeerAreReadBeforeTheNextOnesTurn() throws {
+    @Test(.promise("13.30")) func atMost64KiBOfOnePeerAreReadBeforeTheNextOnesTurn() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             let flooding = try bus.module("Ant")
             let other = try bus.module("Ant2")
@@ -54,7 +54,7 @@ struct TurnTests {
     }
 
     /// Peers that wait for their turns have them in rounds of a bounded size.
-    @Test func aRoundGivesNoMoreTurnsThanItMayHave() throws {
+    @Test(.promise("13.35")) func aRoundGivesNoMoreTurnsThanItMayHave() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let loop = try Loop()
@@ -98,7 +98,7 @@ struct TurnTests {
         loop.run()
     }
 
-    @Test func aFullQueueSlowsNoThirdParty() throws {
+    @Test(.promise("13.29")) func aFullQueueSlowsNoThirdParty() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 300_000 }) { bus in
             let slow = try bus.provider("Ant", "Slow", ["observes": ["done"]])
             let quick = try bus.provider("Ant2", "Quick")
@@ -120,7 +120,7 @@ struct TurnTests {
 
     /// While a peer isn't read, the time for a frame that it has begun stands still. Disabled if
     /// brokers are replaced, because writing 3 MB in each round takes longer.
-    @Test(.disabled(if: TestBus.isHandedOverEachRound))
+    @Test(.promise("2.8"), .disabled(if: TestBus.isHandedOverEachRound))
     func theTimeOfAFrameDoesNotRunWhileItsPeerIsNotRead() throws {
         let table = AppTable.sixModules {
             $0.limits.queue = 300_000

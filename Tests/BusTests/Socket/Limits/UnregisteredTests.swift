@@ -15,7 +15,7 @@ struct UnregisteredTests {
         try TestBus.run(.sixModules(change), executable: try BuiltExecutable.path("strata-broker"), test)
     }
 
-    @Test func theOldestGivesWayToTheNewOne() throws {
+    @Test(.promise("12.9", "13.8")) func theOldestGivesWayToTheNewOne() throws {
         try TestBus.run(.sixModules { $0.limits.unregistered = 3 }) { bus in
             let waiting = try (0..<4).map { try bus.connect("\($0)") }
             let error = try waiting[0].expectEnd("overloaded")
@@ -27,7 +27,7 @@ struct UnregisteredTests {
     }
 
     /// Everything that arrived while the broker was busy is read before a connection is ended.
-    @Test func whatTheOldestHasSaidIsReadBeforeItGoes() throws {
+    @Test(.promise("13.8")) func whatTheOldestHasSaidIsReadBeforeItGoes() throws {
         try runExecutable({ $0.limits.unregistered = 4 }) { bus in
             var (tools, hellos, silent): ([RawPeer], [UInt64], [RawPeer]) = ([], [], [])
             try bus.whileBrokerIsHalted {
@@ -46,7 +46,7 @@ struct UnregisteredTests {
     /// More connections than may be, of the operators' own user, each reopened when it is closed.
     /// In each round a tool connects, all closed connections are reopened, and then the broker
     /// continues.
-    @Test func connectionsThatAreOpenedAnewKeepNobodyOut() throws {
+    @Test(.promise("13.8")) func connectionsThatAreOpenedAnewKeepNobodyOut() throws {
         try runExecutable { bus in
             var silent = try (0..<70).map { try bus.connect("silent \($0)") }
             for round in 0..<5 {
@@ -66,7 +66,7 @@ struct UnregisteredTests {
         }
     }
 
-    @Test(.enabled(if: isRoot, "only root can be another user"))
+    @Test(.promise("13.9"), .enabled(if: isRoot, "only root can be another user"))
     func otherUsersHaveAPoolOfTheirOwn() throws {
         let table = AppTable.sixModules {
             $0.limits.unregistered = 2
@@ -89,7 +89,7 @@ struct UnregisteredTests {
         }
     }
 
-    @Test(.enabled(if: isRoot, "only root can be another user"))
+    @Test(.promise("13.9"), .enabled(if: isRoot, "only root can be another user"))
     func anotherUsersFloodKeepsNeitherOperatorsNorModulesOut() throws {
         try runExecutable { bus in
             let flood = try bus.flood(70)
@@ -108,7 +108,7 @@ struct UnregisteredTests {
     }
 
     /// If all slots are taken, connections without hello give way.
-    @Test func connectionsWithoutHelloTakeNoPlaceOfOperators() throws {
+    @Test(.promise("13.10")) func connectionsWithoutHelloTakeNoPlaceOfOperators() throws {
         try TestBus.run(.sixModules { $0.limits.connections = 20 }) { bus in
             let silent = try (0..<20).map { try bus.connect("silent \($0)") }
             _ = try bus.launcher()

@@ -39,7 +39,7 @@ struct WorkTests {
 
     // MARK: Listings
 
-    @Test func othersHaveTheirTurnsWhileALongAnswerIsMade() throws {
+    @Test(.promise("10.15")) func othersHaveTheirTurnsWhileALongAnswerIsMade() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             try Self.registerMany(try bus.module("Bee"))
             let asking = try bus.module("Ant")
@@ -60,7 +60,7 @@ struct WorkTests {
     }
 
     /// The answer is as the page says, whether it is made in one batch or in many.
-    @Test func aLongListingIsWhole() throws {
+    @Test(.promise("10.15")) func aLongListingIsWhole() throws {
         let table = AppTable.testing(
             .manual("Ant"),
             .manual("Bee", provides: ["Row"]) { row in
@@ -86,7 +86,7 @@ struct WorkTests {
     }
 
     /// A listing is forgotten when its peer closes, and copes when a listed peer closes.
-    @Test func aListingEndsWithItsPeer() throws {
+    @Test(.promise("10.15")) func aListingEndsWithItsPeer() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             let owner = try bus.module("Bee")
             try Self.registerMany(owner)
@@ -105,7 +105,7 @@ struct WorkTests {
         }
     }
 
-    @Test func aListingThatNoFrameHoldsIsRefused() throws {
+    @Test(.promise("10.15")) func aListingThatNoFrameHoldsIsRefused() throws {
         try TestBus.run(.sixModules { $0.limits.frame = 64 << 10 }) { bus in
             _ = try bus.module("Bee", ["interfaces": Self.interfaces(6, actions: 64)])
             _ = try bus.module("Bee2", ["interfaces": ["Other": ["actions": ["a": [:]]]]])
@@ -126,7 +126,7 @@ struct WorkTests {
     }
 
     /// Each part of a module's listing is small, whatever the module has.
-    @Test func noPartOfAListingIsLarge() throws {
+    @Test(.promise("10.15")) func noPartOfAListingIsLarge() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let loop = try Loop()
@@ -169,7 +169,7 @@ struct WorkTests {
     }
 
     /// Small frames that take long.
-    @Test func aTurnEndsWithItsTime() throws {
+    @Test(.promise("13.31")) func aTurnEndsWithItsTime() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             _ = try bus.module("Bee", ["interfaces": Self.interfaces(256, actions: 1)])
             let flooding = try bus.module("Ant")
@@ -189,7 +189,7 @@ struct WorkTests {
     }
 
     /// Its frames are read to the last one.
-    @Test func whoseTurnHasEndedAndGoesAwayIsHeard() throws {
+    @Test(.promise("13.31")) func whoseTurnHasEndedAndGoesAwayIsHeard() throws {
         try TestBus.run(.sixModules(), executable: BuiltExecutable.path("strata-broker")) { bus in
             _ = try bus.module("Bee", ["interfaces": Self.interfaces(256, actions: 1)])
             let flooding = try bus.module("Ant")
@@ -205,7 +205,7 @@ struct WorkTests {
 
     // MARK: Watches
 
-    @Test func onePeerHasFewWatches() throws {
+    @Test(.promise("10.16")) func onePeerHasFewWatches() throws {
         try TestBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             let ids = try (0..<16).map { _ in try tool.call("bus/watch", nil, ["credit": 0]) }
@@ -220,7 +220,7 @@ struct WorkTests {
         }
     }
 
-    @Test func manyStatesAreAllTold() throws {
+    @Test(.promise("10.16")) func manyStatesAreAllTold() throws {
         let table = AppTable.testing((0..<200).map { .manual("Row\(1_000 + $0)") } + [.manual("Ant")])
         try TestBus.run(table) { bus in
             let tool = try bus.operator()
@@ -238,7 +238,7 @@ struct WorkTests {
     // MARK: Registration
 
     /// The most URLs and interfaces that there may be, over and over.
-    @Test func theMostOfAllIsTakenReplacedAndGivenBack() throws {
+    @Test(.promise("13.32")) func theMostOfAllIsTakenReplacedAndGivenBack() throws {
         let patterns = (0..<1_024).map { number in
             "/\(number)" + String(repeating: "/a", count: 31) + (0..<32).map { "/:b\($0)" }.joined()
         }
@@ -293,7 +293,7 @@ struct WorkTests {
     }
 
     /// A reload gives rows the names that a session had.
-    @Test func aReloadTakesTheMostAway() throws {
+    @Test(.promise("13.32")) func aReloadTakesTheMostAway() throws {
         let patterns = (0..<1_024).map { "/\($0)/:a" }
         let names = (0..<256).map { "Face\($0)" }
         try TestBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
@@ -324,7 +324,7 @@ struct WorkTests {
         return ["host": "shop", "path": .string(path), "to": "Shop/show"]
     }
 
-    @Test func aHostHasManyShapesOfPatternsAndNoMore() throws {
+    @Test(.promise("9.7")) func aHostHasManyShapesOfPatternsAndNoMore() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider("Ant", "Shop", ["urls": .array((0..<256).map(Self.shaped))])
             let error = try owner.refused("bus/register", ["urls": [Self.shaped(256)]], with: "overloaded")
@@ -342,7 +342,7 @@ struct WorkTests {
     }
 
     /// A row's own patterns have room, whatever a guest has registered.
-    @Test func aRowsPatternsHaveRoomAfterAReload() throws {
+    @Test(.promise("9.7")) func aRowsPatternsHaveRoomAfterAReload() throws {
         try TestBus.run(.testing(.manual("Ant"), .manual("Bee"))) { bus in
             _ = try bus.provider("Ant", "Shop", ["urls": .array((0..<256).map(Self.shaped))])
             _ = try bus.reload(

@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 7: observations, and how broadcasts are kept.
 @Suite(.timeLimit(.hang))
 struct BroadcastTests {
-    @Test func anObjectFiltersWhereTheObservationGaveOne() throws {
+    @Test(.promise("7.3")) func anObjectFiltersWhereTheObservationGaveOne() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": ["item", ["name": "item", "object": "a"]]])
@@ -22,7 +22,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func twoObservationsOfOneNameDeliverTwice() throws {
+    @Test(.promise("7.11", "10.4")) func twoObservationsOfOneNameDeliverTwice() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat")
             let one = try observer.asked("bus/observe", ["name": "news"])["subscription"]
@@ -38,7 +38,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func whatTheRowObservesIsInForceTogetherWithHellosOnce() throws {
+    @Test(.promise("5.14", "M.20")) func whatTheRowObservesIsInForceTogetherWithHellosOnce() throws {
         let table = AppTable.sixModules {
             $0.modules[4].observes = [.init(name: "news"), .init(name: "item", object: "a")]
         }
@@ -51,7 +51,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func namesAreComparedByteByByteWithoutWildcards() throws {
+    @Test(.promise("7.11")) func namesAreComparedByteByByteWithoutWildcards() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat", ["observes": ["news.*", "*", "News", "caf\u{E9}"]])
             let sender = try bus.module("Ant")
@@ -64,7 +64,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func aBroadcastWithoutIDIsNotAnswered() throws {
+    @Test(.promise("4.4")) func aBroadcastWithoutIDIsNotAnswered() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let observer = try bus.module("Cat", ["observes": ["news"]])
             let sender = try bus.module("Ant")
@@ -74,7 +74,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func allObserversSeeAllBroadcastsInOneOrder() throws {
+    @Test(.promise("7.4", "R.4")) func allObserversSeeAllBroadcastsInOneOrder() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let observers = try ["Cat", "Cat2"].map { try bus.module($0, ["observes": ["a", "b"]]) }
             let senders = try ["Ant", "Ant2", "Bee"].map { try bus.module($0) }
@@ -90,7 +90,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func observationsEndWithTheirPeer() throws {
+    @Test(.promise("5.12", "7.11", "I.8")) func observationsEndWithTheirPeer() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": ["news"]])
@@ -100,7 +100,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func noticesFlowFromHelloOn() throws {
+    @Test(.promise("6.6")) func noticesFlowFromHelloOn() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.connect("Cat")
@@ -111,7 +111,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func anObserverThatKeepsAllAndFallsBehindIsEnded() throws {
+    @Test(.promise("1.9", "7.13", "R.5")) func anObserverThatKeepsAllAndFallsBehindIsEnded() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let sender = try bus.module("Ant")
             let slow = try bus.module("Cat", ["observes": ["news"]])
@@ -136,7 +136,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func ofAnObservationThatKeepsLatestOneNoticeWaitsAndSaysWhatItMissed() throws {
+    @Test(.promise("7.14", "R.5")) func ofAnObservationThatKeepsLatestOneNoticeWaitsAndSaysWhatItMissed() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": [["name": "state", "keep": "latest"]]])
@@ -163,7 +163,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func aLatestNoticeThatFindsNoRoomWaitsUntilThereIsSome() throws {
+    @Test(.promise("7.14")) func aLatestNoticeThatFindsNoRoomWaitsUntilThereIsSome() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.provider("Cat", "Test", ["observes": [["name": "state", "keep": "latest"]]])
@@ -190,7 +190,7 @@ struct BroadcastTests {
         }
     }
 
-    @Test func aLargeBroadcastReachesAllWhole() throws {
+    @Test(.promise("7.5")) func aLargeBroadcastReachesAllWhole() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observers = try ["Bee", "Bee2", "Cat", "Cat2"].map { try bus.module($0, ["observes": ["news"]]) }
@@ -201,6 +201,7 @@ struct BroadcastTests {
     }
 
     @Test(
+        .promise("10.4"),
         arguments: [
             ["name": ""], [:], ["name": 5], ["name": "a", "keep": "some"], "news",
         ] as [JSON])

@@ -41,7 +41,7 @@ struct LatestTests {
         }
     }
 
-    @Test func whatItsSenderSaysLaterComesAfterANoticeThatFoundNoRoom() throws {
+    @Test(.promise("7.15")) func whatItsSenderSaysLaterComesAfterANoticeThatFoundNoRoom() throws {
         try run(observing: ["state"]) { _, sender, observer in
             try notify("state", 1, of: sender)
             try sender.call("Test/act", 1)
@@ -51,7 +51,7 @@ struct LatestTests {
         }
     }
 
-    @Test func aNewerNoticeTakesItsPlaceAtTheQueuesEnd() throws {
+    @Test(.promise("7.15")) func aNewerNoticeTakesItsPlaceAtTheQueuesEnd() throws {
         try run(observing: ["state", "other"]) { _, sender, observer in
             try notify("state", 1, of: sender)
             #expect(try sender.recipients(ofBroadcast: "small", 1) == 1)
@@ -66,7 +66,7 @@ struct LatestTests {
     }
 
     /// The waiting notices have a limit of their own, and are no reason to refuse what has room.
-    @Test func manyThatFindNoRoomEndTheirObserver() throws {
+    @Test(.promise("7.15")) func manyThatFindNoRoomEndTheirObserver() throws {
         try run(observing: ["a", "b", "c", "d"]) { bus, sender, observer in
             for name in ["a", "b", "c"] {
                 try notify(name, 1, of: sender)

@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 7: broadcasts go down the table, reports go up.
 @Suite(.timeLimit(.hang))
 struct LevelMatrixTests {
-    @Test func broadcastReachesLaterLevelsOnly() throws {
+    @Test(.promise("3.3", "4.4", "7.1", "I.8")) func broadcastReachesLaterLevelsOnly() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let from = try bus.module("Bee")
             let observers = try secondOfLevel.map { try bus.module($0, ["observes": ["news"]]) }
@@ -18,7 +18,7 @@ struct LevelMatrixTests {
         }
     }
 
-    @Test func reportGoesToItsOwnAndEarlierLevelsOnly() throws {
+    @Test(.promise("7.2", "I.8")) func reportGoesToItsOwnAndEarlierLevelsOnly() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let from = try bus.module("Bee")
             let observers = try secondOfLevel.map { try bus.module($0, ["observes": ["news"]]) }
@@ -36,7 +36,7 @@ struct LevelMatrixTests {
         }
     }
 
-    @Test func aModuleReportsToItselfAndHearsNoBroadcastOfItsOwn() throws {
+    @Test(.promise("7.2")) func aModuleReportsToItselfAndHearsNoBroadcastOfItsOwn() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let module = try bus.module("Bee", ["observes": ["news"]])
             #expect(try module.recipients(ofBroadcast: "news") == 0)
@@ -47,7 +47,7 @@ struct LevelMatrixTests {
         }
     }
 
-    @Test func anOperatorBroadcastsAsTheLevelThatItSays() throws {
+    @Test(.promise("5.33")) func anOperatorBroadcastsAsTheLevelThatItSays() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let observers = try secondOfLevel.map { try bus.module($0, ["observes": ["news"]]) }
             let tool = try bus.operator()
@@ -61,7 +61,7 @@ struct LevelMatrixTests {
         }
     }
 
-    @Test func anOperatorReportsToAnyLevel() throws {
+    @Test(.promise("5.34")) func anOperatorReportsToAnyLevel() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()
             for name in firstOfLevel {
@@ -73,7 +73,7 @@ struct LevelMatrixTests {
         }
     }
 
-    @Test(arguments: [["level": "cellar"], [:]] as [JSON])
+    @Test(.promise("5.33"), arguments: [["level": "cellar"], [:]] as [JSON])
     func anOperatorsBroadcastWithoutAKnownLevelEndsItsConnection(members: JSON) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let tool = try bus.operator()

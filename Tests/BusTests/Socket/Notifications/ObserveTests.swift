@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 7: when observations made later begin and end.
 @Suite(.timeLimit(.hang))
 struct ObserveTests {
-    @Test func observeIsAnsweredBeforeItsFirstNotice() throws {
+    @Test(.promise("7.12")) func observeIsAnsweredBeforeItsFirstNotice() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat")
@@ -22,7 +22,7 @@ struct ObserveTests {
         }
     }
 
-    @Test func afterTheAnswerToUnobserveNoNoticeComes() throws {
+    @Test(.promise("7.12")) func afterTheAnswerToUnobserveNoNoticeComes() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.module("Cat", ["observes": ["news"]])
@@ -38,7 +38,7 @@ struct ObserveTests {
     }
 
     /// A notice that found no room counts for its observer only while its observation lives.
-    @Test func whatWaitsForAnEndedObservationIsForgotten() throws {
+    @Test(.promise("7.12", "7.15")) func whatWaitsForAnEndedObservationIsForgotten() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let sender = try bus.module("Ant")
             let observer = try bus.provider("Cat", "Test")

@@ -12,7 +12,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aReportIsAnsweredWhenAllObserversHaveReplied() throws {
+    @Test(.promise("4.5", "7.7")) func aReportIsAnsweredWhenAllObserversHaveReplied() throws {
         try reporting(["news", "news", "other"]) { bus, sender, target in
             let id = try sender.report("news", to: "Ant", ["n": 1])
             let notices = try [target.expectNotice("news"), target.expectNotice("news")]
@@ -26,7 +26,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aReportThatNobodyObservesIsAnsweredWithNone() throws {
+    @Test(.promise("7.7")) func aReportThatNobodyObservesIsAnsweredWithNone() throws {
         try reporting(["other", ["name": "news", "object": "a"]]) { bus, sender, target in
             try sender.expectReply(to: try sender.report("news", to: "Ant"), body: ["observers": 0])
             try sender.expectReply(
@@ -37,7 +37,7 @@ struct ReportTests {
         }
     }
 
-    @Test func theFirstErrorIsTheReportsAtOnce() throws {
+    @Test(.promise("7.7")) func theFirstErrorIsTheReportsAtOnce() throws {
         try reporting(["news", "news"]) { bus, sender, target in
             let id = try sender.report("news", to: "Ant")
             let first = try target.expectNotice("news")
@@ -50,7 +50,7 @@ struct ReportTests {
         }
     }
 
-    @Test func anObserversErrorComesWithAllThatItHas() throws {
+    @Test(.promise("7.7")) func anObserversErrorComesWithAllThatItHas() throws {
         try reporting(["news"]) { bus, sender, target in
             let id = try sender.report("news", to: "Ant")
             let notice = try target.expectNotice("news")
@@ -63,7 +63,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aPartialReplyToANoticeIsDropped() throws {
+    @Test(.promise("7.9")) func aPartialReplyToANoticeIsDropped() throws {
         try reporting(["news"]) { bus, sender, target in
             let id = try sender.report("news", to: "Ant")
             let notice = try target.expectNotice("news")
@@ -75,21 +75,21 @@ struct ReportTests {
         }
     }
 
-    @Test(arguments: ["Nobody", "ant", "", "bus"])
+    @Test(.promise("3.7", "7.6", "12.13"), arguments: ["Nobody", "ant", "", "bus"])
     func aTargetThatNobodyNamesIsUnknown(target: String) throws {
         try reporting([]) { bus, sender, _ in
             try sender.expectError(to: try sender.report("news", to: target), "unknown-module", ran: "no")
         }
     }
 
-    @Test func aTargetThatIsNotThereIsUnavailable() throws {
+    @Test(.promise("7.6")) func aTargetThatIsNotThereIsUnavailable() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Cat")
             try sender.expectError(to: try sender.report("news", to: "Ant"), "unavailable", ran: "no")
         }
     }
 
-    @Test func theTargetsDeathEndsTheReport() throws {
+    @Test(.promise("7.8")) func theTargetsDeathEndsTheReport() throws {
         try reporting(["news"]) { bus, sender, target in
             let id = try sender.report("news", to: "Ant")
             try target.expectNotice("news")
@@ -98,7 +98,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aReportEndsAtItsDeadlineAndByCancel() throws {
+    @Test(.promise("7.8")) func aReportEndsAtItsDeadlineAndByCancel() throws {
         try reporting(["news"]) { bus, sender, target in
             let late = try sender.report("news", to: "Ant", nil, ["deadline": 30])
             let first = try target.expectNotice("news")
@@ -114,7 +114,7 @@ struct ReportTests {
         }
     }
 
-    @Test func reportsWaitForAModuleThatStarts() throws {
+    @Test(.promise("6.4")) func reportsWaitForAModuleThatStarts() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let sender = try bus.module("Cat")
             let target = try bus.connect("Ant")
@@ -127,7 +127,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aReportIsNeverMerged() throws {
+    @Test(.promise("7.10")) func aReportIsNeverMerged() throws {
         try TestBus.run(.sixModules()) { bus in
             let target = try bus.module("Ant", ["observes": [["name": "news", "keep": "latest"]]])
             let sender = try bus.module("Cat")
@@ -144,7 +144,7 @@ struct ReportTests {
         }
     }
 
-    @Test func aReportThatDoesNotFitIsOverloaded() throws {
+    @Test(.promise("7.10")) func aReportThatDoesNotFitIsOverloaded() throws {
         try TestBus.run(.sixModules { $0.limits.queue = 200_000 }) { bus in
             let target = try bus.module("Ant", ["observes": ["news"]])
             let sender = try bus.module("Cat")

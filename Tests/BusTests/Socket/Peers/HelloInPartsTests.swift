@@ -14,7 +14,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         return peer
     }
 
-    @Test func theStartBeginsAfterTheLastPart() throws {
+    @Test(.promise("5.6")) func theStartBeginsAfterTheLastPart() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let caller = try bus.module("Bee")
             let peer = try begun(
@@ -48,7 +48,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func aSessionThatResumesIsReadyAfterTheLastPart() throws {
+    @Test(.promise("5.6")) func aSessionThatResumesIsReadyAfterTheLastPart() throws {
         let named = table()
         try MemoryBus.run(named) { bus in
             let gate = try bus.provider("Gate", "Guard")
@@ -69,7 +69,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func theLastPartComesInTime() throws {
+    @Test(.promise("5.6")) func theLastPartComesInTime() throws {
         try MemoryBus.run(.sixModules { $0.startup = 1_500 }) { bus in
             let error = try begun(bus, "Ant").expectEnd("failed")
             #expect(error.message.contains("startup"), "\(error)")
@@ -79,7 +79,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func aRefusedPartChangesNothing() throws {
+    @Test(.promise("5.7")) func aRefusedPartChangesNothing() throws {
         try MemoryBus.run(.sixModules()) { bus in
             _ = try bus.provider("Bee", "Taken")
             let peer = try begun(bus, "Ant", ["interfaces": ["Any": [:], "Some": ["actions": ["a": [:]]]]])
@@ -107,7 +107,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func limitsHoldOverAllParts() throws {
+    @Test(.promise("5.7")) func limitsHoldOverAllParts() throws {
         let table = AppTable.testing(
             .manual("Ant", provides: ["A"]) { row in
                 row.observes = [.init(name: "own")]
@@ -138,7 +138,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func theRowsInterfacesAreJudgedAtTheLastPart() throws {
+    @Test(.promise("5.7")) func theRowsInterfacesAreJudgedAtTheLastPart() throws {
         try MemoryBus.run(.testing(.manual("Ant", provides: ["A", "B"]))) { bus in
             let peer = try begun(bus, "Ant", ["interfaces": ["A": [:]]])
             try peer.asked("bus/register", ["interfaces": ["Other": [:]], "more": true])
@@ -149,7 +149,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func theRowsObservationsComeWithTheLastPart() throws {
+    @Test(.promise("5.7")) func theRowsObservationsComeWithTheLastPart() throws {
         let table = AppTable.testing(
             .manual("Ant"), .manual("Bee", rank: 1) { $0.observes = [.init(name: "a"), .init(name: "b")] })
         try MemoryBus.run(table) { bus in
@@ -174,7 +174,7 @@ struct HelloInPartsTests: AuthorizationSuite {
             }, .manual("Cat", rank: 2), .manual("Ant"))
     }
 
-    @Test(arguments: [false, true])
+    @Test(.promise("5.8"), arguments: [false, true])
     func aNextProcessTakesOverAfterTheLastPart(resumed: Bool) throws {
         try TestBus.run(overlapping) { bus in
             let old = try bus.process(of: "Shop", ["interfaces": ["Shop": [:]]])
@@ -219,7 +219,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func aHelloThatWaitsForItsVouchGoesOnInParts() throws {
+    @Test(.promise("5.8")) func aHelloThatWaitsForItsVouchGoesOnInParts() throws {
         try MemoryBus.run(.testing(.eager("Login", provides: ["Login"]))) { bus in
             let launcher = try bus.launcher()
             let peer = try bus.connect("Login", answersLifecycle: true)
@@ -237,7 +237,7 @@ struct HelloInPartsTests: AuthorizationSuite {
         }
     }
 
-    @Test func thePartsGoOnInTheNextProgram() throws {
+    @Test(.promise("5.8")) func thePartsGoOnInTheNextProgram() throws {
         let rows: [AppTable.Row] = [.manual("Ant"), .manual("Bee") { $0.observes = [.init(name: "own")] }]
         try TestBus.run(
             .testing(rows) { $0.startup = 60_000 }, executable: try BuiltExecutable.path("strata-broker")
@@ -262,7 +262,7 @@ struct HelloInPartsTests: AuthorizationSuite {
     // MARK: the most
 
     /// Everything that section 13 lets one module bring, in parts that keep within its bounds.
-    @Test(.disabled(if: TestBus.isHandedOverEachRound, "its state is too much for each of 200 rounds"))
+    @Test(.promise("5.9"), .disabled(if: TestBus.isHandedOverEachRound, "its state is too much for each of 200 rounds"))
     func theMostThatAModuleMayBringComesInParts() throws {
         func name(_ letter: String, _ number: Int) -> String {
             letter + String(number) + String(repeating: "x", count: 63 - String(number).utf8.count)

@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 5: saying hello, and the order of its refusals.
 @Suite(.timeLimit(.hang))
 struct HelloTests {
-    @Test func helloTellsWhatTheAppIs() throws {
+    @Test(.promise("5.3", "13.41", "I.1", "I.11")) func helloTellsWhatTheAppIs() throws {
         let table = AppTable.sixModules {
             $0.settings = ["page": 20]
             $0.launchOptions = ["kiosk": true]
@@ -26,6 +26,7 @@ struct HelloTests {
     }
 
     @Test(
+        .promise("5.1"),
         arguments: [
             ["kind": "call", "id": 5, "to": "bus/ping"], ["kind": "broadcast", "name": "news"],
             ["kind": "reply", "id": 1],
@@ -39,13 +40,13 @@ struct HelloTests {
         }
     }
 
-    @Test func noHelloInTimeIsNotRegistered() throws {
+    @Test(.promise("5.1", "13.40")) func noHelloInTimeIsNotRegistered() throws {
         try MemoryBus.run(.sixModules { $0.hello = 50 }) { bus in
             try bus.connect().expectEnd("not-registered")
         }
     }
 
-    @Test func aSecondHelloIsForbiddenAndTheSessionStays() throws {
+    @Test(.promise("5.10", "10.1")) func aSecondHelloIsForbiddenAndTheSessionStays() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.module("Ant")
             try peer.refused("bus/hello", ["protocol": 1, "module": "Bee"], with: "forbidden")
@@ -54,7 +55,7 @@ struct HelloTests {
         }
     }
 
-    @Test func whatFollowsHelloIsReadAfterItsAnswer() throws {
+    @Test(.promise("5.2")) func whatFollowsHelloIsReadAfterItsAnswer() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect("Ant")
             let hello: JSON = ["protocol": 1, "module": "Ant"]
@@ -124,7 +125,7 @@ struct HelloTests {
             body: ["protocol": 1, "module": "Owner"]),
     ]
 
-    @Test(arguments: refusals)
+    @Test(.promise("4.9", "5.4", "5.15", "12.5", "12.13", "12.18", "12.19"), arguments: refusals)
     func aRefusedHelloGetsOneErrorAndTheEnd(_ refusal: Refusal) throws {
         let table = AppTable.sixModules {
             $0.modules.append(.eager("Eager"))
@@ -172,7 +173,7 @@ struct HelloTests {
         }
     }
 
-    @Test func helloWithoutUsableIDIsABadID() throws {
+    @Test(.promise("5.4", "12.12")) func helloWithoutUsableIDIsABadID() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             try peer.send(["kind": "call", "id": 0, "to": "bus/hello"], body: ["protocol": 7])
@@ -180,7 +181,7 @@ struct HelloTests {
         }
     }
 
-    @Test func aGuestGetsTheGuestsLevelAndNoMoreThanAllowedCome() throws {
+    @Test(.promise("5.5", "5.28", "I.9")) func aGuestGetsTheGuestsLevelAndNoMoreThanAllowedCome() throws {
         try MemoryBus.run(.sixModules { $0.guests = .init(rank: 2, most: 1) }) { bus in
             let guest = try bus.provider("Visitor", "Test")
             #expect(guest.welcome.matches(["module": "Visitor", "level": "topout", "rank": 2]))
@@ -196,7 +197,7 @@ struct HelloTests {
         }
     }
 
-    @Test func whatNoRowNamesGoesWithItsSession() throws {
+    @Test(.promise("5.5", "5.16")) func whatNoRowNamesGoesWithItsSession() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let first = try bus.provider("Ant", "Test")
             let caller = try bus.module("Bee")
@@ -209,7 +210,7 @@ struct HelloTests {
         }
     }
 
-    @Test func thereIsOneLauncherAtATime() throws {
+    @Test(.promise("5.29")) func thereIsOneLauncherAtATime() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let first = try bus.launcher()
             let second = try bus.connect()
@@ -220,7 +221,7 @@ struct HelloTests {
         }
     }
 
-    @Test func operatorsAndTheLauncherOfferAndObserveNothing() throws {
+    @Test(.promise("5.34", "10.25", "10.35")) func operatorsAndTheLauncherOfferAndObserveNothing() throws {
         try MemoryBus.run(.sixModules()) { bus in
             for peer in [try bus.operator(), try bus.launcher()] {
                 try peer.refused("bus/observe", ["name": "a"], with: "forbidden")

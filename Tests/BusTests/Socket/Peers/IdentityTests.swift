@@ -20,7 +20,7 @@ struct IdentityTests {
 
     /// The process connects, passes the socket on, ends and is reaped. Nothing can tell any more
     /// whose child it was.
-    @Test(arguments: hellos)
+    @Test(.promise("5.30"), arguments: hellos)
     func aConnectionOfADeadProcessIsNobodys(hello: JSON) throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
             let launcher = try bus.launcher()
@@ -34,7 +34,7 @@ struct IdentityTests {
     }
 
     /// Without a launcher, no launcher can have started it.
-    @Test func whereNobodyLaunchesNobodyIsRefused() throws {
+    @Test(.promise("5.30")) func whereNobodyLaunchesNobodyIsRefused() throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
             let child = try OtherProcess(bus, "a child")
             child.end()
@@ -43,7 +43,7 @@ struct IdentityTests {
     }
 
     /// The launcher's connection has ended, but its process has not.
-    @Test func whatDescendsFromALauncherWithoutConnectionIsNobodyElse() throws {
+    @Test(.promise("5.32")) func whatDescendsFromALauncherWithoutConnectionIsNobodyElse() throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
             try bus.launcher().close()
             let tool = try bus.operator()
@@ -56,7 +56,7 @@ struct IdentityTests {
         }
     }
 
-    @Test func aModulesConnectionOfADeadProcessIsForbidden() throws {
+    @Test(.promise("5.23")) func aModulesConnectionOfADeadProcessIsForbidden() throws {
         try TestBus.run(table()) { bus in
             let token = try bus.vouch(for: "Login")
             let child = try OtherProcess(bus, "a child")
@@ -69,7 +69,7 @@ struct IdentityTests {
     // MARK: vouches
 
     /// The process id is right, but the process is another one.
-    @Test func aVouchIsForTheProcessThatWasStartedThen() throws {
+    @Test(.promise("5.23")) func aVouchIsForTheProcessThatWasStartedThen() throws {
         try TestBus.run(table()) { bus in
             let launcher = try bus.launcher()
             func vouch(_ token: String, startTicks: UInt64) throws {
@@ -95,7 +95,7 @@ struct IdentityTests {
         }
     }
 
-    @Test(arguments: ["absent", "failed", "restarting"])
+    @Test(.promise("5.23"), arguments: ["absent", "failed", "restarting"])
     func aVouchEndsWithTheLaunchersWordOfItsProcess(state: String) throws {
         try TestBus.run(table()) { bus in
             let launcher = try bus.launcher()
@@ -113,7 +113,7 @@ struct IdentityTests {
     // MARK: sessions of processes that have ended
 
     /// The process has ended, but its descendant still has the connection: here the test.
-    @Test(arguments: ["absent", "failed", "restarting"])
+    @Test(.promise("10.26"), arguments: ["absent", "failed", "restarting"])
     func aSessionThatADescendantHoldsEndsWithTheProcess(state: String) throws {
         try TestBus.run(table()) { bus in
             let hand = try bus.module("Hand")
@@ -135,7 +135,7 @@ struct IdentityTests {
     }
 
     /// A process that a person started is none of the launcher's.
-    @Test func aSessionThatNobodyVouchedForStays() throws {
+    @Test(.promise("10.27")) func aSessionThatNobodyVouchedForStays() throws {
         try TestBus.run(table()) { bus in
             let tool = try bus.module("Tool")
             try bus.launcher().asked("bus/moduleState", ["module": "Tool", "state": "absent"])
@@ -146,7 +146,7 @@ struct IdentityTests {
 
     /// The process's last frames are there before the report of its end. Then its connection
     /// closes, or it doesn't.
-    @Test(arguments: [true, false])
+    @Test(.promise("10.26"), arguments: [true, false])
     func whatAProcessWroteBeforeItsEndStillCounts(closes: Bool) throws {
         try TestBus.run(table(), executable: try BuiltExecutable.path("strata-broker")) { bus in
             let hand = try bus.module("Hand")
@@ -174,7 +174,7 @@ struct IdentityTests {
         }
     }
 
-    @Test func aSuccessorsSessionEndsWithTheOnesThatItWasToFollow() throws {
+    @Test(.promise("10.26")) func aSuccessorsSessionEndsWithTheOnesThatItWasToFollow() throws {
         try TestBus.run(table { $0.modules[0].replace = .overlap }) { bus in
             let hello: JSON = ["interfaces": ["Login": [:]]]
             let old = try bus.process(of: "Login", hello)
@@ -189,7 +189,7 @@ struct IdentityTests {
     }
 
     /// Another process serves, and the launcher's report is about that one.
-    @Test func aSessionThatFinishesBesideItsSuccessorGoesOn() throws {
+    @Test(.promise("10.27")) func aSessionThatFinishesBesideItsSuccessorGoesOn() throws {
         let change: (inout AppTable) -> Void = {
             $0.modules[0].replace = .overlap
             $0.modules[0].stop = 60_000

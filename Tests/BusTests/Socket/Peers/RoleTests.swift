@@ -5,7 +5,7 @@ import Testing
 /// The protocol's section 5: what guests, operators and the launcher may do.
 @Suite(.timeLimit(.hang))
 struct RoleTests {
-    @Test func theLauncherCallsOnlyTheBusAndEmitsOnlyTheAppsEvents() throws {
+    @Test(.promise("5.35", "10.12", "12.19")) func theLauncherCallsOnlyTheBusAndEmitsOnlyTheAppsEvents() throws {
         try TestBus.run(.sixModules()) { bus in
             let owner = try bus.provider(
                 "Ant", "Test", ["urls": [["host": "test", "path": "/", "to": "Test/act"]], "observes": ["news"]])
@@ -19,7 +19,7 @@ struct RoleTests {
         }
     }
 
-    @Test func theInterfaceLauncherIsForOperators() throws {
+    @Test(.promise("10.33")) func theInterfaceLauncherIsForOperators() throws {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("launcher/stop", ["module": "Bee"], with: "forbidden")
             let tool = try bus.operator()
@@ -35,14 +35,16 @@ struct RoleTests {
 
     /// The bus and the launcher have no instances. Whether the peer may ask is checked first, and
     /// so is the action.
-    @Test(arguments: [
-        ("Ant", "bus#1/ping", "unknown-instance"), ("Ant", "BusRouter#1/ping", "unknown-interface"),
-        ("Ant", "bus#007/observe", "unknown-instance"), ("Ant", "bus#1/vouch", "forbidden"),
-        ("Ant", "bus#1/nothing", "unknown-action"), ("Ant", "bus#/ping", "unknown-interface"),
-        ("Ant", "launcher#1/stop", "forbidden"), ("Ant", "module#1/setUp", "forbidden"),
-        ("operator", "bus#1/timeline", "unknown-instance"), ("operator", "launcher#1/stop", "unknown-instance"),
-        ("operator", "bus#1/observe", "forbidden"), ("launcher", "bus#9007199254740993/retire", "unknown-instance"),
-    ])
+    @Test(
+        .promise("10.7"),
+        arguments: [
+            ("Ant", "bus#1/ping", "unknown-instance"), ("Ant", "BusRouter#1/ping", "unknown-interface"),
+            ("Ant", "bus#007/observe", "unknown-instance"), ("Ant", "bus#1/vouch", "forbidden"),
+            ("Ant", "bus#1/nothing", "unknown-action"), ("Ant", "bus#/ping", "unknown-interface"),
+            ("Ant", "launcher#1/stop", "forbidden"), ("Ant", "module#1/setUp", "forbidden"),
+            ("operator", "bus#1/timeline", "unknown-instance"), ("operator", "launcher#1/stop", "unknown-instance"),
+            ("operator", "bus#1/observe", "forbidden"), ("launcher", "bus#9007199254740993/retire", "unknown-instance"),
+        ])
     func instancesOfTheBussInterfacesAreUnknown(asker: String, to: String, code: String) throws {
         try MemoryBus.run(.sixModules()) { bus in
             let launcher = try bus.launcher()
@@ -58,7 +60,7 @@ struct RoleTests {
     }
 
     /// Before its parent and its params are checked.
-    @Test func whoMayAskTheBusIsJudgedFirst() throws {
+    @Test(.promise("10.7")) func whoMayAskTheBusIsJudgedFirst() throws {
         try MemoryBus.run(.sixModules()) { bus in
             try bus.module("Ant").refused("bus/vouch", 5, ["parent": 99], with: "forbidden")
             try bus.operator().refused("bus/observe", 5, ["parent": 99], with: "forbidden")
@@ -66,7 +68,7 @@ struct RoleTests {
         }
     }
 
-    @Test func aGuestIsAModuleOfItsLevel() throws {
+    @Test(.promise("5.28", "M.8")) func aGuestIsAModuleOfItsLevel() throws {
         try MemoryBus.run(.sixModules { $0.guests = .init(rank: 1, most: 4) }) { bus in
             let (earlier, later) = (
                 try bus.module("Ant", ["observes": ["news"]]), try bus.module("Cat", ["observes": ["news"]])
@@ -87,7 +89,7 @@ struct RoleTests {
         }
     }
 
-    @Test func aGuestMayCallNothingWhereCallsAreDeclared() throws {
+    @Test(.promise("M.21", "M.23")) func aGuestMayCallNothingWhereCallsAreDeclared() throws {
         let table = AppTable.sixModules {
             $0.guests = .init(rank: 2, most: 4)
             $0.calls = .declared
@@ -103,7 +105,7 @@ struct RoleTests {
         }
     }
 
-    @Test func aGuestTakesNothingThatARowNames() throws {
+    @Test(.promise("5.16")) func aGuestTakesNothingThatARowNames() throws {
         let table = AppTable.testing(
             .manual("Ant", provides: ["Test"]) { row in
                 row.urls = [.init(host: "test", path: "/", to: "Test/act")]
@@ -119,7 +121,7 @@ struct RoleTests {
         }
     }
 
-    @Test func withoutGuestsAndWithoutARowNobodyIsLetIn() throws {
+    @Test(.promise("5.28")) func withoutGuestsAndWithoutARowNobodyIsLetIn() throws {
         try MemoryBus.run(.sixModules()) { bus in
             let peer = try bus.connect()
             let error = try peer.expectRefusal(of: try peer.sendHello("Annt"), "unknown-module")

@@ -12,7 +12,7 @@ struct VouchTests {
         .testing(.eager("Login", rank: 1), .manual("Tool"), with: change)
     }
 
-    @Test func theTokenOfAVouchedProcessLetsItIn() throws {
+    @Test(.promise("5.18")) func theTokenOfAVouchedProcessLetsItIn() throws {
         try MemoryBus.run(table()) { bus in
             let token = try bus.vouch(for: "Login")
             let peer = try bus.module("Login", ["token": .string(token)])
@@ -21,7 +21,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aWrongTokenIsForbiddenAtOnce() throws {
+    @Test(.promise("5.22")) func aWrongTokenIsForbiddenAtOnce() throws {
         try MemoryBus.run(table()) { bus in
             try bus.vouch(for: "Login", token: "right")
             let peer = try bus.connect()
@@ -29,7 +29,7 @@ struct VouchTests {
         }
     }
 
-    @Test func anotherProcessThanTheVouchedOneIsForbiddenAtOnce() throws {
+    @Test(.promise("5.22")) func anotherProcessThanTheVouchedOneIsForbiddenAtOnce() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
         try MemoryBus.run(table()) { bus in
@@ -39,7 +39,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aTokenWithoutVouchWaitsForIt() throws {
+    @Test(.promise("5.2", "5.19")) func aTokenWithoutVouchWaitsForIt() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let peer = try bus.connect("Login", answersLifecycle: true)
@@ -55,7 +55,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aVouchForAnotherTokenRefusesTheWaitingOne() throws {
+    @Test(.promise("5.21")) func aVouchForAnotherTokenRefusesTheWaitingOne() throws {
         try MemoryBus.run(table()) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Login", ["token": "wrong"])
@@ -64,7 +64,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aVouchForAnotherProcessRefusesTheWaitingOne() throws {
+    @Test(.promise("5.21")) func aVouchForAnotherProcessRefusesTheWaitingOne() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
         try MemoryBus.run(table()) { bus in
@@ -75,7 +75,7 @@ struct VouchTests {
         }
     }
 
-    @Test func nobodyVouchingInTimeIsForbidden() throws {
+    @Test(.promise("5.19")) func nobodyVouchingInTimeIsForbidden() throws {
         try MemoryBus.run(table { $0.hello = 50 }) { bus in
             let peer = try bus.connect()
             let hello = try peer.sendHello("Login", ["token": "right"])
@@ -83,7 +83,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aSecondWaitingHelloOfTheSameProcessIsTaken() throws {
+    @Test(.promise("5.19")) func aSecondWaitingHelloOfTheSameProcessIsTaken() throws {
         try MemoryBus.run(table()) { bus in
             let first = try bus.connect("first", answersLifecycle: true)
             let hello = try first.sendHello("Login", ["token": "right"])
@@ -94,7 +94,7 @@ struct VouchTests {
         }
     }
 
-    @Test func twoHellosOfOneUserWaitForARow() throws {
+    @Test(.promise("5.20")) func twoHellosOfOneUserWaitForARow() throws {
         try TestBus.run(table()) { bus in
             let processes = try (0..<3).map { try OtherProcess(bus, "\($0)") }
             let waiting = processes.prefix(2)
@@ -113,7 +113,7 @@ struct VouchTests {
         }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    @Test(.promise("5.20"), .enabled(if: geteuid() == 0, "only root can be another user"))
     func aHelloOfAUserThatIsNotTheRowsWaitsForNobody() throws {
         let table = table { $0.modules.append(.eager("Sand") { $0.user = TestBus.others.0 }) }
         try TestBus.run(table) { bus in
@@ -138,7 +138,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aHelloThatWaitsIsCountedAmongThoseWithoutHello() throws {
+    @Test(.promise("13.10")) func aHelloThatWaitsIsCountedAmongThoseWithoutHello() throws {
         try TestBus.run(table { $0.limits.unregistered = 2 }) { bus in
             let tool = try bus.operator()
             let waiting = try bus.connect("waiting")
@@ -151,7 +151,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aVouchForANewProcessEndsTheOldSession() throws {
+    @Test(.promise("5.24")) func aVouchForANewProcessEndsTheOldSession() throws {
         let other = try ChildProgram("/bin/cat", ["/dev/zero"])
         defer { other.kill() }
         try MemoryBus.run(table()) { bus in
@@ -162,7 +162,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aPlaceThatIsTakenBackIsNobodys() throws {
+    @Test(.promise("10.11")) func aPlaceThatIsTakenBackIsNobodys() throws {
         try MemoryBus.run(table()) { bus in
             let token = try bus.vouch(for: "Login")
             let peer = try bus.module("Login", ["token": .string(token)])
@@ -183,7 +183,7 @@ struct VouchTests {
         }
     }
 
-    @Test func theVouchOfADeadProcessIsWorthNothing() throws {
+    @Test(.promise("5.22", "5.23")) func theVouchOfADeadProcessIsWorthNothing() throws {
         let dead = try ChildProgram("/bin/true")
         try dead.wait()
         try MemoryBus.run(table()) { bus in
@@ -195,7 +195,7 @@ struct VouchTests {
         }
     }
 
-    @Test func whatDescendsFromTheLauncherIsNobodyElse() throws {
+    @Test(.promise("5.32")) func whatDescendsFromTheLauncherIsNobodyElse() throws {
         try TestBus.run(table { $0.guests = .init(rank: 2, most: 4) }) { bus in
             let launcher = try bus.launcher()
             // A child of this process, which is the launcher.
@@ -211,7 +211,7 @@ struct VouchTests {
         }
     }
 
-    @Test func aVouchedProcessAndItsChildrenAreTheModule() throws {
+    @Test(.promise("5.18")) func aVouchedProcessAndItsChildrenAreTheModule() throws {
         try TestBus.run(table()) { bus in
             try bus.vouch(for: "Login", token: "right")
             let hello = #"{"protocol":1,"module":"Login","token":"right"}"#

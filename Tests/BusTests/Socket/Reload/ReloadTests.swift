@@ -8,7 +8,7 @@ import Testing
 struct ReloadTests: ReloadSuite {
     // MARK: who asks
 
-    @Test func onlyOperatorsAndTheLauncherMayAsk() throws {
+    @Test(.promise("10.29")) func onlyOperatorsAndTheLauncherMayAsk() throws {
         try TestBus.run(table()) { bus in
             try bus.module("Bee").refused("bus/reload", with: "forbidden")
             let error = try bus.operator().refused("bus/reload", with: "unavailable")
@@ -16,7 +16,7 @@ struct ReloadTests: ReloadSuite {
         }
     }
 
-    @Test func theLauncherAsksItsOwnReload() throws {
+    @Test(.promise("10.29")) func theLauncherAsksItsOwnReload() throws {
         try MemoryBus.run(table()) { bus in
             let launcher = try bus.launcher()
             let id = try launcher.call("bus/reload")
@@ -27,7 +27,7 @@ struct ReloadTests: ReloadSuite {
         }
     }
 
-    @Test func aBadManifestChangesNothing() throws {
+    @Test(.promise("10.29")) func aBadManifestChangesNothing() throws {
         try MemoryBus.run(table()) { bus in
             let (launcher, tool) = (try bus.launcher(), try bus.operator())
             let id = try tool.call("bus/reload")
@@ -39,7 +39,7 @@ struct ReloadTests: ReloadSuite {
         }
     }
 
-    @Test(arguments: ["app", "levels", "group", "limits.frame", "limits.header"])
+    @Test(.promise("M.33"), arguments: ["app", "levels", "group", "limits.frame", "limits.header"])
     func whatCanNotChangeIsNamed(_ key: String) throws {
         try MemoryBus.run(table()) { bus in
             let answer = try bus.reload(
@@ -118,7 +118,7 @@ struct ReloadTests: ReloadSuite {
 
     // MARK: what takes effect at once
 
-    @Test func theCallPolicyHoldsAtOnce() throws {
+    @Test(.promise("M.33")) func theCallPolicyHoldsAtOnce() throws {
         try MemoryBus.run(table()) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat"))
             try cat.asked("bus/ping")
@@ -160,7 +160,7 @@ struct ReloadTests: ReloadSuite {
         }
     }
 
-    @Test func limitsHoldAtOnce() throws {
+    @Test(.promise("13.41")) func limitsHoldAtOnce() throws {
         try MemoryBus.run(table()) { bus in
             let (ant, cat) = (try ant(bus), try bus.module("Cat"))
             _ = try bus.reload(table { $0.limits.calls = 1 })

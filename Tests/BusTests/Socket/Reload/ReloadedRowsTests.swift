@@ -23,7 +23,7 @@ struct ReloadedRowsTests: ReloadSuite {
         }
     }
 
-    @Test func aRemovedRowThatTheLauncherStartedIsLeftToIt() throws {
+    @Test(.promise("M.34")) func aRemovedRowThatTheLauncherStartedIsLeftToIt() throws {
         let full = AppTable.testing(.eager("Old", rank: 0, provides: ["Past"]), .manual("Cat", rank: 2))
         try MemoryBus.run(full) { bus in
             let token = try bus.vouch(for: "Old")
@@ -97,7 +97,7 @@ struct ReloadedRowsTests: ReloadSuite {
 
     // MARK: what takes effect later
 
-    @Test func aChangedLevelIsPendingUntilTheNextStart() throws {
+    @Test(.promise("M.33")) func aChangedLevelIsPendingUntilTheNextStart() throws {
         try MemoryBus.run(table()) { bus in
             let bee = try bus.module("Bee", ["observes": ["x"]])
             let cat = try bus.module("Cat")
