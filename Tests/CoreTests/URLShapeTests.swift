@@ -28,7 +28,7 @@ import TestSupport
             for (one, other) in zip(one, other) where (one == nil) != (other == nil) { return one != nil }
             return false
         }
-        for _ in 0..<200 {
+        for _ in 0..<120 {
             // With few bound segments, patterns share long beginnings. With many, they match
             // much.
             let part = Int.random(in: 1...9, using: &random)
@@ -42,7 +42,7 @@ import TestSupport
             if isNew { patterns.append(pattern) }
         }
         var taken = Set(patterns.indices)
-        for round in 0..<400 {
+        for round in 0..<160 {
             // Half of the paths are made from a pattern, so that they match.
             let model = patterns.randomElement(using: &random) ?? []
             let path = (0..<length).map { place in

@@ -100,7 +100,7 @@ extension URLTable {
             ("m://h?&", "empty pair"), ("m://h?a&", "empty pair"), ("m://h?&a", "empty pair"),
             ("m://h?a&&b", "empty pair"),
             ("m://h?=", "empty key"), ("m://h?=a", "empty key"), ("m://h?a&=b", "empty key"), ("m://h?==", "empty key"),
-        ])
+        ] as [(String, String)])
     func badURLsAreRefusedForTheirReason(_ text: String, _ reason: String) {
         let error = #expect(throws: BusURLError.self) { try BusURL(text) }
         #expect(error?.code == .badURL)

@@ -79,16 +79,19 @@ extension BusCore {
         _ module: ModuleRecord, _ peer: Peer
     ) throws(BusError) {
         // The row's URLs count, whether the session names them too or not.
-        let ownURLs =
-            urls?.filter { !isOfRow($0, module) }.map(\.cost)
-            ?? module.session.urls.filter { !$0.isDeclared }.map(\.cost)
-            + part.offer.urls.filter { routes.target($0)?.owner !== module }.map(\.cost)
-        let events = successor?.events ?? Array(module.session.events)
+        var costs: [Int] = (module.row?.urls ?? []).map(\.cost)
+        if let urls {
+            costs += urls.filter { !isOfRow($0, module) }.map(\.cost)
+        } else {
+            costs += module.session.urls.filter { !$0.isDeclared }.map(\.cost)
+            costs += part.offer.urls.filter { routes.target($0)?.owner !== module }.map(\.cost)
+        }
+        let observes: [AppTable.Observed] = part.observes + observedByRowAlone(part, module, peer)
+        let events: [String] = (successor?.events ?? Array(module.session.events)) + part.events
         let holdings = Holdings(
-            interfaces: interfaces.count, urls: (module.row?.urls ?? []).map(\.cost) + ownURLs,
-            observations: peer.observations.all.map(\.cost)
-                + (part.observes + observedByRowAlone(part, module, peer)).map(\.cost),
-            events: (events + part.events).map(\.utf8.count))
+            interfaces: interfaces.count, urls: costs,
+            observations: peer.observations.all.map(\.cost) + observes.map(\.cost),
+            events: events.map(\.utf8.count))
         try holdings.checkCounts(table.limits, "\(module.name) would have", "may have", ": unregister some")
         try Hello.checkCount("actions", interfaces.reduce(0) { $0 + ($1.actions?.count ?? 0) })
         try Hello.checkCount("events", holdings.events.count)

@@ -34,6 +34,11 @@ struct MonitoredFrame: ~Copyable {
     }
 }
 
+extension Header.Text? {
+    /// The number of its bytes; 0 if there is no text.
+    var byteCount: Int { self?.count ?? 0 }
+}
+
 /// The request that is being handled while there is a monitor. Whether it passes is known only
 /// later. Its bytes are the frame's.
 struct FrameInHand {

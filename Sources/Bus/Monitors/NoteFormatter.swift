@@ -41,8 +41,8 @@ final class NoteFormatter {
         state = note.body
         body = state == .kept ? texts.take(note.bodyCount) : .none
         let count =
-            from.count + to.count + (callee?.count ?? 0) + (name?.count ?? 0) + (code?.count ?? 0)
-            + (url?.count ?? 0) + (unknownKind?.count ?? 0)
+            from.count + to.count + callee.byteCount + name.byteCount + code.byteCount + url.byteCount
+            + unknownKind.byteCount
         // Escaping turns one byte into up to 6.
         reserve(count * 6 + body.count + Self.overhead)
 

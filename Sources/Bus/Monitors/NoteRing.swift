@@ -59,8 +59,8 @@ final class NoteRing {
     /// - Returns: nil if the texts have no room.
     func place(for frame: borrowing MonitoredFrame, withBody: Bool) -> Place? {
         let texts =
-            frame.from.count + frame.to.count + (frame.callee?.count ?? 0) + (frame.name?.count ?? 0)
-            + (frame.code?.count ?? 0) + (frame.url?.count ?? 0) + (frame.unknownKind?.count ?? 0)
+            frame.from.count + frame.to.count + frame.callee.byteCount + frame.name.byteCount + frame.code.byteCount
+            + frame.url.byteCount + frame.unknownKind.byteCount
         if withBody, frame.body.count <= FrameNote.largestBody, bytesInUse + texts + frame.body.count <= mostWithBodies,
             let offset = offset(of: texts + frame.body.count)
         {

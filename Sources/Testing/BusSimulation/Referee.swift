@@ -234,7 +234,11 @@ final class Referee {
 
     /// When the next deadline passes, in milliseconds; nil if no request has one.
     var nextExpiry: UInt64? {
-        open.lazy.map { self.requests[$0] }.filter { $0.state == .handled && $0.expiry != .max }.map(\.expiry).min()
+        var next: UInt64?
+        for number in open where requests[number].state == .handled && requests[number].expiry != .max {
+            next = min(next ?? .max, requests[number].expiry)
+        }
+        return next
     }
 
     /// Checks that a callee has got exactly the credit that was given for a call.

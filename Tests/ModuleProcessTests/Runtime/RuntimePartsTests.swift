@@ -73,12 +73,11 @@ struct RuntimePartsTests {
     @Test func eachPartKeepsTheBusesBoundsAndNothingIsLost() throws {
         func names(_ count: Int, _ letter: String) -> [JSON] { (0..<count).map { .string("\(letter)\($0)") } }
         let actions = (0..<9_000).map { JSON.Member("a\($0)", $0 % 2 == 0 ? [:] : ["auth": true]) }
+        let urls: [JSON] = (0..<30).map { ["host": "h", "path": .string(LargeModule.path($0)), "to": "One/a0"] }
+        let one: JSON = ["instances": "single", "actions": .object(actions)]
         let whole: JSON = [
             "protocol": 1, "module": "A", "token": "t",
-            "interfaces": .object([
-                .init("One", ["instances": "single", "actions": .object(actions)]),
-                .init("Two", ["instances": "multiple"]),
-            ]), "urls": .array((0..<30).map { ["host": "h", "path": .string(LargeModule.path($0)), "to": "One/a0"] }),
+            "interfaces": .object([.init("One", one), .init("Two", ["instances": "multiple"])]), "urls": .array(urls),
             "observes": .array(names(5_000, "o")), "broadcasts": .array(names(10, "b")),
             "reports": ["M": .array(names(5_000, "r")), "N": ["n"]], "events": .array(names(3, "e")), "resumed": true,
         ]

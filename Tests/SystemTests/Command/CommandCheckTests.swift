@@ -46,13 +46,14 @@ struct CommandCheckTests {
         let layered = try folder.file("layered.yaml", Self.rows.replacing("CALLS", with: "layered"))
         let free = try await CommandRun.of(["check", any, "--static"])
         #expect(
-            free.error.split(separator: "\n").map(String.init) == [
-                "\(any):4: modules.Storage.requires[0]: advice: NoteLogin is of Notes in the later level middle, and Storage "
-                    + "in basic depends on it; calls: any lets it, and layered would not: open a URL, or move one of them",
-                "\(any):4: modules.Storage.reports.Notes: Notes is in the later level middle, and Storage in basic; "
-                    + "reports go to the same or an earlier level: broadcast, or move one of them",
-                "\(any):5: modules.Log.requires[0]: no row provides Storrage, and there are no guests; did you mean Storage?",
-            ])
+            free.error == """
+                \(any):4: modules.Storage.requires[0]: advice: NoteLogin is of Notes in the later level middle, and Storage \
+                in basic depends on it; calls: any lets it, and layered would not: open a URL, or move one of them
+                \(any):4: modules.Storage.reports.Notes: Notes is in the later level middle, and Storage in basic; \
+                reports go to the same or an earlier level: broadcast, or move one of them
+                \(any):5: modules.Log.requires[0]: no row provides Storrage, and there are no guests; did you mean Storage?
+
+                """)
         #expect(free.status == 2)
         let strict = try await CommandRun.of(["check", layered, "--static"])
         #expect(strict.error.contains("modules.Storage.requires[0]: NoteLogin is of Notes in the later level middle"))

@@ -69,10 +69,8 @@ struct CommandSteeringTests {
         let (run, _) = try await strata(
             "emit", "x", "--policy", "all", environment: ["TERM": "dumb"], output: .terminal(columns: 60),
             script: script)
-        #expect(
-            run.lines.map { $0.split(separator: " ").map(String.init) } == [
-                ["MODULE", "ANSWER"], ["A", "true"], ["B", "died"], ["false"],
-            ])
+        let words = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(words == ["MODULE ANSWER", "A true", "B died", "false"])
         #expect(run.status == 0)
     }
 

@@ -37,10 +37,11 @@ struct NotificationReview {
     }
 
     var findings: [Finding] {
-        table.modules.flatMap { row in
-            row.observes.enumerated().compactMap { unreached($1, at: $0, of: row) }
-                + row.broadcasts.enumerated().compactMap { unheard($1, at: $0, of: row) }
-                + row.reports.flatMap { unheard($0, of: row) } + peers(of: row)
+        table.modules.flatMap { (row: AppTable.Row) -> [Finding] in
+            var findings: [Finding] = row.observes.enumerated().compactMap { unreached($1, at: $0, of: row) }
+            findings += row.broadcasts.enumerated().compactMap { unheard($1, at: $0, of: row) }
+            findings += row.reports.flatMap { unheard($0, of: row) }
+            return findings + peers(of: row)
         }
     }
 
