@@ -1,6 +1,7 @@
 import Glibc
 import StrataCore
 import StrataManifest
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.hang))
@@ -59,6 +60,15 @@ struct ManifestTests {
               show: {to: present, params: {message: notifyString}, result: {ok: done}}
             notices: {login.done: note.loginFinished}
         """
+
+    /// The table of limits on the manifest's page is made of the reader's own keys.
+    @Test(.promise("13.41")) func thePagesLimitsAreTheReaders() throws {
+        let page = try Repository.lines("docs/manifest.md")
+        let rows = LimitKey.all.map(\.row)
+        let table = rows.joined(separator: "\n")
+        let start = try #require(page.firstIndex(of: rows[0]), "docs/manifest.md should have:\n\(table)")
+        #expect(Array(page[start...].prefix { !$0.isEmpty }) == rows)
+    }
 
     @Test(.promise("13.41", "I.9", "M.3", "M.9")) func thePagesExampleIsRead() throws {
         let manifest = try load(Self.example)

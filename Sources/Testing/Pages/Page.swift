@@ -17,8 +17,10 @@ public struct Page: Sendable {
     public let samples: [PageSample]
 
     /// Reads a page, or one section of it.
-    /// - Parameter section: the text of a heading that begins with `## `. Only the samples below it
-    ///   count, up to the next such heading.
+    /// - Parameters:
+    ///   - path: the page's file.
+    ///   - section: the text of a heading that begins with `## `. Only the samples below it count, up
+    ///     to the next such heading. Nil means the whole page.
     /// - Throws: ``TestFailure`` if the page can't be read or has no such section, a block or a
     ///   comment has no end, or a marking has no block.
     public init(_ path: String, section: String? = nil) throws {

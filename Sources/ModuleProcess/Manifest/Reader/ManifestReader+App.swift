@@ -133,31 +133,14 @@ extension ManifestReader {
 }
 
 extension ManifestReader {
-    /// Reads the app's limits. Each has a range in which the broker can keep its promises.
+    /// Reads the app's limits.
     func limits(_ field: Field?) {
         guard let field else { return }
-        let keys = [
-            "frame", "header", "calls", "queue", "waiting", "observations", "interfaces", "urls", "instances",
-            "connections", "unregistered", "held", "adapted", "total",
-        ]
-        let members = members(field, keys)
-        let bytes = 1...(1 << 40)
-        if let size: UInt32 = size(members["frame"], 1_024...(1 << 30)) { table.limits.frame = size }
-        if let size: UInt32 = size(members["header"], 1_024...(1 << 20)) { table.limits.header = size }
-        for (key, limit) in [
-            ("queue", \AppTable.Limits.queue), ("held", \.held), ("adapted", \.adapted), ("total", \.total),
-        ] {
-            if let size = size(members[key], bytes) { table.limits[keyPath: limit] = size }
+        let members = members(field, LimitKey.all.map(\.name))
+        for key in LimitKey.all {
+            let value = key.isSize ? size(members[key.name], key.range) : integer(members[key.name], key.range)
+            if let value { table.limits[keyPath: key.limit] = value }
         }
-        for (key, limit) in [
-            ("calls", \AppTable.Limits.calls), ("waiting", \.waiting), ("observations", \.observations),
-            ("interfaces", \.interfaces), ("urls", \.urls), ("instances", \.instances),
-            ("unregistered", \.unregistered),
-        ] {
-            if let count = integer(members[key], 1...1_000_000) { table.limits[keyPath: limit] = count }
-        }
-        // The last 16 connection slots are reserved for operators and the launcher.
-        if let count = integer(members["connections"], 17...1_000_000) { table.limits.connections = count }
         if table.limits.header > table.limits.frame - 4 {
             fail(
                 members["frame"] ?? members["header"] ?? field,
