@@ -1,4 +1,5 @@
-/// The files of a new package. Its Swift files are in `PackageTemplate+Sources.swift`.
+/// The files of a package that `strata new` makes. The text of its Swift sources is in
+/// `PackageTemplate+Sources.swift`.
 struct PackageTemplate {
     let names: PackageNames
     let dependency: StrataDependency
@@ -23,10 +24,10 @@ struct PackageTemplate {
         ]
     }
 
-    /// The beginning of the provider's notifications.
+    /// The provider's name in lower case: the host of its URLs and prefix of its notifications.
     var prefix: String { names.provider.lowercased() }
 
-    /// Returns import declarations in the formatter's order.
+    /// Returns import declarations in the order that swift-format wants.
     func imports(_ modules: String...) -> String {
         modules.sorted().map { "import \($0)" }.joined(separator: "\n")
     }
@@ -132,7 +133,7 @@ struct PackageTemplate {
     }
 }
 
-/// Texts as literals in Swift's source.
+/// Writes a text as a string literal of Swift, with its quotes and escapes.
 enum SwiftLiteral {
     static func string(_ text: String) -> String {
         var literal = "\""

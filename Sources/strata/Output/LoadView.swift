@@ -1,9 +1,10 @@
 import StrataCore
 import StrataOperator
 
-/// The load of a bus, as `strata top` shows it.
+/// The text that `strata top` shows about a bus.
 enum LoadView {
-    /// - Parameter before: the look before this one, for rates.
+    /// Returns the lines of one look at the bus: totals, rates, latencies, and a table of modules.
+    /// - Parameter before: the previous look, for the rates; nil at the first.
     static func lines(_ now: BusSnapshot, since before: BusSnapshot?, _ painter: Painter) -> [String] {
         let restarts = now.sum(\.restarts)
         var lines = [
