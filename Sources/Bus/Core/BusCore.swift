@@ -1,20 +1,20 @@
 import StrataCore
 
-/// The bus: the connected peers, the open requests, and the rules of the table by which frames pass
-/// from one peer to another.
+/// The bus: the connected peers, the open requests, and the app's rules for passing frames from one
+/// peer to another.
 ///
-/// It knows no loop, no socket and no clock. The `Broker`, which has the connections, reports to it
-/// what has happened: a new connection, frames, the end of a connection, the time. The bus answers
-/// with bytes in the peers' outboxes, with `effects` for the connections, and with the time at
-/// which it wants to be called again. If it must know something in the middle of an event, it asks
-/// its `host`.
+/// It knows no loop, socket or clock. The `Broker`, which owns the connections, reports events to
+/// it: a new connection, frames, the end of a connection, the time. The bus responds with bytes in
+/// the peers' outboxes, with `effects` for the broker to carry out, and with the time at which it
+/// wants to be called again. If it must know something in the middle of an event, it asks its
+/// `host`.
 ///
 /// Its state is in separate tables (`RouteTable`, `CallTable`, `ObservationTable`, `ModuleTable`,
-/// `LevelTable`, `StartBarrier`). Used on one thread.
+/// `LevelTable`, `StartBarrier`). It is used on one thread.
 final class BusCore {
     unowned let host: any BusHost  // because the host owns the bus
 
-    // What the app is.
+    // The app's definition.
     /// The app's table; a reload replaces it.
     @exclusivity(unchecked)  // because it is read for each message, on one thread
     private(set) var table: AppTable
@@ -53,19 +53,19 @@ final class BusCore {
     @exclusivity(unchecked)  // the same
     var monitors = MonitorTable()
 
-    // The lives of the modules and of the app.
+    // The state of the modules and of the app.
     var modules: ModuleTable
     var start: AppStart
     var launcherSlot = LauncherSlot()
     var replacement = Replacement()
     var ending = AppEnding()
 
-    /// How one of the bus's own calls ended.
+    /// The outcome of a call that the bus itself made: the answer's body, or an error.
     typealias OwnAnswer = Result<[UInt8], BusError>
 
     /// - Parameters:
     ///   - table: the app's table.
-    ///   - user: the user that the broker runs as, whose tools are operators.
+    ///   - user: the user that the broker runs as. Tools of this user are operators.
     ///   - time: the clock's time, in nanoseconds.
     init(_ host: any BusHost, table: AppTable, user: UInt32, time: UInt64) {
         self.host = host
@@ -83,7 +83,8 @@ final class BusCore {
         declareURLs()
     }
 
-    /// Continues from the state of another program's bus. `Resumption` does the rest.
+    /// Makes a bus that continues from the state of another program's bus. `Resumption` restores
+    /// the peers and everything that is open.
     init(
         _ host: any BusHost, resuming state: BrokerState, _ table: AppTable, _ records: [ModuleRecord], time: UInt64
     ) {
@@ -106,7 +107,7 @@ final class BusCore {
             Array(zip(state.durations.slots, state.durations.counts)), largest: state.durations.largest)
     }
 
-    /// Puts a new table in force.
+    /// Replaces the table and the adapters. The level table stays, since a reload can't change it.
     func take(policyOf new: AppTable) {
         table = new
         adapters = AdapterTable(new.adapters)
@@ -120,25 +121,25 @@ final class BusCore {
     ///   - isShared: whether a light peer is connected.
     func eventBegins(at time: UInt64, isShared: Bool) { event.begin(at: time, isShared: isShared) }
 
-    /// Notes that all effects of the event are done.
+    /// Notes that all effects of the event were carried out.
     func settled() { event.settled() }
 
-    /// Notes that everything that waited at the round's end was offered to the kernel.
+    /// Notes that all bytes that waited at the round's end were offered to the kernel.
     func cleaned() { connections.cleaned() }
 
     /// Frees up to `count` closed peers.
     func freeClosed(_ count: Int) { connections.drop(count) }
 
-    /// Sets how many descriptors the process may have.
+    /// Sets how many descriptors the process may have open.
     func mayOpen(_ descriptors: Int) { connections.mayOpen(descriptors) }
 
-    /// Sets whether there is a next program.
+    /// Sets whether `bus/handOver` has a program to replace the broker with.
     func mayBeReplaced(_ isPossible: Bool) { replacement.may(isPossible) }
 
-    /// When the next deadline or alarm is due. The broker calls `timePassed` then.
+    /// The time at which the next deadline or alarm is due. The broker then calls `timePassed`.
     var wakeAt: UInt64 { alarms.wakeAt }
 
-    // MARK: Shortcuts to what is asked often
+    // MARK: Shortcuts
 
     var time: UInt64 { event.time }
     var now: UInt64 { event.now }
@@ -147,17 +148,17 @@ final class BusCore {
     var launcher: Peer? { launcherSlot.peer }
     var frameLimits: FrameLimits { FrameLimits(frame: table.limits.frame, header: table.limits.header) }
 
-    // MARK: Work that takes long
+    // MARK: Long work
 
-    /// Whether some work is still being done in batches.
+    /// Whether any long work is unfinished.
     var hasIdleWork: Bool {
         !work.isEmpty || watches.hasUnsent || monitors.turns.isUnderWay
     }
 
-    /// Does a batch of each kind of long work, so that no peer waits for all of it.
+    /// Does one batch of each kind of long work. Peers have their turns between batches.
     func advanceIdleWork() {
-        // Peers that waited for a fan-out continue one round after its end. So what it kept alive
-        // is dropped before the next fan-out begins.
+        // A peer that waited for a fan-out is resumed one round after it ended. By then
+        // `dropSpent` has freed what it kept alive, before the next fan-out can begin.
         if work.fanOut != nil { advanceFanOut() } else { resumeAfterFanOut() }
         advanceDeferredCloses()
         advanceListings()
@@ -165,7 +166,7 @@ final class BusCore {
         if watches.hasUnsent { feedWatches() }
     }
 
-    /// Does all the remaining idle work at once, for callers that must find none.
+    /// Does all remaining idle work except watches at once, before a hand-over or the app's end.
     func finishIdleWork() {
         finishFanOut()
         finishDeferredCloses()
@@ -173,18 +174,19 @@ final class BusCore {
         finishNotes()
     }
 
-    /// Frees what was taken out of tables during the round of the loop that has just ended.
+    /// Frees what was removed from tables during the loop's round that has just ended. A fan-out
+    /// still uses removed observations, so they stay until it has ended.
     func dropSpent() {
         routes.dropSpent()
         if work.fanOut == nil { observations.dropSpent() }
     }
 }
 
-/// The questions that the bus asks in the middle of an event, because the answer decides what it
-/// does next.
+/// What the bus asks of its broker in the middle of an event, when the answer decides what it does
+/// next.
 protocol BusHost: AnyObject {
-    /// Writes a peer's waiting bytes, as far as its connection takes them. The answer is the new
-    /// position of its outbox.
+    /// Writes as many of a peer's waiting bytes as its connection takes. The bus then reads the new
+    /// position from the peer's outbox.
     func write(to peer: Peer)
     /// Returns the process that connected; nil if it has ended.
     func process(of peer: Peer) -> ProcessIdentity?
@@ -200,21 +202,21 @@ protocol BusHost: AnyObject {
     var processID: Int32 { get }
 }
 
-/// An order of the bus to its connections, carried out at the event's end.
+/// An order of the bus to its broker, which carries it out at the event's end.
 enum Effect {
     /// Read the peer again, beginning with the frames that were already read.
     case readOn(Peer)
-    /// The peer has ended: write its last bytes, then close it.
+    /// The peer's session has ended: write its last bytes, then close the connection.
     case writeLast(Peer)
-    /// Handle what the peer has already sent, then end or close it.
+    /// Read and handle what the peer has already sent, then end or close its connection.
     case hearOut(Peer)
     case close(Peer)
-    /// Check whether the frame that the peer has begun has taken too long.
+    /// Check whether the peer has taken too long to send the frame that it has begun.
     case lookAtFrame(Peer)
-    /// Test whether the next program understands this bus's state, then become it.
+    /// Try whether the next program can read this bus's state, then replace the broker with it.
     case replaceProgram
     /// Accept no further connections.
     case stopListening
-    /// All connections have closed, and the bus has ended.
+    /// Finish: all connections have closed, and the bus has ended.
     case finish
 }

@@ -1,7 +1,7 @@
-/// The members of a frame's header that the protocol knows. Texts point into the frame's buffer,
-/// or, if they had escapes, into the scanner's. Both are valid until the next frame is scanned.
+/// The known members of a frame's header. A text points into the frame's buffer, or into the
+/// scanner's if it had escapes. Both are valid until the next frame is scanned.
 public struct Header: ~Copyable {
-    /// The members that the header had.
+    /// Which of the known members the header had.
     public var members: Members = []
     public var kind = Kind.unknown
     /// The id; 0 if it was missing or out of range.
@@ -23,20 +23,21 @@ public struct Header: ~Copyable {
     public var message = Text.none
     /// The kind as it was written, if it isn't a known one.
     public var unknownKind = Text.none
-    /// Still in JSON form, with its quotes; forwarded unchanged.
+    /// The trace in JSON form, with its quotes; it is forwarded unchanged.
     public var trace = Text.none
-    /// Still in JSON form; forwarded unchanged.
+    /// The `meta` object in JSON form; it is forwarded unchanged.
     public var meta = Text.none
 
     /// The length of the received header, in bytes.
     public var count = 0
 
-    /// Whether only members of a plain header are set (`HeaderScanner.scanPlain`).
+    /// Whether only members of a plain header are set (see `HeaderScanner.scanPlain`), so that
+    /// `clearPlain` is enough to reset this header.
     var isPlain = true
 
     public init() {}
 
-    /// Resets a plain header.
+    /// Resets the members that a plain header can have.
     @inline(__always)
     mutating func clearPlain() {
         members = []
@@ -47,7 +48,7 @@ public struct Header: ~Copyable {
         name = .none
     }
 
-    /// The bytes of a string: UTF-8, without JSON's escapes unless stated otherwise.
+    /// The bytes of a string in UTF-8, with JSON's escapes decoded unless stated otherwise.
     public typealias Text = UnsafeRawBufferPointer
 
     public struct Members: OptionSet, Sendable {
@@ -120,7 +121,7 @@ extension UnsafeRawBufferPointer {
 public struct HeaderError: Error, Sendable, Equatable {
     /// What is wrong, as the end of a sentence about the header.
     public var reason: String
-    /// The position, in bytes from the header's start.
+    /// Where it was found, in bytes from the header's start.
     public var offset: Int
 
     public init(_ reason: String, at offset: Int) {

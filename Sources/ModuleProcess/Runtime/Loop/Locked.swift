@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A value that several threads share, guarded by a pthread mutex. The thread sanitizer knows that
-/// mutex; it doesn't know `Synchronization.Mutex`.
+/// A value that several threads share, guarded by a pthread mutex. The thread sanitizer understands
+/// pthread mutexes, but not `Synchronization.Mutex`.
 ///
-/// `@unchecked Sendable` because the value is accessed only under the lock.
+/// `@unchecked Sendable` because the value is accessed only while the mutex is locked.
 final class Locked<Value>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private var value: Value
